@@ -10,31 +10,10 @@
 
 /* ---- life ---- */
 
-static int load(struct nm_debugger *d, struct nm_error *err)
-{
-	const struct nm_debugger_source *s = &d->source;
-	int status = nm_machine_check_present(&d->machine, 0, err);
-
-	if (!status)
-		status = nm_debug_is_trace(s->path) ? nm_debug_load_trace(&d->program, s, err)
-						    : nm_debug_load_nest(&d->program, s, err);
-	if (!status && !d->program.references.count)
-		status = nm_fail(err, NM_EINVAL, "%s has no references to debug%s", s->path,
-				 s->from ? " there" : "");
-	if (!status && d->program.references.count > NM_MOST_REFERENCES)
-		status = nm_fail(err, NM_EINVAL, "%s has more than %u references: debug a part of them",
-				 s->path, NM_MOST_REFERENCES);
-	if (!status)
-		status = nm_caches_new(&d->caches, &d->program, &d->machine, err);
-	if (!status && nm_reference_reader_new(&d->reader, &d->program.references))
-		status = nm_fail_memory(err);
-	return status;
-}
-
 /* Runs through all once, so that every later way is short, and the record is whole. */
 static int look_over(struct nm_debugger *d, struct nm_error *err)
 {
-	const uint64_t total = d->program.references.count;
+	const uint64_t total = nm_debugger_total(d);
 	const struct nm_run_feedback *feedback = &d->source.feedback;
 	double began = nm_now_ms(), told = began;
 	int status = 0;
@@ -53,27 +32,23 @@ static int look_over(struct nm_debugger *d, struct nm_error *err)
 	return status ? status : nm_debugger_go(d, 0, err);
 }
 
-static void clear_moments(struct nm_debugger *d)
+static struct nm_debugger *make(const struct nm_debugger_source *source)
 {
-	d->current.fd = -1;
-	for (unsigned i = 0; i < NM_NEAR_MOMENTS; i++)
-		d->near[i].fd = -1;
+	struct nm_debugger *d = calloc(1, sizeof *d);
+
+	if (d) {
+		d->source = *source;
+		d->current.fd = -1;
+	}
+	return d;
 }
 
 int nm_debugger_open(struct nm_debugger **ret_debugger, const struct nm_debugger_source *source,
 		     struct nm_error *err)
 {
-	struct nm_debugger *d = calloc(1, sizeof *d);
-	int status;
+	struct nm_debugger *d = make(source);
+	int status = d ? nm_timeline_open(&d->timeline, source, err) : nm_fail_memory(err);
 
-	if (!d)
-		return nm_fail_memory(err);
-	d->source = *source;
-	d->machine = *source->machine;
-	clear_moments(d);
-	status = load(d, err);
-	if (!status)
-		status = nm_timeline_start(d, err);
 	if (!status)
 		status = look_over(d, err);
 	if (status)
@@ -83,55 +58,109 @@ int nm_debugger_open(struct nm_debugger **ret_debugger, const struct nm_debugger
 	return status;
 }
 
+int nm_debugger_another(struct nm_debugger **ret_debugger, const struct nm_debugger *of, struct nm_error *err)
+{
+	struct nm_debugger *d;
+	int status;
+
+	if (of->settings.list.count)
+		return nm_debugger_open(ret_debugger, &of->source, err);
+	d = make(&of->source);
+	if (!d)
+		return nm_fail_memory(err);
+	d->timeline = of->timeline;
+	d->timeline->users++;
+	status = nm_debugger_go(d, 0, err);
+	if (status)
+		nm_debugger_close(d);
+	else
+		*ret_debugger = d;
+	return status;
+}
+
+void nm_settings_done(struct nm_settings *s)
+{
+	nm_vec_free(&s->list);
+	nm_strings_done(&s->strings);
+}
+
 void nm_debugger_close(struct nm_debugger *d)
 {
 	if (!d)
 		return;
-	nm_timeline_end(d);
-	nm_reference_reader_free(d->reader);
-	nm_caches_free(d->caches);
-	nm_debug_program_done(&d->program);
+	nm_moment_end(&d->current);
+	nm_timeline_leave(d->timeline);
+	nm_settings_done(&d->settings);
 	nm_vec_free(&d->breakpoints);
 	free(d);
 }
 
-/* What lies in a debugger itself has moved. */
-static void rebase(struct nm_debugger *d)
-{
-	d->caches->program = &d->program;
-	d->caches->machine = &d->machine;
-	d->reader->references = &d->program.references;
-}
-
-int nm_debugger_restart(struct nm_debugger *d, const char *const *settings, struct nm_error *err)
+/* A run with the settings, at the position where this debugger is. */
+static int change_run(struct nm_debugger *d, const struct nm_settings *settings, struct nm_error *err)
 {
 	struct nm_debugger_source source = d->source;
-	const uint64_t position = d->current.position;
-	struct nm_debugger *other, old;
+	struct nm_debugger *other;
 	int status;
 
-	source.settings = settings;
+	source.settings = settings->list.at;
 	status = nm_debugger_open(&other, &source, err);
 	if (status)
 		return status;
-	old = *d;
-	*d = *other;
-	*other = old;
-	d->breakpoints = old.breakpoints;
-	d->last_id = old.last_id;
-	d->source = old.source;
-	memset(&other->breakpoints, 0, sizeof other->breakpoints);
-	rebase(d);
-	rebase(other);
+	status = nm_debugger_go(other, d->current.position, err);
+	if (!status) {
+		nm_moment_end(&d->current);
+		nm_timeline_leave(d->timeline);
+		d->timeline = other->timeline;
+		d->timeline->users++;
+		d->current = other->current;
+		d->report = other->report;
+		other->current.fd = -1;
+	}
 	nm_debugger_close(other);
-	return nm_debugger_go(d, position, err);
+	return status;
+}
+
+int nm_debugger_restart(struct nm_debugger *d, struct nm_settings *settings, struct nm_error *err)
+{
+	int status = change_run(d, settings, err);
+
+	if (status)
+		return status;
+	nm_settings_done(&d->settings);
+	d->settings = *settings;
+	memset(settings, 0, sizeof *settings);
+	return 0;
+}
+
+void nm_debugger_rest(struct nm_debugger *d)
+{
+	nm_moment_end(&d->current);
+	if (!d->settings.list.count)
+		return;
+	nm_timeline_leave(d->timeline);
+	d->timeline = NULL;
+}
+
+int nm_debugger_wake(struct nm_debugger *d, struct nm_error *err)
+{
+	if (!d->timeline)
+		return change_run(d, &d->settings, err);
+	return d->current.fd < 0 ? nm_debugger_go(d, d->current.position, err) : 0;
+}
+
+int nm_debugger_go(struct nm_debugger *d, uint64_t position, struct nm_error *err)
+{
+	return nm_timeline_go(d->timeline, &d->current, position, &d->report, err);
 }
 
 uint64_t nm_debugger_position(const struct nm_debugger *d) { return d->current.position; }
 
-uint64_t nm_debugger_total(const struct nm_debugger *d) { return d->program.references.count; }
+uint64_t nm_debugger_total(const struct nm_debugger *d) { return d->timeline->program.references.count; }
 
-const struct nm_debug_program *nm_debugger_program(const struct nm_debugger *d) { return &d->program; }
+const struct nm_debug_program *nm_debugger_program(const struct nm_debugger *d)
+{
+	return &d->timeline->program;
+}
 
 /* ---- breakpoints ---- */
 
@@ -140,11 +169,11 @@ int nm_debugger_break(struct nm_debugger *d, const struct nm_breakpoint *breakpo
 {
 	struct nm_breakpoint b = *breakpoint;
 	struct nm_condition condition;
-	int status = nm_condition_parse(&condition, b.expression, &d->program, err);
+	int status = nm_condition_parse(&condition, b.expression, &d->timeline->program, err);
 
 	if (status)
 		return status;
-	if (b.level >= d->machine.count)
+	if (b.level >= d->timeline->machine.count)
 		return nm_fail(err, NM_EINVAL, "there is no such level");
 	if (d->breakpoints.count == NM_BREAKPOINTS)
 		return nm_fail(err, NM_EINVAL, "there are %d breakpoints already", NM_BREAKPOINTS);
@@ -198,7 +227,7 @@ static int choose_stops(struct nm_debugger *d, const struct nm_debugger_run *how
 	if (how->until) {
 		ret->stops[0].level = how->level;
 		ret->count = 1;
-		return nm_condition_parse(&ret->stops[0].condition, how->until, &d->program, err);
+		return nm_condition_parse(&ret->stops[0].condition, how->until, &d->timeline->program, err);
 	}
 	for (size_t i = 0; i < d->breakpoints.count && !status; i++) {
 		const struct nm_breakpoint *b = &d->breakpoints.at[i];
@@ -208,7 +237,7 @@ static int choose_stops(struct nm_debugger *d, const struct nm_debugger_run *how
 			continue;
 		*stop =
 		    (struct nm_stop){.id = b->id, .level = b->level, .skip = how->backwards ? 0 : b->skip};
-		status = nm_condition_parse(&stop->condition, b->expression, &d->program, err);
+		status = nm_condition_parse(&stop->condition, b->expression, &d->timeline->program, err);
 		ret->count++;
 	}
 	return status;
@@ -227,7 +256,7 @@ static int run_back(struct nm_debugger *d, const struct run *run, enum nm_stoppe
 		struct nm_moment moment;
 		uint64_t begin;
 
-		status = nm_timeline_fetch(d, end - 1, &moment, err);
+		status = nm_timeline_fetch(d->timeline, end - 1, &moment, err);
 		if (status)
 			return status;
 		begin = moment.position;
@@ -256,8 +285,10 @@ int nm_debugger_run(struct nm_debugger *d, const struct nm_debugger_run *how, en
 	if (!status && how->backwards)
 		status = run_back(d, &run, ret_stopped, ret_id, err);
 	else if (!status)
-		status = nm_timeline_advance(d, d->program.references.count, run.stops, run.count,
-					     run.deadline, ret_stopped, ret_id, err);
+		status = nm_timeline_advance(d->timeline, &d->current, nm_debugger_total(d), run.stops,
+					     run.count, run.deadline, ret_stopped, &d->report, err);
+	if (!status && !how->backwards && *ret_stopped == NM_STOPPED_MATCH)
+		*ret_id = d->report.matched_by;
 	free(run.stops);
 	b = status ? NULL : breakpoint_of(d, *ret_id);
 	if (b)

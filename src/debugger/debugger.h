@@ -44,6 +44,12 @@ int nm_debugger_open(struct nm_debugger **ret_debugger, const struct nm_debugger
 		     struct nm_error *err);
 void nm_debugger_close(struct nm_debugger *debugger);
 
+/* Another debugger of the same run, at its start, with breakpoints of its own. */
+int nm_debugger_another(struct nm_debugger **ret_debugger, const struct nm_debugger *of,
+			struct nm_error *err);
+/* Frees the memory of the current moment. The next answer simulates it again. */
+void nm_debugger_rest(struct nm_debugger *debugger);
+
 uint64_t nm_debugger_position(const struct nm_debugger *debugger);
 uint64_t nm_debugger_total(const struct nm_debugger *debugger);
 const struct nm_debug_program *nm_debugger_program(const struct nm_debugger *debugger);

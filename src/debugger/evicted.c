@@ -11,9 +11,9 @@
 static int search(struct nm_debugger *d, uint64_t piece, uint64_t before, const struct nm_stop *stop,
 		  struct nm_moment_report *ret_report, struct nm_error *err)
 {
-	const uint64_t end = (piece + 1) << d->record.piece_shift;
+	const uint64_t end = (piece + 1) << d->timeline->record.piece_shift;
 	struct nm_moment moment;
-	int status = nm_timeline_fetch(d, piece << d->record.piece_shift, &moment, err);
+	int status = nm_timeline_fetch(d->timeline, piece << d->timeline->record.piece_shift, &moment, err);
 
 	if (status)
 		return status;
@@ -29,8 +29,9 @@ static int find_departure(struct nm_debugger *d, const struct nm_stop *stop, uin
 	struct nm_moment_report report = {0};
 	int status = 0;
 
-	for (uint64_t piece = position ? nm_record_piece(&d->record, position) + 1 : 0; piece-- > 0;) {
-		if (!nm_record_may_have_left(&d->record, piece, stop->level, stop->line))
+	for (uint64_t piece = position ? nm_record_piece(&d->timeline->record, position) + 1 : 0;
+	     piece-- > 0;) {
+		if (!nm_record_may_have_left(&d->timeline->record, piece, stop->level, stop->line))
 			continue;
 		status = search(d, piece, position, stop, &report, err);
 		if (status || report.matched)
@@ -44,7 +45,7 @@ static int find_departure(struct nm_debugger *d, const struct nm_stop *stop, uin
 int nm_debugger_evicted(struct nm_debugger *d, unsigned level, unsigned core, uint64_t address,
 			struct nm_departure *ret, struct nm_error *err)
 {
-	const uint64_t unit = nm_level_unit(&d->machine.levels[level]);
+	const uint64_t unit = nm_level_unit(&d->timeline->machine.levels[level]);
 	const struct nm_stop stop = {.level = level, .core = core, .line = address & ~(unit - 1)};
 	int status = nm_moment_find(&d->current, level, core, address, &ret->found, err);
 	uint64_t before = d->current.position;
@@ -64,7 +65,7 @@ int nm_debugger_tallies(struct nm_debugger *d, uint64_t position, unsigned level
 
 	if (position == d->current.position)
 		return nm_moment_tallies(&d->current, level, by_set, ret_tallies, ret_count, err);
-	status = nm_timeline_fetch(d, position, &moment, err);
+	status = nm_timeline_fetch(d->timeline, position, &moment, err);
 	if (status)
 		return status;
 	status = nm_moment_run(&moment, position, 0, NULL, 0, &report, err);
@@ -79,7 +80,7 @@ int nm_debugger_lines(struct nm_debugger *d, uint64_t from, uint64_t to, unsigne
 {
 	struct nm_moment_report report;
 	struct nm_moment moment;
-	int status = nm_timeline_fetch(d, from, &moment, err);
+	int status = nm_timeline_fetch(d->timeline, from, &moment, err);
 
 	if (status)
 		return status;

@@ -43,6 +43,7 @@ void nm_view_close(struct nm_view *view)
 	if (view) {
 		nm_fact_store_done(&view->facts);
 		nm_view_cache_done(&view->cache);
+		nm_tabs_done(&view->tabs);
 	}
 	free(view);
 }
@@ -53,7 +54,7 @@ void nm_view_set_search(struct nm_view *view, const struct nm_source_search *sea
 		view->profiles[i].search = search;
 }
 
-void nm_view_set_debugger(struct nm_view *view, struct nm_debugger *debugger) { view->debugger = debugger; }
+void nm_view_set_debugger(struct nm_view *view, struct nm_debugger *debugger) { view->tabs.first = debugger; }
 
 static int no_such_path(const struct nm_request *request, struct nm_error *err)
 {

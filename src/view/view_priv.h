@@ -9,6 +9,7 @@
 
 #include "recent_answers.h"
 #include "store.h"
+#include "tabs.h"
 #include "view.h"
 
 struct nm_view_profile {
@@ -23,8 +24,8 @@ struct nm_view {
 	unsigned count;
 	struct nm_fact_store facts;
 	struct nm_view_cache cache;
-	unsigned prepared;            /* steps of nm_view_prepare() */
-	struct nm_debugger *debugger; /* or NULL */
+	unsigned prepared;   /* steps of nm_view_prepare() */
+	struct nm_tabs tabs; /* of the debugger */
 };
 
 #define NM_VIEW_DEBUGGER_PATH "/api/d/"
@@ -40,7 +41,7 @@ struct nm_view_route {
 int nm_view_session(const struct nm_view *view, json_t **ret_answer, struct nm_error *err);
 /* The debugger's own description of what it runs, or null. */
 int nm_view_debugger_session(const struct nm_view *view, json_t **ret_session, struct nm_error *err);
-int nm_view_debugger_answer(const struct nm_view *view, const struct nm_request *request, FILE *out,
+int nm_view_debugger_answer(struct nm_view *view, const struct nm_request *request, FILE *out,
 			    struct nm_error *err);
 int nm_view_compare(const struct nm_view *view, const struct nm_request *request, json_t **ret_answer,
 		    struct nm_error *err);

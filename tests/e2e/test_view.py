@@ -504,6 +504,28 @@ def case_debugger():
         s.refuses(MISSING, "GET", "/api/p/0/overview")
 
 
+def case_debugger_tabs():
+    """Tabs keep apart where they are, what they stop at, and how their nest is changed, however many there are."""
+    with served("--cache", "L1d=4K,2,64", NEST) as s:
+        tabs = [f"tab-{i}" for i in range(20)]
+        states = {}
+        for i, tab in enumerate(tabs):
+            assert s.get("/api/d/state", tab=tab)["position"] == 0
+            if i % 4 == 1:
+                post(s, f"/api/d/nest?tab={tab}", {"parameters": {"N": 32 + i}})
+            states[tab] = post(s, f"/api/d/goto?tab={tab}", {"position": 100 * i + 7})
+            post(s, f"/api/d/breakpoints?tab={tab}", {"kind": "reference", "position": 100 * i + 10})
+        for i, tab in enumerate(tabs):
+            assert dict(s.get("/api/d/state", tab=tab), stopped_by=None) == dict(states[tab], stopped_by=None)
+            assert s.get("/api/d/session", tab=tab)["parameters"]["N"] == (32 + i if i % 4 == 1 else 1000)
+            assert post(s, f"/api/d/run?tab={tab}", {"until": "breakpoint"})["position"] == 100 * i + 10
+        assert s.get("/api/d/state")["position"] == 0
+        for i in range(64):
+            s.get("/api/d/state", tab=f"other-{i}")
+        assert s.get("/api/d/state", tab="tab-3")["position"] == 0
+        s.refuses(400, "GET", "/api/d/state?tab=" + "x" * 41)
+
+
 # ---- files and sizes ----
 
 def written_page(*profiles):

@@ -31,9 +31,12 @@ async function debugging(nest, options, check, view = "") {
 			createInterface(server.stdout).once("line", (line) => resolve([line]));
 			server.once("exit", (status) => reject(new Error(`nearmiss view ends with ${status}`)));
 		});
-		const page = await context.newPage();
 		const faults = [];
-		page.on("pageerror", (error) => faults.push(error.message));
+		context.on("page", (page) => {
+			page.on("pageerror", (error) => faults.push(error.message));
+			page.on("request", (request) => noteTab(page, request.url()));
+		});
+		const page = await context.newPage();
 		await page.goto(`${address}#/debugger?${view}`);
 		await page.waitForSelector(".debugger");
 		await check(page);
@@ -44,7 +47,18 @@ async function debugging(nest, options, check, view = "") {
 	}
 }
 
-const ask = (page, path) => page.evaluate(async (name) => (await fetch(name)).json(), path);
+const tabs = new Map();  // by page, the token that it sends
+
+function noteTab(page, url) {
+	const tab = new URL(url).searchParams.get("tab");
+	if (tab) tabs.set(page, tab);
+}
+
+/** An answer about the moment of this page. */
+function ask(page, path) {
+	const asked = `${path}${path.includes("?") ? "&" : "?"}tab=${tabs.get(page)}`;
+	return page.evaluate(async (name) => (await fetch(name)).json(), asked);
+}
 
 async function goTo(page, to) {
 	await page.fill(".scrubber input", String(to));
@@ -122,10 +136,9 @@ test("counts as the paper does", () => debugging("interference.nest", CACHES.sli
 	assert.deepEqual(await misses(page), { "X(j,i+1)": 1251, "Y(j,i)": 1250, "X(j,i) =": 1250 });
 	await page.fill("[aria-label='base of Y']", String(0x100000 + 40448));
 	await page.press("[aria-label='base of Y']", "Enter");
-	await page.waitForFunction(() => !document.querySelector(".statistics tbody").textContent.includes("X(j,i) =30,0001,250"));
-	await page.waitForTimeout(500);
-	assert.equal((await misses(page))["X(j,i) ="], 12);
-	assert.match(page.url(), /bases=Y/);
+	await page.waitForFunction(() => [...document.querySelectorAll(".statistics tbody tr")].some(({ cells }) =>
+		cells[0].textContent === "X(j,i) =" && cells[2].textContent === "12"));
+	await page.waitForURL(/bases=Y/);
 }));
 
 // Each kind of breakpoint, and where it must stop first: as the loops say, j fastest, three references an iteration.
@@ -153,6 +166,30 @@ test("stops at breakpoints of each kind", () => debugging("interference.nest", C
 		check(await ask(page, "/api/d/state"));
 		await removeBreakpoint(page);
 	}
+}));
+
+test("each tab has its own moment, breakpoints and nest", () => debugging("interference.nest", CACHES.slice(0, 2), async (page) => {
+	await goTo(page, 2402);
+	await addBreakpoint(page, "conflict", {});
+	const before = await moment(page);
+	const other = await page.context().newPage();
+	await other.goto(page.url());
+	await other.waitForSelector(".debugger");
+	await at(other, 2402);
+	assert.deepEqual(await moment(other), before);
+	assert.equal(await other.locator(".breakpoints li").count(), 0);
+	await goTo(other, 77);
+	await other.fill("[aria-label='base of Y']", String(0x100000 + 40448));
+	await other.press("[aria-label='base of Y']", "Enter");
+	await other.waitForURL(/bases=Y/);
+	assert.deepEqual(await moment(page), before);
+	await page.click("text=Step >> nth=1");
+	await at(page, 2403);
+	assert.equal((await ask(other, "/api/d/state")).position, 77);
+	await page.reload();
+	await page.waitForSelector(".debugger");
+	await at(page, 2403);
+	assert.equal(await page.locator(".breakpoints li").count(), 1);
 }));
 
 test("says who evicted a line", () => debugging("interference.nest", CACHES.slice(0, 2), async (page) => {

@@ -2,6 +2,8 @@
 // api.ts - asks for answers: first in the page itself, which a self-contained file brings along, then at the server.
 // The name of an answer is its method and its path with the query sorted, as docs/format/view.md says.
 
+import { tabToken } from "./tab";
+
 export type Query = Record<string, string | number | null | undefined>;
 
 export class Missing extends Error {}
@@ -30,6 +32,11 @@ export function pathWithQuery(path: string, query: Query = {}): string {
 	return parts.length ? `${path}?${parts.join("&")}` : path;
 }
 
+/** The debugger of a server has a moment for each tab. */
+function ofTab(path: string): string {
+	return path.startsWith("/api/d/") ? `${path}${path.includes("?") ? "&" : "?"}tab=${tabToken()}` : path;
+}
+
 async function ask<T>(method: string, path: string, body?: unknown): Promise<T> {
 	const answers = embeddedAnswers();
 	if (answers) {
@@ -41,7 +48,7 @@ async function ask<T>(method: string, path: string, body?: unknown): Promise<T> 
 		if (error !== null) throw new Error(error);
 		return answer as T;
 	}
-	const response = await fetch(path, {
+	const response = await fetch(ofTab(path), {
 		method,
 		credentials: "same-origin",
 		...(body === undefined

@@ -86,7 +86,9 @@ int nm_debugger_answer(struct nm_debugger *debugger, const struct nm_debugger_re
 		i++;
 	if (i == ANSWERS)
 		return nm_fail(err, NM_ENOENT, "the debugger has no answer of this name");
-	status = read_body(&q, err);
+	status = nm_debugger_wake(debugger, err);
+	if (!status)
+		status = read_body(&q, err);
 	if (!status)
 		status = table[i].answer(&q, &answer, err);
 	if (!status && (!answer || json_dumpf(answer, out, JSON_COMPACT | JSON_ENCODE_ANY)))

@@ -131,8 +131,8 @@ static json_t *breakpoint_json(const struct nm_debugger *d, const struct nm_brea
 {
 	return json_pack("{s:I, s:s, s:s, s:I, s:s, s:b, s:I, s:I}", "id", (json_int_t)b->id, "kind", b->kind,
 			 "expression", b->expression, "cache",
-			 (json_int_t)nm_cache_of_level(&d->machine, b->level), "level",
-			 nm_short_level(&d->machine, b->level), "enabled", b->enabled, "skip",
+			 (json_int_t)nm_cache_of_level(&d->timeline->machine, b->level), "level",
+			 nm_short_level(&d->timeline->machine, b->level), "enabled", b->enabled, "skip",
 			 (json_int_t)b->skip, "hits", (json_int_t)b->hits);
 }
 

@@ -25,9 +25,10 @@ int nm_window_read(const struct nm_question *q, struct nm_window *ret, struct nm
 		status = nm_question_number(q, "set_to", INT64_MAX, &to, err);
 	if (status)
 		return status;
-	ret->ways = nm_caches_ways(d->caches, ret->level);
-	ret->sets = nm_caches_sets(d->caches, ret->level);
-	if (core < 0 || core >= (d->machine.cores ? d->machine.cores : 1) || from < 0 || to < from)
+	ret->ways = nm_caches_ways(d->timeline->caches, ret->level);
+	ret->sets = nm_caches_sets(d->timeline->caches, ret->level);
+	if (core < 0 || core >= (d->timeline->machine.cores ? d->timeline->machine.cores : 1) || from < 0 ||
+	    to < from)
 		return nm_fail(err, NM_EINVAL, "there is no such core, or there are no such sets");
 	ret->core = (unsigned)core;
 	ret->from = (uint64_t)from < ret->sets ? (uint64_t)from : ret->sets;
@@ -42,9 +43,10 @@ json_t *nm_slot_json(struct nm_debugger *d, const struct nm_slot *s)
 
 	if (s->line == NM_NO_LINE)
 		return json_null();
-	by = &d->program.sites
-		  .at[s->history.last_used ? nm_reference_at(d->reader, s->history.last_used - 1)->attr
-					   : s->attr];
+	by = &d->timeline->program.sites
+		  .at[s->history.last_used
+			  ? nm_reference_at(d->timeline->reader, s->history.last_used - 1)->attr
+			  : s->attr];
 	return json_pack("{s:I, s:o, s:b, s:I, s:I, s:I, s:I, s:o, s:I, s:I, s:o}", "line",
 			 (json_int_t)s->line, "object", nm_object_json(d, s->attr), "dirty", s->dirty, "age",
 			 (json_int_t)(now - s->history.last_used), "reuse", (json_int_t)s->reuse, "loaded_at",
@@ -80,7 +82,8 @@ static json_t *groups_json(struct nm_debugger *d, const struct nm_window *w, uin
 
 			if (s->line == NM_NO_LINE)
 				continue;
-			name = nm_debug_object_name(&d->program, d->program.sites.at[s->attr].object);
+			name = nm_debug_object_name(&d->timeline->program,
+						    d->timeline->program.sites.at[s->attr].object);
 			name = name ? name : "";
 			json_object_set_new(
 			    counts, name,
@@ -118,8 +121,9 @@ int nm_answer_grid(const struct nm_question *q, json_t **ret, struct nm_error *e
 	for (uint64_t i = 0; i < count && !cells; i++)
 		json_array_append_new(slots, nm_slot_json(d, &w.slots[i]));
 	*ret = json_pack("{s:I, s:I, s:I, s:I, s:I, s:o, s:o}", "sets", (json_int_t)w.sets, "ways",
-			 (json_int_t)w.ways, "line", (json_int_t)nm_level_unit(&d->machine.levels[w.level]),
-			 "set_from", (json_int_t)w.from, "set_to", (json_int_t)w.to, "slots", slots, "cursor",
+			 (json_int_t)w.ways, "line",
+			 (json_int_t)nm_level_unit(&d->timeline->machine.levels[w.level]), "set_from",
+			 (json_int_t)w.from, "set_to", (json_int_t)w.to, "slots", slots, "cursor",
 			 nm_cursor_json(d, w.level));
 	if (cells > 0)
 		json_object_set_new(
@@ -172,7 +176,7 @@ static int by_size(const void *left, const void *right)
 int nm_answer_memory(const struct nm_question *q, json_t **ret, struct nm_error *err)
 {
 	struct nm_debugger *d = q->debugger;
-	const size_t objects = d->program.objects.count;
+	const size_t objects = d->timeline->program.objects.count;
 	struct nm_window w = {.slots = NULL};
 	int64_t bands, bins;
 	int status = nm_question_number(q, "bands", 40, &bands, err);
@@ -186,12 +190,12 @@ int nm_answer_memory(const struct nm_question *q, json_t **ret, struct nm_error 
 	if (!status)
 		status = nm_window_read(q, &w, err);
 	for (size_t i = 0; i < objects && !status; i++)
-		order[i] = &d->program.objects.at[i];
+		order[i] = &d->timeline->program.objects.at[i];
 	if (!status)
 		qsort(order, objects, sizeof *order, by_size);
 	for (size_t i = 0; i < objects && i < (size_t)bands && !status; i++)
-		json_array_append_new(list, band_json(&d->program, order[i],
-						      nm_level_unit(&d->machine.levels[w.level]),
+		json_array_append_new(list, band_json(&d->timeline->program, order[i],
+						      nm_level_unit(&d->timeline->machine.levels[w.level]),
 						      (uint64_t)bins, w.slots, (w.to - w.from) * w.ways));
 	free(order);
 	free(w.slots);
@@ -217,7 +221,7 @@ int nm_answer_evicted(const struct nm_question *q, json_t **ret, struct nm_error
 		status = nm_question_number(q, "address", 0, &address, err);
 	if (!status)
 		status = nm_question_number(q, "core", 0, &core, err);
-	if (!status && (core < 0 || core >= (d->machine.cores ? d->machine.cores : 1)))
+	if (!status && (core < 0 || core >= (d->timeline->machine.cores ? d->timeline->machine.cores : 1)))
 		status = nm_fail(err, NM_EINVAL, "there is no such core");
 	if (!status)
 		status = nm_debugger_evicted(d, level, (unsigned)core, (uint64_t)address, &departure, err);

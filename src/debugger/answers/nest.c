@@ -76,7 +76,8 @@ int nm_answer_nest(const struct nm_question *q, json_t **ret, struct nm_error *e
 	struct nm_debugger *d = q->debugger;
 	struct nm_settings settings = {0};
 	const char *path = d->source.path;
-	int status = d->program.nest ? 0 : nm_fail(err, NM_EINVAL, "a trace cannot be run otherwise");
+	int status =
+	    d->timeline->program.nest ? 0 : nm_fail(err, NM_EINVAL, "a trace cannot be run otherwise");
 
 	for (size_t i = 0; !status && d->source.settings && d->source.settings[i]; i++)
 		if (nm_vec_push(&settings.list, d->source.settings[i]))
@@ -90,8 +91,7 @@ int nm_answer_nest(const struct nm_question *q, json_t **ret, struct nm_error *e
 	if (!status)
 		status = end_list(&settings, err);
 	if (!status)
-		status = nm_debugger_restart(d, settings.list.at, err);
-	nm_vec_free(&settings.list);
-	nm_strings_done(&settings.strings);
+		status = nm_debugger_restart(d, &settings, err);
+	nm_settings_done(&settings);
 	return status ? status : nm_state_json(d, "start", 0, ret, err);
 }

@@ -98,7 +98,7 @@ int nm_answer_play(const struct nm_question *q, json_t **ret, struct nm_error *e
 	if (!status)
 		status = read_panes(q, &panes, err);
 	if (!status)
-		nm_timeline_mark(d);
+		nm_timeline_mark(d->timeline, &d->current);
 	for (; !status && count > 0 && nm_debugger_position(d) < nm_debugger_total(d); count--) {
 		status = nm_debugger_go(d, nm_debugger_position(d) + (uint64_t)by, err);
 		if (!status)

@@ -74,11 +74,12 @@ int nm_answer_session(const struct nm_question *q, json_t **ret, struct nm_error
 
 	(void)err;
 	*ret = json_pack("{s:o, s:s, s:I, s:I, s:I, s:o, s:o, s:o}", "source", nm_text_json(d->source.path),
-			 "kind", d->program.nest ? "nest" : "trace", "total",
-			 (json_int_t)nm_debugger_total(d), "first", (json_int_t)d->program.first, "cores",
-			 (json_int_t)(d->machine.cores ? d->machine.cores : 1), "caches",
-			 caches_json(&d->machine), "objects", objects_json(&d->program), "parameters",
-			 parameters_json(d->program.nest));
+			 "kind", d->timeline->program.nest ? "nest" : "trace", "total",
+			 (json_int_t)nm_debugger_total(d), "first", (json_int_t)d->timeline->program.first,
+			 "cores", (json_int_t)(d->timeline->machine.cores ? d->timeline->machine.cores : 1),
+			 "caches", caches_json(&d->timeline->machine), "objects",
+			 objects_json(&d->timeline->program), "parameters",
+			 parameters_json(d->timeline->program.nest));
 	return 0;
 }
 
@@ -91,8 +92,8 @@ static json_t *effect_json(struct nm_debugger *d, unsigned i)
 	const char *class = nm_effect_class_names[e->class];
 
 	return json_pack("{s:I, s:s, s:I, s:I, s:I, s:I, s:s, s:b, s:o, s:b, s:o}", "cache",
-			 (json_int_t)nm_cache_of_level(&d->machine, e->level), "level",
-			 nm_short_level(&d->machine, e->level), "core",
+			 (json_int_t)nm_cache_of_level(&d->timeline->machine, e->level), "level",
+			 nm_short_level(&d->timeline->machine, e->level), "core",
 			 (json_int_t)(e->core ? e->core - 1 : 0), "set", (json_int_t)e->set, "way",
 			 (json_int_t)e->way, "line", (json_int_t)e->line, "event", nm_event_names[e->kind],
 			 "hit", e->kind == NM_EVENT_HIT, "class", nm_text_json(class), "false_sharing",

@@ -136,35 +136,38 @@ static const char *const by_names[BYS] = {"total", "object", "reference", "set",
 
 static json_t *site_name(const struct nm_debugger *d, uint32_t attr)
 {
-	const struct nm_debug_site *s = &d->program.sites.at[attr];
+	const struct nm_debug_site *s = &d->timeline->program.sites.at[attr];
 
 	return json_pack("{s:o, s:o, s:I, s:o, s:I}", "function", nm_text_json(s->function), "file",
 			 nm_text_json(s->file), "line", (json_int_t)s->line, "object",
-			 nm_text_json(nm_debug_object_name(&d->program, s->object)), "thread",
+			 nm_text_json(nm_debug_object_name(&d->timeline->program, s->object)), "thread",
 			 (json_int_t)s->thread);
 }
 
 /* In which row the sums of an attribution key go. */
 static size_t row_of(const struct nm_debugger *d, enum by by, size_t attr)
 {
-	const struct nm_debug_site *site = &d->program.sites.at[attr];
+	const struct nm_debug_site *site = &d->timeline->program.sites.at[attr];
 
-	return by == BY_TOTAL    ? 0
-	       : by == BY_OBJECT ? (site->object == NM_NO_OBJECT ? d->program.objects.count : site->object)
-				 : site->row;
+	return by == BY_TOTAL ? 0
+	       : by == BY_OBJECT
+		   ? (site->object == NM_NO_OBJECT ? d->timeline->program.objects.count : site->object)
+		   : site->row;
 }
 
 static json_t *name_of(const struct nm_debugger *d, enum by by, size_t row)
 {
 	return by == BY_TOTAL    ? json_string("total")
-	       : by == BY_OBJECT ? nm_text_json(nm_debug_object_name(&d->program, (uint32_t)row))
+	       : by == BY_OBJECT ? nm_text_json(nm_debug_object_name(&d->timeline->program, (uint32_t)row))
 	       : by == BY_SET    ? json_integer((json_int_t)row)
 				 : site_name(d, (uint32_t)row);
 }
 
 static int make_rows(const struct nm_debugger *d, enum by by, const struct interval *i, struct rows *ret)
 {
-	const size_t room = by == BY_TOTAL ? 1 : by == BY_OBJECT ? d->program.objects.count + 1 : i->count;
+	const size_t room = by == BY_TOTAL    ? 1
+			    : by == BY_OBJECT ? d->timeline->program.objects.count + 1
+					      : i->count;
 	struct row *rows = calloc(room + 1, sizeof *rows);
 
 	if (!rows)
@@ -249,7 +252,7 @@ int nm_answer_statistics(const struct nm_question *q, json_t **ret, struct nm_er
 int nm_answer_strip(const struct nm_question *q, json_t **ret, struct nm_error *err)
 {
 	const struct nm_debugger *d = q->debugger;
-	const struct nm_shared_record *r = &d->record;
+	const struct nm_shared_record *r = &d->timeline->record;
 	const uint64_t total = nm_debugger_total(d);
 	json_t *list = json_array();
 	int64_t from, to, bins;

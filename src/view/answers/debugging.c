@@ -9,8 +9,8 @@
 
 static const char *parameter(void *self, const char *name) { return nm_request_text(self, name); }
 
-int nm_view_debugger_answer(const struct nm_view *view, const struct nm_request *request, FILE *out,
-			    struct nm_error *err)
+static int answer(struct nm_debugger *debugger, const struct nm_request *request, FILE *out,
+		  struct nm_error *err)
 {
 	const struct nm_debugger_request asked = {.method = request->method,
 						  .path = request->path + strlen(NM_VIEW_DEBUGGER_PATH),
@@ -18,9 +18,18 @@ int nm_view_debugger_answer(const struct nm_view *view, const struct nm_request 
 						  .self = (void *)request,
 						  .body = request->body_bytes ? request->body : NULL};
 
-	if (!view->debugger)
-		return nm_fail(err, NM_ENOENT, "no loop nest or trace was opened to be debugged");
-	return nm_debugger_answer(view->debugger, &asked, out, err);
+	return nm_debugger_answer(debugger, &asked, out, err);
+}
+
+int nm_view_debugger_answer(struct nm_view *view, const struct nm_request *request, FILE *out,
+			    struct nm_error *err)
+{
+	struct nm_debugger *debugger;
+	int status = nm_tabs_find(&view->tabs, nm_request_text(request, "tab"), &debugger, err);
+
+	if (!status && !debugger)
+		status = nm_fail(err, NM_ENOENT, "no loop nest or trace was opened to be debugged");
+	return status ? status : answer(debugger, request, out, err);
 }
 
 static nm_view_report ask_session;
@@ -31,12 +40,12 @@ static int ask_session(struct nm_profile *profile, const void *view, const struc
 	    .method = "GET", .path = NM_VIEW_DEBUGGER_PATH "session", .body = ""};
 
 	(void)profile, (void)style;
-	return nm_view_debugger_answer(view, &request, out, err);
+	return answer(((const struct nm_view *)view)->tabs.first, &request, out, err);
 }
 
 int nm_view_debugger_session(const struct nm_view *view, json_t **ret_session, struct nm_error *err)
 {
-	if (view->debugger)
+	if (view->tabs.first)
 		return nm_view_run(ask_session, NULL, view, ret_session, err);
 	*ret_session = json_null();
 	return 0;

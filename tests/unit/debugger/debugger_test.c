@@ -69,7 +69,7 @@ static void assert_same_moment(struct nm_debugger *d, struct nm_caches *twin)
 {
 	struct nm_error err;
 
-	for (unsigned level = 0; level < d->machine.count; level++) {
+	for (unsigned level = 0; level < d->timeline->machine.count; level++) {
 		const uint64_t sets = nm_caches_sets(twin, level);
 		const unsigned ways = nm_caches_ways(twin, level);
 		struct nm_slot *slots;
@@ -122,9 +122,10 @@ static void walk(const char *spec)
 			   : d->current.position - (d->current.position > 0);
 		assert_int_equal(nm_debugger_go(d, to, &err), 0);
 		assert_int_equal(nm_debugger_position(d), to);
-		assert_int_equal(nm_caches_new(&twin, &d->program, &d->machine, &err), 0);
+		assert_int_equal(nm_caches_new(&twin, &d->timeline->program, &d->timeline->machine, &err), 0);
 		while (twin->position < to)
-			assert_int_equal(nm_caches_feed(twin, nm_reference_at(d->reader, twin->position)), 0);
+			assert_int_equal(
+			    nm_caches_feed(twin, nm_reference_at(d->timeline->reader, twin->position)), 0);
 		assert_same_moment(d, twin);
 		nm_caches_free(twin);
 	}
@@ -144,10 +145,10 @@ static void checkpoints_are_thinned(void **state)
 	struct nm_debugger *d = open_nest(mixed, "L1d=1K,2,64", 16);
 
 	(void)state;
-	assert_true(d->checkpoints.count <= NM_CHECKPOINTS);
-	assert_true(d->interval > 16);
-	for (size_t i = 0; i < d->checkpoints.count; i++)
-		assert_int_equal(d->checkpoints.at[i].position % d->interval, 0);
+	assert_true(d->timeline->checkpoints.count <= NM_CHECKPOINTS);
+	assert_true(d->timeline->interval > 16);
+	for (size_t i = 0; i < d->timeline->checkpoints.count; i++)
+		assert_int_equal(d->timeline->checkpoints.at[i].position % d->timeline->interval, 0);
 	nm_debugger_close(d);
 }
 
@@ -193,8 +194,8 @@ static uint64_t misses_of(struct nm_debugger *d, uint64_t position, const char *
 	*ret_conflict = 0;
 	assert_int_equal(nm_debugger_tallies(d, position, 0, 0, &tallies, &count, &err), 0);
 	for (size_t i = 1; i < count; i++) {
-		if (!d->program.sites.at[i].function ||
-		    strcmp(d->program.sites.at[i].function, function) != 0)
+		if (!d->timeline->program.sites.at[i].function ||
+		    strcmp(d->timeline->program.sites.at[i].function, function) != 0)
 			continue;
 		misses += tallies[i].misses;
 		*ret_conflict += (unsigned)tallies[i].of_class[NM_CLASS_CONFLICT];

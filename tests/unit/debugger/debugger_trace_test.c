@@ -70,13 +70,13 @@ static struct nm_caches *start_twin(struct nm_debugger *d)
 	struct nm_caches *twin;
 	struct nm_error err;
 
-	assert_int_equal(nm_caches_new(&twin, &d->program, &d->machine, &err), 0);
+	assert_int_equal(nm_caches_new(&twin, &d->timeline->program, &d->timeline->machine, &err), 0);
 	return twin;
 }
 
 static void feed(struct nm_debugger *d, struct nm_caches *twin)
 {
-	assert_int_equal(nm_caches_feed(twin, nm_reference_at(d->reader, twin->position)), 0);
+	assert_int_equal(nm_caches_feed(twin, nm_reference_at(d->timeline->reader, twin->position)), 0);
 }
 
 /* ---- who evicted a line ---- */
@@ -113,7 +113,7 @@ static void evictors_are_those_that_a_twin_remembers(const char *spec)
 			note_departures(twin, last);
 		}
 		assert_int_equal(nm_debugger_go(d, position, &err), 0);
-		for (unsigned level = 0; level < d->machine.count; level++) {
+		for (unsigned level = 0; level < d->timeline->machine.count; level++) {
 			const struct departure *want = &last[level][line];
 
 			assert_int_equal(

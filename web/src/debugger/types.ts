@@ -17,6 +17,7 @@ export interface Reference {
 	kind: "read" | "write";
 	address: number;
 	size: number;
+	measured?: boolean;  // false: measuring was off
 	file: string | null;
 	line: number;
 	function: string | null;

@@ -39,6 +39,7 @@ function Facts({ state, reference }: { state: State; reference: Reference }) {
 			<dt>Data</dt><dd>{reference.kind} {reference.size} B of {reference.object ?? "no name"}{element}</dd>
 			<dt>Address</dt><dd>0x{reference.address.toString(16)}</dd>
 			<dt>Thread</dt><dd>{reference.thread}</dd>
+			{reference.measured === false && <><dt>Counted</dt><dd>no: measuring is off</dd></>}
 		</dl>
 	);
 }

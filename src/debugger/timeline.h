@@ -1,0 +1,59 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * timeline.h - the run of a program from its first reference to its last, and the moments of it that are
+ * kept. Debuggers that stand at different positions of one run share its timeline.
+ *
+ * Kept moments, *checkpoints*, lie at multiples of `interval`; when they are more than NM_CHECKPOINTS, or all
+ * together take more memory than NM_MEMORY_MOST, every second one goes and the interval doubles. A few others
+ * lie before positions that were gone to, the closer the denser, so that the next ways there are short.
+ */
+#ifndef NM_DEBUGGER_TIMELINE_H
+#define NM_DEBUGGER_TIMELINE_H
+
+#include "debug_program.h"
+#include "moment.h"
+#include "vector.h"
+
+enum {
+	NM_CHECKPOINTS = 256,
+	NM_LEAST_CHECKPOINTS = 16, /* whatever memory they take */
+	NM_NEAR_MOMENTS = 12,
+	NM_LEAST_INTERVAL = 1 << 16, /* references that are run in a moment's time */
+	NM_MEMORY_MOST = 800 << 20,  /* bytes */
+};
+
+struct nm_timeline {
+	unsigned users; /* debuggers */
+	struct nm_debug_program program;
+	struct nm_machine machine;
+	struct nm_caches *caches; /* as at position 0 */
+	struct nm_shared_record record;
+	struct nm_vec(struct nm_moment) checkpoints; /* by position; [0] is at 0 */
+	struct nm_moment near[NM_NEAR_MOMENTS];
+	unsigned next_near;
+	uint64_t interval;
+	uint64_t memory; /* about what the states of checkpoints take */
+	struct nm_reference_reader *reader;
+};
+
+/* Reads the references. The timeline has one user, and one checkpoint, at 0. Codes of nm_debugger_open(). */
+int nm_timeline_open(struct nm_timeline **ret_timeline, const struct nm_debugger_source *source,
+		     struct nm_error *err);
+/* One user less; the last one frees it. */
+void nm_timeline_leave(struct nm_timeline *timeline);
+
+/* A new moment of the latest kept state that is not behind a position. */
+int nm_timeline_fetch(struct nm_timeline *timeline, uint64_t position, struct nm_moment *ret_moment,
+		      struct nm_error *err);
+/* Makes the way back to a moment short. */
+void nm_timeline_mark(struct nm_timeline *timeline, const struct nm_moment *moment);
+/* Runs a moment forward, to a position or until a stop holds or time is up; keeps checkpoints on the way. */
+int nm_timeline_advance(struct nm_timeline *timeline, struct nm_moment *moment, uint64_t to,
+			const struct nm_stop *stops, unsigned stop_count, double deadline,
+			enum nm_stopped *ret_stopped, struct nm_moment_report *ret_report,
+			struct nm_error *err);
+/* Takes a moment to a position, forward or back; one without a descriptor is started. */
+int nm_timeline_go(struct nm_timeline *timeline, struct nm_moment *moment, uint64_t position,
+		   struct nm_moment_report *ret_report, struct nm_error *err);
+
+#endif
