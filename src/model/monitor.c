@@ -15,7 +15,7 @@ void nm_event_sink_begin(struct nm_event_sink *t, const struct nm_ref *r, uint64
 	t->asked.address = address;
 	t->asked.bytes = bytes;
 	t->asked.attr = r->attr;
-	t->silent = !r->weight;
+	t->uncounted = !r->weight;
 }
 
 void nm_event_sink_emit(const struct nm_cache *c, enum nm_event_kind kind, uint64_t line, uint32_t times,
@@ -23,7 +23,7 @@ void nm_event_sink_emit(const struct nm_cache *c, enum nm_event_kind kind, uint6
 {
 	struct nm_event e = c->sink->asked;
 
-	if (c->sink->silent)
+	if (c->sink->uncounted && !c->sink->monitor.wants_uncounted)
 		return;
 	e.line = line << c->line_shift;
 	if (c->spec.pages) {
@@ -31,7 +31,7 @@ void nm_event_sink_emit(const struct nm_cache *c, enum nm_event_kind kind, uint6
 		e.address = nm_page_origin(e.address);
 	}
 	e.set = c->general ? nm_general_set(c, line) : nm_cache_set(c, line);
-	e.times = times;
+	e.times = c->sink->uncounted ? 0 : times;
 	e.victim = victim;
 	e.kind = (uint8_t)kind;
 	e.level = c->level;

@@ -55,8 +55,9 @@ struct nm_event {
 	uint64_t address; /* first byte that the reference touches in the line of its first level */
 	uint64_t line;    /* first byte of the line that is hit, missing, loaded, prefetched or leaves */
 	uint64_t set;
-	uint32_t bytes;  /* that the reference touches there */
-	uint32_t times;  /* accesses that this event stands for: 1, except for hits of fetches */
+	uint32_t bytes; /* that the reference touches there */
+	/* accesses that this event stands for: 1, except for hits of fetches; 0: its reference is not counted */
+	uint32_t times;
 	uint32_t attr;   /* of the reference */
 	uint32_t victim; /* if a line leaves: the attribution key that had loaded it; else 0 */
 	uint8_t kind;    /* enum nm_event_kind */
@@ -79,6 +80,7 @@ static inline int nm_event_is_aside(unsigned kind) { return kind >= NM_EVENT_REP
 struct nm_monitor {
 	void (*event)(void *self, const struct nm_event *event);
 	void *self;
+	int wants_uncounted; /* events of references of weight 0 too */
 };
 
 struct nm_hierarchy;

@@ -24,6 +24,7 @@ struct nm_debug_site {
 	uint32_t thread;
 	uint16_t core;
 	uint32_t element; /* bytes of an element of the object; 0: not known */
+	int is_uncounted; /* its references move lines, and are in no sum (nm_ref, weight 0) */
 	uint32_t row;     /* the first key that stands for the same: sums are shown there */
 };
 

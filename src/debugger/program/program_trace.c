@@ -142,14 +142,15 @@ static int intern(struct nm_debug_program *p, const char *text, const char **ret
 
 /* Functions and lines are those of the user's code that reports show; without debug information the module
  * has to do. */
-static int name_site(struct image *m, uint32_t key, const struct nm_result *r, uint32_t attr,
-		     const uint32_t *objects)
+static int name_site(struct image *m, uint32_t key, const struct nm_pass_merge *merge,
+		     const struct nm_result *r, const uint32_t *objects)
 {
-	const struct nm_result_attribution *a = &r->attrs[attr];
+	const struct nm_result_attribution *a = &r->attrs[merge->keys[key]];
 	const struct nm_result_site *s = &r->sites[a->site];
 	struct nm_debug_site *site = &m->program.sites.at[key];
 
 	site->row = key;
+	site->is_uncounted = !nm_pass_counts_key(merge, r, key);
 	site->line = s->user_line;
 	site->object = objects[a->object];
 	site->thread = a->thread;
@@ -202,7 +203,7 @@ static int name_sites(struct image *m, const struct nm_pass_merge *merge, const 
 	int status = nm_vec_reach(&m->program.sites, count ? count : 1);
 
 	for (uint32_t key = 1; key < count && !status; key++)
-		status = name_site(m, key, r, merge->keys[key], objects);
+		status = name_site(m, key, merge, r, objects);
 	return status ? status : join_rows(&m->program);
 }
 

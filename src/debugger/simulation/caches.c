@@ -5,6 +5,8 @@
  * Lines that leave are looked at when the event comes, while their slots are still their own. Lines that are
  * hit or loaded are looked up when the reference is over: only then is it known where they came to lie, and
  * of which class the miss was.
+ *
+ * References that are not counted move lines and are in no sum; what they evict counts as evicted.
  */
 #include "caches.h"
 
@@ -145,7 +147,7 @@ static void note(void *self, const struct nm_event *e)
 	if (nm_event_leaves(e->kind)) {
 		const uint32_t slot = nm_cache_find(unit->cache, line_number(unit->cache, e->line));
 
-		c->by_attr[e->level][e->victim].evictions++;
+		c->by_attr[e->level][e->victim].evictions += !c->program->sites.at[e->victim].is_uncounted;
 		if (slot == NM_NO_SLOT)
 			return;
 		effect->history = history_of(unit, slot);
@@ -215,7 +217,7 @@ static void settle(struct nm_caches *c, struct nm_effect *e)
 		e->class = (uint8_t)take_class(c, unit->cache, e->level);
 	if (e->class == NM_CLASS_COHERENCE)
 		e->false_sharing = take_false_sharing(c, unit->cache, e->level) & 1;
-	if (e->kind != NM_EVENT_PREFETCH)
+	if (e->kind != NM_EVENT_PREFETCH && !c->reference->uncounted)
 		tally(c, unit->cache, e);
 	slot = nm_cache_find(unit->cache, line_number(unit->cache, e->line));
 	if (slot == NM_NO_SLOT)
@@ -265,7 +267,7 @@ int nm_caches_feed(struct nm_caches *c, const struct nm_reference *r)
 		status = nm_hierarchy_run(c->hierarchy, &ref, 1);
 	for (unsigned i = 0; i < c->effect_count; i++)
 		settle(c, &c->effects[i]);
-	c->misses += c->missed >> c->first & 1;
+	c->misses += c->missed >> c->first & !r->uncounted;
 	return status;
 }
 
@@ -359,7 +361,7 @@ int nm_caches_new(struct nm_caches **ret_caches, const struct nm_debug_program *
 	}
 	if (program->has_uncounted)
 		nm_hierarchy_expect_uncounted(c->hierarchy);
-	nm_hierarchy_watch(c->hierarchy, &(struct nm_monitor){note, c});
+	nm_hierarchy_watch(c->hierarchy, &(struct nm_monitor){note, c, 1});
 	*ret_caches = c;
 	return 0;
 }

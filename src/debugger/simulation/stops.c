@@ -28,7 +28,8 @@ static void set_reference(struct nm_condition_frame *f, const struct nm_caches *
 
 static void set_level(struct nm_condition_frame *f, const struct nm_caches *c, unsigned level)
 {
-	const struct nm_effect *e = nm_effect_at(c->effects, c->effect_count, level), *victim;
+	const struct nm_effect *victim,
+	    *e = c->reference->uncounted ? NULL : nm_effect_at(c->effects, c->effect_count, level);
 
 	for (unsigned i = NM_VALUE_SET; i < NM_VALUES; i++)
 		f->value[i] = NM_NO_VALUE;

@@ -77,7 +77,7 @@ struct nm_lookup {
 struct nm_event_sink {
 	struct nm_monitor monitor;
 	struct nm_event asked;
-	int silent; /* the current reference is not counted */
+	int uncounted; /* the current reference has weight 0 */
 };
 
 struct nm_cache {
