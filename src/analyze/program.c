@@ -6,6 +6,7 @@
 
 #include <assert.h>
 
+#include "call_names.h"
 #include "engine_priv.h"
 
 const struct nm_attribution *nm_program_attribution(const struct nm_engine *e, uint32_t attr)
@@ -45,9 +46,23 @@ void nm_program_set_type(struct nm_engine *e, uint32_t object, const char *type)
 	e->space.objects.at[object].type = type;
 }
 
+int nm_program_object_name(struct nm_engine *e, uint32_t object, const char **ret_name)
+{
+	struct nm_call_name name;
+	const int status = nm_engine_name_object(e, nm_program_object(e, object), &name);
+
+	*ret_name = name.name;
+	return status;
+}
+
 int nm_program_block(const struct nm_engine *e, uint64_t address, struct nm_block *ret_block)
 {
 	return nm_blocks_find(&e->space.heap, address, ret_block);
+}
+
+int nm_program_named(const struct nm_engine *e, uint64_t address, struct nm_block *ret_range)
+{
+	return nm_blocks_find(&e->space.named, address, ret_range);
 }
 
 int nm_program_variable(struct nm_engine *e, uint64_t address, struct nm_space_variable *ret_variable)

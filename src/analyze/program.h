@@ -28,8 +28,15 @@ uint32_t nm_program_sampled_line(const struct nm_engine *program);
 const struct nm_object *nm_program_object(const struct nm_engine *program, uint32_t object);
 void nm_program_set_type(struct nm_engine *program, uint32_t object, const char *type);
 
+/* Its name, as far as it is known by now: objects of one name are told apart when the stream has ended. 0 or
+ * NM_ENOMEM. */
+int nm_program_object_name(struct nm_engine *program, uint32_t object, const char **ret_name);
+
 /* The heap block around an address: 1 if there is one. */
 int nm_program_block(const struct nm_engine *program, uint64_t address, struct nm_block *ret_block);
+
+/* The range around an address that the program has named: 1 if there is one. */
+int nm_program_named(const struct nm_engine *program, uint64_t address, struct nm_block *ret_range);
 
 /* The variable around an address: 1 if there is one that was asked for before (space.h). */
 int nm_program_variable(struct nm_engine *program, uint64_t address, struct nm_space_variable *ret_variable);

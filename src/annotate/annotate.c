@@ -15,6 +15,7 @@
 #include "annotate_priv.h"
 #include "levels.h"
 #include "map.h"
+#include "name_match.h"
 #include "selection.h"
 #include "utf8.h"
 
@@ -101,7 +102,7 @@ int nm_read_number(struct nm_annotation *a, const char *sql, const char *first, 
 static int check(struct nm_annotation *a)
 {
 	const struct nm_annotate_request *r = a->request;
-	int64_t found = 1;
+	struct nm_name_pattern pattern = {0};
 	int status = 0;
 
 	if (r->report.level)
@@ -111,13 +112,10 @@ static int check(struct nm_annotation *a)
 	if (!status && r->report.thread)
 		status = nm_select_thread(a->profile, r->report.thread, a->err);
 	if (!status && r->object)
-		status =
-		    nm_read_number(a, "SELECT 1 FROM objects WHERE object = ?1 OR object GLOB ?1 LIMIT 1",
-				   r->object, &found);
-	if (status || found == 1)
-		return status;
-	return nm_fail(a->err, NM_EINVAL,
-		       "the profile has no object \"%s\" (`nearmiss report objects` lists them)", r->object);
+		status = nm_match_name(a->profile, "object", r->object, "SELECT object AS name FROM objects", 0,
+				       &pattern, a->err);
+	nm_name_pattern_done(&pattern);
+	return status;
 }
 
 /* ---- columns ---- */

@@ -135,21 +135,23 @@ static int fits(struct nm_profile *profile, const char *names, const struct nm_n
 	return status;
 }
 
-/* Whether it is a part of what has a name, as "matrix[3]" of "matrix": then *err says so. 1, 0 or a code. */
-static int is_part(struct nm_profile *profile, const char *what, const char *typed, const char *names,
-		   struct nm_error *err)
+/* Whether it is a slice of what has a name, as "matrix[3]" of "matrix": then *err says so. 1, 0 or a code. */
+static int is_slice(struct nm_profile *profile, const char *what, const char *typed, const char *names,
+		    struct nm_error *err)
 {
-	struct nm_name_pattern whole = {.operator_ = "=", .pattern = strndup(typed, strcspn(typed, "["))};
-	int status = whole.pattern ? 0 : nm_fail_memory(err);
+	int status = 0;
 
-	if (!status && strchr(typed, '['))
-		status = fits(profile, names, &whole, err);
-	if (status > 0)
-		(void)nm_fail(err, NM_EINVAL,
-			      "counts are by %s, not by its elements: choose \"%s\", or count a range of "
-			      "addresses with nearmiss monitor --range",
-			      what, whole.pattern);
-	nm_name_pattern_done(&whole);
+	for (size_t n = strcspn(typed, "[("); typed[n] && !status; n += 1 + strcspn(typed + n + 1, "[(")) {
+		struct nm_name_pattern whole = {.operator_ = "=", .pattern = strndup(typed, n)};
+
+		status = whole.pattern ? fits(profile, names, &whole, err) : nm_fail_memory(err);
+		if (status > 0)
+			(void)nm_fail(err, NM_EINVAL,
+				      "a profile counts by %s, not by its elements: choose \"%s\", or run the "
+				      "program or a trace of it with nearmiss monitor --object '%s'",
+				      what, whole.pattern, typed);
+		nm_name_pattern_done(&whole);
+	}
 	return status;
 }
 
@@ -173,7 +175,7 @@ int nm_match_name(struct nm_profile *profile, const char *what, const char *type
 	}
 	if (!typed || status)
 		return status > 0 ? 0 : status;
-	status = is_part(profile, what, typed, names, err);
+	status = is_slice(profile, what, typed, names, err);
 	if (status)
 		return status > 0 ? NM_EINVAL : status;
 	return nothing_fits(profile, what, typed, names, err);

@@ -15,6 +15,8 @@
 #include "machine.h"
 #include "monitor.h"
 
+struct nm_slice;
+
 enum nm_event_query_mode {
 	NM_QUERY_COUNT,       /* one row per level and kind; `at` is 0 */
 	NM_QUERY_GRANULES,    /* `at` is the first of 1 << shift bytes */
@@ -34,6 +36,8 @@ struct nm_event_query {
 	int serving;
 	int by_attr;    /* one row per attribution key; else a row shows the keys of its first event */
 	int of_objects; /* the profile sums rows up by object, not by site */
+	const struct nm_slice *slice; /* or NULL: only events in this slice of an array; */
+	const char *object;           /* as it was written */
 	unsigned shift;
 	uint64_t address; /* RESIDENCIES: any byte of the line */
 	uint64_t limit;   /* RESIDENCIES: keep at most this many, the first ones */
@@ -64,6 +68,7 @@ struct nm_filtered_events {
 	size_t residency_count;
 	uint64_t total;        /* residencies (RESIDENCIES) or matching events (NTH) in the whole run */
 	struct nm_event at;    /* NTH: the event, if total reached it */
+	uint8_t slice_fit;     /* enum nm_slice_fit: how well the slice fits the objects of its name */
 	uint64_t instructions; /* NTH: executed up to and including its reference */
 };
 

@@ -163,6 +163,53 @@ def case_debian_program():
     assert total(lines, "memory") == loads > 100, (name, loads)
 
 
+def references(name, *options):
+    """Accesses to a slice, which are at one level or another."""
+    found = table("-i", "t.nmt", f"--object={name}", "--event=hit,load", *options)
+    return total(found, "hit") + found[-1]["load"]
+
+
+def case_slices():
+    """Row i of each array is visited i + 1 times: globals, blocks of structures, blocks whose layout is told."""
+    record([program("slices")], "-q", "--trace", "t.nmt")
+    names = [name for name, in rows("SELECT object FROM objects")]
+    items = next(name for name in names if "struct item" in name or name.startswith("items"))
+    flat = next(name for name in names if name.startswith("flat"))
+    expected = {
+        "grid[3]": 4 * 32, "grid[3:5]": 9 * 32, "grid[14:]": 31 * 32, "grid[:2][31]": 3, "grid[:][0:2]": 2 * 136,
+        "gri*[0]": 32, f"{items}[3]": 2 * 4, f"{items}[:].price": 2 * 136, f"{items}[15].price": 2 * 16,
+        f"{items}[15].count": 0, f"{flat}[33]@8": 2, f"{flat}[1:3]@8[16][32]": 5 * 32, f"{flat}(1:2,16)@8(32,16)": 2 * 16,
+    }
+    for name, count in expected.items():
+        for threads in ("1", "2"):
+            assert references(name, "--threads", threads) == count, name
+    assert references("grid[3]", "--range=0+1") == 0
+    lines = table("-i", "t.nmt", "--object=grid[3:5]", "--histogram=line")
+    assert total(lines, "L1d") + total(lines, "L2") + total(lines, "memory") == 9 * 32 and len(lines) == 4
+    live = table("--object=grid[3]", command=("--", program("slices")))
+    assert live == table("-i", "t.nmt", "--object=grid[3]") == table("-i", "t.nmt", "--object=grid[3]", "--profile=m.nmp")
+    assert rows("SELECT sum(count) FROM events WHERE event = 'hit'", profile="m.nmp")[0][0] == live[0]["hit"]
+    refused = {"grid[16]": "reaches beyond", "grid[0][0][0]": "dimensions", f"{items}[0].weight": "no field",
+               f"{flat}[3]": "[3]@8[100][64]", "none[3]": "no object"}
+    for name, told in refused.items():
+        done = nearmiss("monitor", "-q", "--cache", SPEC, "-i", "t.nmt", f"--object={name}")
+        assert done.returncode == 124 and told in done.stderr.decode(), (name, done.stderr)
+    done = nearmiss("monitor", "--object", "grid[5:3]", "-i", "t.nmt")
+    assert done.returncode == 124 and b"selects nothing" in done.stderr, done
+    for command in (["report", "--object=grid[3]"], ["evictions", "--victim=grid[3]"],
+                    ["annotate", "--object=grid[3]", "slices.c"]):
+        done = nearmiss(*command, "-i", "p.nmp")
+        assert done.returncode == 124 and b"nearmiss monitor --object 'grid[3]'" in done.stderr, (command, done)
+
+
+def case_slices_of_a_nest():
+    with open("n.nest", "w", encoding="utf-8") as f:
+        f.write("array A[8][16] of real*8\nfor i = 0 to 7\n  for j = 0 to 15\n    A[i][j] = 0\n  end\nend\n")
+    done = nearmiss("nest", "--trace", "t.nmt", "--cache", SPEC, "n.nest")
+    assert done.returncode == 0, done.stderr
+    assert references("A[0:24]@8") == 24 and references("A[5]@8[8][16]") == 16
+
+
 def case_program_keeps_its_own():
     """Input, output and status are the program's; the table goes to standard error, or where --output says."""
     command = ("monitor", "-q", "--cache", SPEC, "--event=miss", "--format=csv")

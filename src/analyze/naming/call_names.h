@@ -9,6 +9,7 @@
 
 struct nm_context;
 struct nm_engine;
+struct nm_object;
 
 /* A bucket is a call: of calls whose names agree, the column tells which. */
 struct nm_call_name {
@@ -26,6 +27,10 @@ int nm_engine_name_pool(struct nm_engine *engine, uint64_t entry, struct nm_call
 
 int nm_engine_name_mapping(struct nm_engine *engine, const struct nm_context *context,
 			   struct nm_call_name *ret_name);
+
+/* names.c: any object, before those of one name are told apart. 0 or NM_ENOMEM. */
+int nm_engine_name_object(struct nm_engine *engine, const struct nm_object *object,
+			  struct nm_call_name *ret_name);
 
 /* What a mapping is for, if a call of its chain stands in an allocator (it got memory from the system) or in
  * the creation of a thread; else NULL. */

@@ -22,7 +22,7 @@ static const char *base_name(const char *path)
 	return slash ? slash + 1 : path;
 }
 
-static int name_object(struct nm_engine *e, const struct nm_object *o, struct nm_call_name *ret)
+int nm_engine_name_object(struct nm_engine *e, const struct nm_object *o, struct nm_call_name *ret)
 {
 	const struct nm_context *c = &e->contexts.list.at[o->context];
 	const char *origin;
@@ -99,6 +99,17 @@ static int add_object(struct nm_engine *e, struct nm_result *result, struct name
 	return 0;
 }
 
+/* What a bucket is made of, if no pass has asked yet: traces keep the answer. */
+static void set_type(struct nm_engine *e, struct nm_object *o)
+{
+	const struct nm_type *type = NULL;
+
+	if (o->kind == NM_OBJECT_HEAP && !o->type)
+		type = nm_engine_allocated_type(e, o->context, o->largest);
+	if (type)
+		o->type = type->name;
+}
+
 int nm_engine_name_objects(struct nm_engine *e, struct nm_result *result, uint32_t **ret_index)
 {
 	struct named named = {0};
@@ -111,9 +122,10 @@ int nm_engine_name_objects(struct nm_engine *e, struct nm_result *result, uint32
 	if (!result->objects || !index)
 		status = NM_ENOMEM;
 	for (size_t i = 0; i < n && !status; i++) {
-		const struct nm_object *o = &e->space.objects.at[i];
+		struct nm_object *o = &e->space.objects.at[i];
 
-		status = name_object(e, o, &name);
+		set_type(e, o);
+		status = nm_engine_name_object(e, o, &name);
 		if (!status)
 			status = add_object(e, result, &named, o, name, &index[i]);
 	}

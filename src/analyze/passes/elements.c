@@ -49,7 +49,7 @@ static int locate_block(struct nm_elements *e, uint64_t address, uint32_t object
 	}
 	to->low = block.address;
 	to->end = block.address + block.size;
-	return o->type != NULL;
+	return 1;
 }
 
 static int locate_variable(struct nm_elements *e, uint64_t address, uint32_t object, struct nm_element *to)
@@ -69,7 +69,7 @@ static int locate_variable(struct nm_elements *e, uint64_t address, uint32_t obj
 	}
 	to->low = o->low;
 	to->end = o->end;
-	return o->type != NULL;
+	return 1;
 }
 
 /* Local variables: in the frame that ends as given, else in an open one, else where one was last. */
@@ -89,34 +89,37 @@ static int locate_local(struct nm_elements *e, uint64_t address, uint32_t object
 	}
 	to->low = o->low;
 	to->end = o->end;
-	return o->type && address - o->low < o->end - o->low;
+	return address - o->low < o->end - o->low;
+}
+
+/* The variable or block around an address, whether it has a structure or not. */
+static int locate(struct nm_elements *e, uint32_t object, uint64_t address, uint64_t frame_end,
+		  struct nm_element *to)
+{
+	struct nm_block b;
+
+	switch (nm_program_object(e->program, object)->kind) {
+	case NM_OBJECT_GLOBAL:
+	case NM_OBJECT_STATIC:
+	case NM_OBJECT_THREAD_LOCAL: return locate_variable(e, address, object, to);
+	case NM_OBJECT_HEAP: return locate_block(e, address, object, to);
+	case NM_OBJECT_LOCAL: return locate_local(e, address, object, frame_end, to);
+	case NM_OBJECT_NAMED:
+		return nm_program_block(e->program, address, &b) ? locate_block(e, address, object, to)
+								 : locate_variable(e, address, object, to);
+	default: e->owners.at[object].typed = 1; return 0;
+	}
 }
 
 int nm_elements_find_in(struct nm_elements *e, uint32_t object, uint64_t address, uint64_t frame_end,
 			struct nm_element *to)
 {
 	const struct nm_element_owner *o = &e->owners.at[object];
-	struct nm_block b;
-	int found;
 
-	if (o->typed && !o->type)
-		return 0;
-	switch (nm_program_object(e->program, object)->kind) {
-	case NM_OBJECT_GLOBAL:
-	case NM_OBJECT_STATIC:
-	case NM_OBJECT_THREAD_LOCAL: found = locate_variable(e, address, object, to); break;
-	case NM_OBJECT_HEAP: found = locate_block(e, address, object, to); break;
-	case NM_OBJECT_LOCAL: found = locate_local(e, address, object, frame_end, to); break;
-	case NM_OBJECT_NAMED:
-		found = nm_program_block(e->program, address, &b) ? locate_block(e, address, object, to)
-								  : locate_variable(e, address, object, to);
-		break;
-	default: e->owners.at[object].typed = 1; return 0;
-	}
-	if (!found)
+	if ((o->typed && !o->type) || !locate(e, object, address, frame_end, to) || !o->type)
 		return 0;
 	to->object = object;
-	to->type = e->owners.at[object].type;
+	to->type = o->type;
 	to->start = to->low + (address - to->low) / to->type->bytes * to->type->bytes;
 	return 1;
 }
@@ -124,6 +127,23 @@ int nm_elements_find_in(struct nm_elements *e, uint32_t object, uint64_t address
 int nm_elements_find(struct nm_elements *e, uint32_t object, uint64_t address, struct nm_element *to)
 {
 	return nm_elements_find_in(e, object, address, 0, to);
+}
+
+int nm_elements_place(struct nm_elements *e, uint32_t object, uint64_t address, struct nm_element *to)
+{
+	struct nm_block named;
+	const int found = locate(e, object, address, 0, to);
+
+	if (nm_program_named(e->program, address, &named) && named.object == object) {
+		to->low = named.address;
+		to->end = named.address + named.size;
+	} else if (!found) {
+		return 0;
+	}
+	to->object = object;
+	to->type = e->owners.at[object].type;
+	to->start = to->low;
+	return 1;
 }
 
 void nm_elements_released(struct nm_elements *e, uint64_t address, uint64_t size, uint32_t object)

@@ -62,6 +62,11 @@ int nm_elements_find_in(struct nm_elements *elements, uint32_t object, uint64_t 
 			struct nm_element *ret);
 int nm_elements_find(struct nm_elements *elements, uint32_t object, uint64_t address, struct nm_element *ret);
 
+/* The named range, variable or block of an object around an address, as one element: 1 if there is one. Its type, or NULL,
+ * is that of what it holds. */
+int nm_elements_place(struct nm_elements *elements, uint32_t object, uint64_t address,
+		      struct nm_element *ret);
+
 /* A heap block is about to be released. */
 void nm_elements_released(struct nm_elements *elements, uint64_t address, uint64_t size, uint32_t object);
 

@@ -143,18 +143,21 @@ static uint64_t place_of(const struct nm_event_query *q, const struct nm_event *
 	}
 }
 
-static void take(void *self, const struct nm_event *e)
+int nm_event_filter_wants(const struct nm_event_filter *s, const struct nm_event *e)
 {
-	struct nm_event_filter *s = self;
 	const struct nm_event_query *q = s->query;
 	const int aside = nm_event_is_aside(e->kind);
 	const uint64_t address = aside ? e->line : e->address;
 	const uint64_t bytes = aside ? s->line_bytes[e->level] : e->bytes;
 
-	if (!(q->kinds[e->level] >> e->kind & 1) || address >= q->end || address + (bytes - 1) < q->low)
-		return;
-	if (q->serving && e->kind == NM_EVENT_LOAD && !e->last)
-		return;
+	return (q->kinds[e->level] >> e->kind & 1) && address < q->end && address + (bytes - 1) >= q->low &&
+	       (!q->serving || e->kind != NM_EVENT_LOAD || e->last);
+}
+
+void nm_event_filter_keep(struct nm_event_filter *s, const struct nm_event *e)
+{
+	const struct nm_event_query *q = s->query;
+
 	if (q->mode == NM_QUERY_RESIDENCIES) {
 		keep_residency(s, e);
 	} else if (q->mode == NM_QUERY_NTH) {
@@ -162,6 +165,7 @@ static void take(void *self, const struct nm_event *e)
 			s->at = *e;
 		s->total += e->times;
 	} else {
+		const uint64_t address = nm_event_is_aside(e->kind) ? e->line : e->address;
 		struct nm_event_row row = {.place = place_of(q, e, address),
 					   .count = e->times,
 					   .attr = e->attr,
@@ -173,6 +177,12 @@ static void take(void *self, const struct nm_event *e)
 			row.level = NM_MAX_LEVELS;
 		count(s, &row);
 	}
+}
+
+static void take(void *self, const struct nm_event *e)
+{
+	if (nm_event_filter_wants(self, e))
+		nm_event_filter_keep(self, e);
 }
 
 /* ---- life ---- */

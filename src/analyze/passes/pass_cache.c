@@ -10,10 +10,12 @@
 #include "event_filter.h"
 #include "pass.h"
 #include "prefetch.h"
+#include "slice_filter.h"
 
 struct cache {
 	struct nm_hierarchy *hierarchy;
 	struct nm_event_filter *filter; /* or NULL */
+	struct nm_slice_filter *slices; /* before the filter, or NULL */
 	struct nm_contended *contended; /* or NULL */
 	uint64_t references;            /* of the batches before */
 };
@@ -23,6 +25,7 @@ static void release(void *self)
 	struct cache *c = self;
 
 	nm_hierarchy_free(c->hierarchy);
+	nm_slice_filter_free(c->slices);
 	nm_event_filter_free(c->filter);
 	nm_contended_free(c->contended);
 	free(c);
@@ -54,6 +57,22 @@ static unsigned needs(const struct nm_engine_options *options)
 	       (waits ? NM_PASS_CLOCK : 0u);
 }
 
+static int watch(struct cache *c, const struct nm_engine_options *options)
+{
+	const struct nm_event_query *query = options->event_query;
+	int status = nm_event_filter_new(&c->filter, query, options->machine);
+
+	if (!status && query->slice)
+		status = nm_slice_filter_new(&c->slices, query, c->filter, options->machine);
+	if (status)
+		return status;
+	if (c->slices)
+		nm_slice_filter_attach(c->slices, c->hierarchy);
+	else
+		nm_event_filter_attach(c->filter, c->hierarchy);
+	return 0;
+}
+
 static int make(void **ret_self, const struct nm_pass_setup *setup, struct nm_error *err)
 {
 	const struct nm_engine_options *options = setup->options;
@@ -63,13 +82,8 @@ static int make(void **ret_self, const struct nm_pass_setup *setup, struct nm_er
 	if (!c)
 		return nm_fail_memory(err);
 	status = nm_hierarchy_new_with_oracle(&c->hierarchy, options->machine, options->oracle, err);
-	if (!status && options->event_query) {
-		status = nm_event_filter_new(&c->filter, options->event_query, options->machine);
-		if (status)
-			nm_fail_memory(err);
-		else
-			nm_event_filter_attach(c->filter, c->hierarchy);
-	}
+	if (!status && options->event_query && watch(c, options))
+		status = nm_fail_memory(err);
 	if (!status && nm_hierarchy_set_coalesced(c->hierarchy, setup->coalesced))
 		status = nm_fail_memory(err);
 	if (!status && nm_contended_new(&c->contended, c->hierarchy, options->machine->count))
@@ -110,6 +124,8 @@ static int batch(void *self, const struct nm_pass_batch *b)
 			  : nm_hierarchy_run(c->hierarchy, b->refs, b->count);
 	if (b->clock && c->filter)
 		date_event(c, b);
+	if (c->slices)
+		nm_slice_filter_batch(c->slices);
 	return status;
 }
 
@@ -135,13 +151,20 @@ static int keys(void *self, const struct nm_attribution *attributions, size_t co
 
 static void released(void *self, uint64_t address, uint64_t size, uint32_t object)
 {
-	nm_contended_released(((struct cache *)self)->contended, address, size, object);
+	struct cache *c = self;
+
+	nm_contended_released(c->contended, address, size, object);
+	if (c->slices)
+		nm_slice_filter_released(c->slices, address, size, object);
 }
 
 static int retired(void *self, struct nm_engine *program, uint64_t batch)
 {
+	struct cache *c = self;
+	int status = nm_contended_retired(c->contended, program);
+
 	(void)batch;
-	return nm_contended_retired(((struct cache *)self)->contended, program);
+	return status || !c->slices ? status : nm_slice_filter_retired(c->slices, program);
 }
 
 static int ending(void *self, struct nm_engine *program)
@@ -149,6 +172,8 @@ static int ending(void *self, struct nm_engine *program)
 	const struct cache *c = self;
 	int status = nm_contended_ending(c->contended, program);
 
+	if (!status && c->slices)
+		status = nm_slice_filter_ending(c->slices, program);
 	return status ? status : nm_hierarchy_sample_rest(c->hierarchy);
 }
 
@@ -266,6 +291,8 @@ static int finish(void *self, const struct nm_pass_merge *merge, struct nm_resul
 		status = nm_contended_take(c->contended, result);
 	if (c->filter && !status)
 		status = nm_event_filter_take(c->filter, &result->events);
+	if (c->slices)
+		result->events.slice_fit = nm_slice_filter_fit(c->slices);
 	if (!status)
 		status = take_walks(c->hierarchy, merge, result);
 	nm_hierarchy_free(c->hierarchy);

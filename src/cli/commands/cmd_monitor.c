@@ -26,6 +26,7 @@
 #include "replayer.h"
 #include "session.h"
 #include "simulation_options.h"
+#include "slice.h"
 
 enum { MOST_ROWS = 100 };
 
@@ -58,7 +59,7 @@ static const struct nm_option options[] = {
      offsetof(struct monitor_options, level), NULL},
     {"range", 'r', "RANGE", "only these addresses: FROM-TO (TO excluded) or FROM+BYTES", NM_OPTION_TEXT,
      offsetof(struct monitor_options, range), NULL},
-    {"object", 0, "NAME", "only events that hit this object; a name or a pattern", NM_OPTION_TEXT,
+    {"object", 0, "NAME", "only events of this object, or slice of an array: grid[3:7]", NM_OPTION_TEXT,
      offsetof(struct monitor_options, object), NULL},
     {"function", 0, "NAME", "only events that this function causes; a name or a pattern", NM_OPTION_TEXT,
      offsetof(struct monitor_options, function), NULL},
@@ -182,9 +183,22 @@ static int read_filters(const struct nm_command *self, const struct monitor_opti
 	q->end = UINT64_MAX;
 	if (o->range && read_range(o->range, q))
 		return nm_usage(self, "--range takes FROM-TO or FROM+BYTES, not \"%s\"", o->range);
-	m->object = o->object;
+	m->object = q->object = o->object;
 	m->function = o->function;
 	q->by_attr = o->object || o->function || o->simulation.output;
+	return 0;
+}
+
+/* A slice in --object. Its owner frees it. */
+static int read_slice(const struct nm_command *self, const struct monitor_options *o, struct nm_slice *slice,
+		      struct nm_monitor_request *m)
+{
+	struct nm_error err;
+	int status = o->object ? nm_slice_parse(slice, o->object, &err) : 0;
+
+	if (status < 0)
+		return nm_usage(self, "--object: %s", err.text);
+	m->event_query.slice = status ? slice : NULL;
 	return 0;
 }
 
@@ -351,6 +365,7 @@ static int run(const struct nm_command *self, int argc, char **argv)
 	struct answer answer = {.request = &request, .options = &o};
 	struct nm_result_receiver receiver = {show_results, &answer};
 	struct nm_simulation simulation;
+	struct nm_slice slice = {0};
 	struct nm_operands operands;
 	int status, closed;
 
@@ -358,6 +373,8 @@ static int run(const struct nm_command *self, int argc, char **argv)
 		return status;
 	o.simulation.stored = o.input != NULL;
 	status = read_question(self, &o, operands.count, &simulation, &request);
+	if (!status)
+		status = read_slice(self, &o, &slice, &request);
 	if (status)
 		return status;
 	if (o.output && !(answer.file = fopen(o.output, "we"))) {
@@ -369,6 +386,7 @@ static int run(const struct nm_command *self, int argc, char **argv)
 	status =
 	    o.input ? monitor_trace(&simulation.run, o.input) : monitor_program(&simulation.run, operands.at);
 	closed = close_file(&answer);
+	nm_slice_done(&slice);
 	if (answer.status)
 		status = answer.status;
 	return closed ? closed : status;

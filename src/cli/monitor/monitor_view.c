@@ -9,6 +9,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "slice.h"
+
 int nm_monitor_out_of_memory(struct nm_monitor_view *s) { return nm_fail_memory(s->err); }
 
 /* ---- names ---- */
@@ -16,6 +18,14 @@ int nm_monitor_out_of_memory(struct nm_monitor_view *s) { return nm_fail_memory(
 static int is_named(const char *pattern, const char *name)
 {
 	return !pattern || (name && (!strcmp(pattern, name) || !fnmatch(pattern, name, 0)));
+}
+
+/* Whether --object names an object, or a slice of it. */
+static int is_chosen(const struct nm_monitor_view *s, const char *object)
+{
+	const struct nm_slice *slice = s->request->event_query.slice;
+
+	return is_named(s->request->object, object) || (slice && is_named(slice->name, object));
 }
 
 const char *nm_monitor_object(const struct nm_result *r, unsigned kind, uint32_t attr, uint32_t victim)
@@ -26,8 +36,42 @@ const char *nm_monitor_object(const struct nm_result *r, unsigned kind, uint32_t
 int nm_monitor_picks(const struct nm_monitor_view *s, const struct nm_result *r,
 		     const struct nm_event_row *row)
 {
-	return is_named(s->request->object, nm_monitor_object(r, row->kind, row->attr, row->victim)) &&
+	return is_chosen(s, nm_monitor_object(r, row->kind, row->attr, row->victim)) &&
 	       is_named(s->request->function, nm_monitor_site(r, row->attr)->function);
+}
+
+/* Fails if the object that there is has no such slice. */
+static int check_slice(struct nm_monitor_view *s)
+{
+	const struct nm_slice *slice = s->request->event_query.slice;
+	const char *text = s->request->object;
+	enum nm_slice_fit best = NM_SLICE_NONE;
+
+	for (size_t p = 0; slice && p < s->count; p++)
+		if (best != NM_SLICE_FITS && s->results[p]->events.slice_fit)
+			best = s->results[p]->events.slice_fit;
+	switch (best) {
+	case NM_SLICE_NO_TYPE:
+	case NM_SLICE_NO_ARRAY:
+		return nm_fail(s->err, NM_EINVAL,
+			       "%s \"%s\": add the bytes of an element, '%s@8', and of more "
+			       "dimensions their extents, '%s@8[100][64]'",
+			       best == NM_SLICE_NO_TYPE ? "nothing tells the type of what is in"
+							: "no dimensions are known of",
+			       slice->name, text, text);
+	case NM_SLICE_NO_FIELD:
+		return nm_fail(
+		    s->err, NM_EINVAL,
+		    "the elements of \"%s\" have no field \"%s\"; `nearmiss report fields` lists them",
+		    slice->name, slice->field);
+	case NM_SLICE_DIMENSIONS:
+		return nm_fail(s->err, NM_EINVAL, "\"%s\" has another number of dimensions than \"%s\"",
+			       slice->name, text);
+	case NM_SLICE_OUTSIDE:
+		return nm_fail(s->err, NM_EINVAL, "\"%s\" reaches beyond the bounds of \"%s\"", text,
+			       slice->name);
+	default: return 0;
+	}
 }
 
 int nm_monitor_check_names(struct nm_monitor_view *s)
@@ -38,7 +82,7 @@ int nm_monitor_check_names(struct nm_monitor_view *s)
 		const struct nm_result *r = s->results[p];
 
 		for (size_t i = 0; i < r->object_count && !object; i++)
-			object = is_named(s->request->object, r->objects[i].name);
+			object = is_chosen(s, r->objects[i].name);
 		for (size_t i = 0; i < r->site_count && !function; i++)
 			function = is_named(s->request->function, r->sites[i].function);
 	}
@@ -47,7 +91,7 @@ int nm_monitor_check_names(struct nm_monitor_view *s)
 	if (!function)
 		return nm_fail(s->err, NM_EINVAL, "no function \"%s\" made a reference",
 			       s->request->function);
-	return 0;
+	return check_slice(s);
 }
 
 struct nm_value nm_monitor_text(struct nm_monitor_view *s, const char *string)

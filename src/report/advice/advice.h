@@ -82,13 +82,4 @@ double nm_advice_worth(const struct nm_table *table, size_t row);
 /* "saves about 390,000 misses and 12,000,000 cycles", or NULL: not known. */
 const char *nm_derive_saving(struct nm_table *table, size_t row);
 
-/* The extents of an array, from its type as the debug information writes it. elements: in all; fastest: the
- * extent of the subscript that runs through memory fastest. 0 if it is no array or has no bounds. */
-struct nm_array_type {
-	int64_t elements, fastest;
-	unsigned dimensions;
-	int first_is_fastest; /* as in Fortran */
-};
-struct nm_array_type nm_array_type_parse(const char *type);
-
 #endif

@@ -13,6 +13,7 @@
 #include <string.h>
 
 #include "advice.h"
+#include "array_shape.h"
 
 /* Up to one without a name. */
 extern const struct nm_rule nm_rules_of_memory[], nm_rules_of_conflicts[], nm_rules_of_bytes[],
@@ -53,7 +54,7 @@ static inline int64_t in_use(const struct nm_evidence *e)
 /* Bytes of an element of the array that the object is, or 0. */
 static inline int64_t element(const struct nm_evidence *e)
 {
-	struct nm_array_type array = nm_array_type_parse(e->type);
+	struct nm_array_shape array = nm_array_shape_parse(e->type);
 
 	return array.elements && !e->blocks ? e->bytes / array.elements : 0;
 }

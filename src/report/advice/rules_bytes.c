@@ -161,7 +161,7 @@ static int pointer_array(const struct nm_evidence *e)
 {
 	const char *star = e->type ? strrchr(e->type, '*') : NULL;
 
-	return wasteful(e) && star && nm_array_type_parse(e->type).elements > 1;
+	return wasteful(e) && star && nm_array_shape_parse(e->type).elements > 1;
 }
 
 static void advise_pointer_array(const struct nm_evidence *e, FILE *out)
@@ -196,7 +196,7 @@ static int across_rows(const struct nm_evidence *e)
 {
 	const int guess = !e->walked && !e->strided && e->reuse < 2;
 
-	return wasteful(e) && (guess || strides(e)) && nm_array_type_parse(e->type).dimensions > 1;
+	return wasteful(e) && (guess || strides(e)) && nm_array_shape_parse(e->type).dimensions > 1;
 }
 
 static void advise_step(const struct nm_evidence *e, FILE *out)
@@ -215,7 +215,7 @@ static void advise_across_rows(const struct nm_evidence *e, FILE *out)
 	    out,
 	    "a line serves %.1f accesses and %.0f %% of its bytes are never used: interchange the loops, so "
 	    "that the %s subscript runs fastest, or work in tiles",
-	    e->reuse, e->waste, nm_array_type_parse(e->type).first_is_fastest ? "first" : "last");
+	    e->reuse, e->waste, nm_array_shape_parse(e->type).first_is_fastest ? "first" : "last");
 }
 
 static int long_steps(const struct nm_evidence *e) { return wasteful(e) && strides(e); }
@@ -254,7 +254,7 @@ static double saves_some(const struct nm_evidence *e)
 static void advise_sparse(const struct nm_evidence *e, FILE *out)
 {
 	fprintf(out, "%.0f %% of the bytes loaded are never used: ", e->waste);
-	if (nm_array_type_parse(e->type).dimensions)
+	if (nm_array_shape_parse(e->type).dimensions)
 		fputs("walk it in the order in which it lies in memory (interchange loops, sort the indices)",
 		      out);
 	else if (is_heap(e))

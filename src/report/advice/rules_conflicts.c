@@ -22,7 +22,7 @@ static int walks_columns(const struct nm_evidence *e, int64_t row)
 
 static int row_length(const struct nm_evidence *e)
 {
-	struct nm_array_type array = nm_array_type_parse(e->type);
+	struct nm_array_shape array = nm_array_shape_parse(e->type);
 	const int64_t row = array.fastest * element(e);
 
 	return half(e, e->conflict) && !has_rival(e) && array.dimensions > 1 && is_power_of_two(row) &&
@@ -31,7 +31,7 @@ static int row_length(const struct nm_evidence *e)
 
 static void advise_row_length(const struct nm_evidence *e, FILE *out)
 {
-	struct nm_array_type array = nm_array_type_parse(e->type);
+	struct nm_array_shape array = nm_array_shape_parse(e->type);
 	const char *which = array.first_is_fastest ? "first" : "last";
 	int64_t more = element(e) < e->line_size ? e->line_size / element(e) : 1;
 

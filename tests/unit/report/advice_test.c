@@ -12,6 +12,7 @@
 #include <cmocka.h>
 
 #include "advice.h"
+#include "array_shape.h"
 
 /* A level as in docs/advice.md. */
 #define L1 .level = "L1d", .level_size = 32768, .line_size = 64, .last_size = 1048576
@@ -357,7 +358,7 @@ static void test_shapes(void **state)
 
 	(void)state;
 	for (i = 0; i < sizeof shapes / sizeof *shapes; i++) {
-		struct nm_array_type array = nm_array_type_parse(shapes[i].type);
+		struct nm_array_shape array = nm_array_shape_parse(shapes[i].type);
 
 		if (array.elements != shapes[i].elements || array.dimensions != shapes[i].dimensions)
 			fail_msg("%s: %lld elements, %u dimensions", shapes[i].type,
@@ -367,7 +368,7 @@ static void test_shapes(void **state)
 			assert_int_equal(array.first_is_fastest, shapes[i].first);
 		}
 	}
-	assert_int_equal(nm_array_type_parse(NULL).elements, 0);
+	assert_int_equal(nm_array_shape_parse(NULL).elements, 0);
 }
 
 int main(void)
