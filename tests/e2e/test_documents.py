@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: MIT
-"""test_documents.py - an installed nearmiss: what is installed, and every command that the README and the how-to guides
-print, run as printed."""
+"""test_documents.py - an installed nearmiss: what is installed, and every command that the README, the how-to guides and
+those man pages print whose examples stand alone, run as printed."""
 
 import glob
 import os
@@ -72,7 +72,7 @@ def commands(path):
 
 def shape(line):
     """A line without its numbers, blanks and folders: they differ from host to host."""
-    return re.sub(r"[\d.,]+", "#", re.sub(r"\S*/", "", line)).split()
+    return re.sub(r"0x[\da-f]+|[\d.,]+", "#", re.sub(r"\S*/", "", line)).split()
 
 
 def run_document(name):
@@ -123,6 +123,12 @@ def case_sharing():
 
 def case_plugins():
     run_document("docs/howto/plugins.md")
+
+
+def case_man_pages():
+    for page in ("evictions", "machines", "monitor", "nest", "query", "replay", "trace"):
+        run_document(f"docs/man/nearmiss-{page}.1.md")
+        shutil.rmtree("work")
 
 
 if __name__ == "__main__":
