@@ -112,8 +112,8 @@ static int check(struct nm_annotation *a)
 	if (!status && r->report.thread)
 		status = nm_select_thread(a->profile, r->report.thread, a->err);
 	if (!status && r->object)
-		status = nm_match_name(a->profile, "object", r->object, "SELECT object AS name FROM objects", 0,
-				       &pattern, a->err);
+		status = nm_match_name(a->profile, "object", r->object, "SELECT object AS name FROM objects",
+				       0, &pattern, a->err);
 	nm_name_pattern_done(&pattern);
 	return status;
 }

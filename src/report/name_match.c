@@ -146,10 +146,11 @@ static int is_slice(struct nm_profile *profile, const char *what, const char *ty
 
 		status = whole.pattern ? fits(profile, names, &whole, err) : nm_fail_memory(err);
 		if (status > 0)
-			(void)nm_fail(err, NM_EINVAL,
-				      "a profile counts by %s, not by its elements: choose \"%s\", or run the "
-				      "program or a trace of it with nearmiss monitor --object '%s'",
-				      what, whole.pattern, typed);
+			(void)nm_fail(
+			    err, NM_EINVAL,
+			    "a profile counts by %s, not by its elements: choose \"%s\", or run the "
+			    "program or a trace of it with nearmiss monitor --object '%s'",
+			    what, whole.pattern, typed);
 		nm_name_pattern_done(&whole);
 	}
 	return status;

@@ -32,7 +32,7 @@ static void test_names_are_no_slices(void **state)
 					    "a[3]@8[x]",
 					    "a[3].",
 					    "a[1,2]",
-					    
+
 					    "v[99999999999999999999]"};
 	struct nm_slice slice;
 	struct nm_error err;
