@@ -131,8 +131,8 @@ CREATE TABLE latent_pair(
 	level INTEGER, line_size INTEGER, earlier INTEGER, misses INTEGER,
 	address INTEGER, bytes INTEGER, thread INTEGER, place INTEGER, type INTEGER, field INTEGER,
 	other_address INTEGER, other_bytes INTEGER, other_thread INTEGER, other INTEGER, other_type INTEGER,
-	other_field INTEGER);
--- What other orders of the threads gave (touch and contender above too): schedule 0 is that of the rest of the profile.
+	other_field INTEGER, schedule INTEGER);
+-- What other orders of the threads gave (touch, contender and latent_pair above too): schedule 0 is that of the rest of the profile.
 CREATE TABLE schedule(process INTEGER, schedule INTEGER, rule TEXT, stalls INTEGER,
 	PRIMARY KEY(process, schedule)) WITHOUT ROWID;
 CREATE TABLE schedule_level(level INTEGER, schedule INTEGER, $COUNTS, PRIMARY KEY(level, schedule)) WITHOUT ROWID;

@@ -446,13 +446,14 @@ CREATE VIEW contenders AS
 		offset, type, field, victim_offset, victim_type, victim_field
 	FROM schedule_contenders WHERE schedule = 0;
 
-CREATE VIEW latent AS
+CREATE VIEW schedule_latent AS
 	SELECT p.name AS process, l.name AS level, t.line_size AS line_size, t.earlier AS earlier,
 		t.address AS address, t.bytes AS bytes, t.thread AS thread, h.core AS core, fn.text AS function,
 		fi.text AS file, s.line AS line, n.text AS object, y.text AS type, f.text AS field,
 		t.other_address AS other_address, t.other_bytes AS other_bytes, t.other_thread AS other_thread,
 		oh.core AS other_core, ofn.text AS other_function, ofi.text AS other_file, os.line AS other_line,
-		o.text AS other_object, oy.text AS other_type, of.text AS other_field, t.misses AS misses
+		o.text AS other_object, oy.text AS other_type, of.text AS other_field, t.misses AS misses,
+		t.schedule AS schedule
 	FROM level l
 	CROSS JOIN process p ON p.id = l.process
 	CROSS JOIN latent_pair t ON t.level = l.id
@@ -468,6 +469,12 @@ CREATE VIEW latent AS
 	LEFT JOIN text ofn ON ofn.id = os.function
 	LEFT JOIN text ofi ON ofi.id = os.file
 	LEFT JOIN text o ON o.id = ox.object;
+
+CREATE VIEW latent AS
+	SELECT process, level, line_size, earlier, address, bytes, thread, core, function, file, line, object, type, field,
+		other_address, other_bytes, other_thread, other_core, other_function, other_file, other_line, other_object,
+		other_type, other_field, misses
+	FROM schedule_latent WHERE schedule = 0;
 
 CREATE VIEW schedules AS
 	SELECT p.name AS process, s.schedule AS schedule, s.rule AS rule, s.stalls AS stalls

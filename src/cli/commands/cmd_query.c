@@ -46,7 +46,7 @@ const struct nm_command nm_cmd_query = {
 	"Views: info, processes, levels, objects, counts, evictions, top_evictors, events, sets,\n"
 	"instructions, code, code_lines, sources, sectors, prefetches, coherence, sharing, contenders,\n"
 	"latent, schedules, schedule_levels, schedule_coherence, schedule_sharing, schedule_contenders,\n"
-	"messages, numa, sites, walks, fields, field_counts, affinity, hot_lines, contexts, context_counts,\n"
+	"schedule_latent, messages, numa, sites, walks, fields, field_counts, affinity, hot_lines, contexts, context_counts,\n"
 	"buckets, threads, curve, distances, reuses, scope_distances, predictions, undebugged, pass_figures, cells, places.\n"
 	"nearmiss-query(1) describes their columns.  Example:\n\n"
 	"  nearmiss query \"SELECT object, sum(read_misses + write_misses) AS misses FROM counts\n"

@@ -9,7 +9,7 @@
 
 static const char touch_sql[] = "INSERT INTO touch VALUES(?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?)";
 static const char contender_sql[] = "INSERT INTO contender VALUES(?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?)";
-static const char latent_sql[] = "INSERT INTO latent_pair VALUES(?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?)";
+static const char latent_sql[] = "INSERT INTO latent_pair VALUES(?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?)";
 static const char message_sql[] = "INSERT INTO message VALUES(?,?,?,?,?)";
 
 /* A row being built. */
@@ -135,19 +135,26 @@ static void store_latent(struct row *r, const struct nm_result_coherence *c, con
 {
 	number(r, (uint64_t)nm_level_id(r->w, c->level));
 	number(r, p->layout == NM_LATENT_DOUBLED ? 2 * c->block : c->block);
-	number(r, p->layout * c->block / 4);
+	number(r, nm_latent_earlier(p->layout, c->block));
 	number(r, p->misses);
 	latent_touch(r, &c->latent_touches[p->touch]);
 	latent_touch(r, &c->latent_touches[p->other]);
+	number(r, r->schedule);
 	end(r);
 }
 
-static void store_contention(struct row *touches, struct row *contenders, const struct nm_result_coherence *c)
+enum { TOUCHES, CONTENDERS, LATENT, MESSAGES, TABLES };
+
+/* What depends on the order of the threads. */
+static void store_contention(struct row rows[TABLES], const struct nm_result_coherence *c, uint64_t schedule)
 {
-	for (size_t i = 0; i < c->touch_count && !touches->status; i++)
-		store_touch(touches, c, &c->touches[i]);
-	for (size_t i = 0; i < c->pair_count && !contenders->status; i++)
-		store_contender(contenders, c, &c->pairs[i]);
+	rows[TOUCHES].schedule = rows[CONTENDERS].schedule = rows[LATENT].schedule = schedule;
+	for (size_t i = 0; i < c->touch_count && !rows[TOUCHES].status; i++)
+		store_touch(&rows[TOUCHES], c, &c->touches[i]);
+	for (size_t i = 0; i < c->pair_count && !rows[CONTENDERS].status; i++)
+		store_contender(&rows[CONTENDERS], c, &c->pairs[i]);
+	for (size_t i = 0; i < c->latent_count && !rows[LATENT].status; i++)
+		store_latent(&rows[LATENT], c, &c->latent[i]);
 }
 
 static void store_messages(struct row *messages, const struct nm_result_coherence *c)
@@ -159,25 +166,21 @@ static void store_messages(struct row *messages, const struct nm_result_coherenc
 
 int nm_store_sharing(const struct nm_result_writer *w)
 {
-	static const char *const sql[] = {touch_sql, contender_sql, message_sql, latent_sql};
+	static const char *const sql[TABLES] = {touch_sql, contender_sql, latent_sql, message_sql};
 	const struct nm_result *result = w->result;
-	struct row rows[4] = {{.w = w}, {.w = w}, {.w = w}, {.w = w}};
+	struct row rows[TABLES] = {{.w = w}, {.w = w}, {.w = w}, {.w = w}};
 	int status = 0;
 
-	for (unsigned i = 0; i < 4 && !status; i++)
+	for (unsigned i = 0; i < TABLES && !status; i++)
 		status = sqlite3_prepare_v2(w->store->db, sql[i], -1, &rows[i].insert, NULL);
 	for (size_t i = 0; i < result->coherence_count && !status; i++) {
-		store_contention(&rows[0], &rows[1], &result->coherence[i]);
-		store_messages(&rows[2], &result->coherence[i]);
-		for (size_t k = 0; k < result->coherence[i].latent_count; k++)
-			store_latent(&rows[3], &result->coherence[i], &result->coherence[i].latent[k]);
+		store_contention(rows, &result->coherence[i], 0);
+		store_messages(&rows[MESSAGES], &result->coherence[i]);
 	}
-	for (size_t i = 0; i < result->schedule_count && !status; i++) {
-		rows[0].schedule = rows[1].schedule = i + 1;
+	for (size_t i = 0; i < result->schedule_count && !status; i++)
 		for (size_t k = 0; k < result->schedules[i].coherence_count; k++)
-			store_contention(&rows[0], &rows[1], &result->schedules[i].coherence[k]);
-	}
-	for (unsigned i = 0; i < 4; i++) {
+			store_contention(rows, &result->schedules[i].coherence[k], i + 1);
+	for (unsigned i = 0; i < TABLES; i++) {
 		sqlite3_finalize(rows[i].insert);
 		if (!status)
 			status = rows[i].status;

@@ -210,10 +210,15 @@ static char *write_query(const struct made *m, const struct nm_figure_table *t, 
 	return text;
 }
 
-int64_t nm_figures_schedules(struct nm_profile *profile, struct nm_error *err)
+/* Of how many orders of threads the profile has the view's rows: 1 or more, or a negative code. */
+static int64_t count_orders(struct nm_profile *profile, const char *view, struct nm_error *err)
 {
+	char by_order[40];
 	struct nm_rows *rows = NULL;
-	int64_t count = nm_profile_has(profile, "schedules", err);
+	int64_t count;
+
+	snprintf(by_order, sizeof by_order, "schedule_%s", view);
+	count = nm_profile_has(profile, by_order, err);
 
 	if (count <= 0)
 		return count ? count : 1;
@@ -230,7 +235,7 @@ int nm_figures_fill(const struct nm_figure_table *t, struct nm_profile *profile,
 		    const struct nm_selection *selection, const char *more, struct nm_report_table *filled,
 		    struct nm_error *err)
 {
-	const int64_t schedules = t->one_order ? 1 : nm_figures_schedules(profile, err);
+	const int64_t schedules = count_orders(profile, t->view, err);
 	struct nm_report report = {.name = t->name, .sort = t->sort, .ties = t->ties};
 	struct made m = {.count = 0};
 	char *sql;

@@ -31,8 +31,7 @@ enum nm_figure_name {
 
 struct nm_figure_table {
 	const char *name;
-	const char *view; /* "sharing"; its rows by order are in "schedule_sharing", unless */
-	int one_order;    /* they are kept of the first order alone */
+	const char *view; /* "sharing"; its rows by order are in "schedule_sharing" */
 	/* Columns that rows are grouped by, and composed ones: before the figures and behind them. */
 	const struct nm_column *keys, *behind;
 	const struct nm_column *facts; /* one of the values that the rows of a key have */
@@ -47,8 +46,5 @@ struct nm_figure_table {
 int nm_figures_fill(const struct nm_figure_table *table, struct nm_profile *profile,
 		    const struct nm_selection *selection, const char *more,
 		    struct nm_report_table *ret_filled, struct nm_error *err);
-
-/* How many orders of threads the profile has: 1 or more, or a negative code. */
-int64_t nm_figures_schedules(struct nm_profile *profile, struct nm_error *err);
 
 #endif

@@ -19,12 +19,12 @@ static const struct nm_column places[] = {
     NM_PLACE_COLUMNS("other_", "by", nm_compose_other_location),
 };
 
-#define TABLE                                                                                               \
-	.name = "latent", .view = "latent", .one_order = 1, .keys = keys, .key_count = NM_COLUMNS_IN(keys), \
-	.figures = figures, .figure_count = NM_COLUMNS_IN(figures), .behind = places,                       \
-	.behind_count = NM_COLUMNS_IN(places), .sort = "misses",                                            \
-	.ties =                                                                                             \
-	    "line_size DESC, earlier, object, field, file, line, other_object, other_field, other_file, "   \
+#define TABLE                                                                                             \
+	.name = "latent", .view = "latent", .keys = keys, .key_count = NM_COLUMNS_IN(keys),               \
+	.figures = figures, .figure_count = NM_COLUMNS_IN(figures), .behind = places,                     \
+	.behind_count = NM_COLUMNS_IN(places), .sort = "misses",                                          \
+	.ties =                                                                                           \
+	    "line_size DESC, earlier, object, field, file, line, other_object, other_field, other_file, " \
 	    "other_line"
 
 const struct nm_figure_table nm_latent_table = {TABLE};
