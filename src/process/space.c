@@ -295,6 +295,7 @@ static int variable_in(struct nm_module *module, uint64_t start, uint64_t addres
 		return 0;
 	to->low = start + v->low;
 	to->end = start + v->end;
+	to->alignment = v->alignment;
 	to->type = nm_module_variable_type(module, v->low, is_thread_local);
 	return 1;
 }

@@ -138,6 +138,7 @@ int nm_space_thread(struct nm_space *space, uint64_t thread_pointer);
 struct nm_space_variable {
 	uint32_t object;
 	uint64_t low, end;
+	uint64_t alignment; /* that its declaration asks for; 0: none */
 	const struct nm_type *type;
 };
 int nm_space_variable(struct nm_space *space, uint64_t address, struct nm_space_variable *ret_variable);

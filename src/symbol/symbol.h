@@ -113,6 +113,7 @@ struct nm_variable {
 	uint32_t line;
 	enum nm_variable_kind kind;
 	uint64_t low, end;
+	uint64_t alignment; /* that its declaration asks for; 0: none */
 };
 int nm_module_variable(struct nm_module *module, uint64_t vaddr, struct nm_variable *ret_variable);
 
@@ -134,6 +135,7 @@ struct nm_field {
 struct nm_type {
 	const char *name; /* as in the types of variables */
 	uint64_t bytes;
+	uint64_t alignment; /* that the source asks for (alignas), of it or a member; 0: none */
 	const struct nm_field *fields;
 	uint32_t field_count;
 };

@@ -123,6 +123,7 @@ static const struct nm_variable *completed(struct nm_module *module, struct vari
 		variable->seen.type = type_name(module, &variable->die, variable->language);
 		variable->seen.file = path_near(module, &variable->die, file);
 		variable->seen.line = (uint32_t)die_number(&variable->die, DW_AT_decl_line);
+		variable->seen.alignment = die_number(&variable->die, DW_AT_alignment);
 	}
 	return &variable->seen;
 }

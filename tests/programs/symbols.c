@@ -54,3 +54,9 @@ int main(int argc, char **argv)
 	fprintf(stdout, "%d %s\n", work(argc) + (heads[argc] != NULL), words[argc & 1]);
 	return 0;
 }
+
+struct padded {
+	_Alignas(64) long sum;
+};
+struct padded paddeds[2];
+_Alignas(128) long sums[4];

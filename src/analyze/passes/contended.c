@@ -16,8 +16,9 @@ _Static_assert(NM_TOUCH_LISTS > NM_WORKERS_QUEUE + 1, "no list is written to bef
 /* What a touch is of. */
 struct place {
 	const struct nm_type *type;
-	uint32_t field;   /* NM_NO_FIELD: none */
-	int64_t position; /* in the variable or block; -1: not known */
+	uint32_t field;     /* NM_NO_FIELD: none */
+	int64_t position;   /* in the variable or block; -1: not known */
+	uint64_t alignment; /* that the source asks for, of it or its variable; 0: none */
 };
 
 /* Touches, and what they are of. */
@@ -92,6 +93,16 @@ static int64_t position_of(struct nm_elements *e, uint32_t object, uint64_t addr
 	return -1;
 }
 
+/* What the source asks for and has got: malloc may put an aligned type elsewhere. */
+static uint64_t alignment_of(struct nm_elements *e, uint64_t address, const struct nm_element *at)
+{
+	const uint64_t of_type =
+	    at && at->type->alignment && at->start % at->type->alignment == 0 ? at->type->alignment : 0;
+	struct nm_space_variable v;
+
+	return nm_program_variable(e->program, address, &v) && v.alignment > of_type ? v.alignment : of_type;
+}
+
 static int look_at(struct nm_contended *c, struct touches *t, const struct nm_touch_place *touch)
 {
 	uint32_t attr = nm_program_attr_of_key(c->elements.program, touch->attr);
@@ -105,8 +116,10 @@ static int look_at(struct nm_contended *c, struct touches *t, const struct nm_to
 		place.type = at.type;
 		place.field = nm_type_field(at.type, touch->address - at.start);
 		place.position = (int64_t)(touch->address - at.low);
+		place.alignment = alignment_of(&c->elements, touch->address, &at);
 	} else {
 		place.position = position_of(&c->elements, object, touch->address);
+		place.alignment = alignment_of(&c->elements, touch->address, NULL);
 	}
 	if (nm_vec_reach(&t->places, (size_t)touch->touch + 1))
 		return NM_ENOMEM;
@@ -214,14 +227,30 @@ static int take_pairs(const struct machine *m, struct nm_result_coherence *to)
 	return 0;
 }
 
-static int take_latent(const struct nm_latent *from, struct nm_result_coherence *to)
+/* What is aligned begins earlier by multiples of its alignment alone. */
+static int may_begin_earlier(const struct touches *t, uint32_t touch, uint64_t bytes)
 {
+	const uint64_t alignment = touch < t->places.count ? t->places.at[touch].alignment : 0;
+
+	return !alignment || bytes % alignment == 0;
+}
+
+/* Those that another placement of the data can bring about. */
+static int take_latent(const struct machine *m, struct nm_result_coherence *to)
+{
+	const struct nm_latent *from = m->coherence->latent;
+
 	to->latent = calloc(from->pairs.count + 1, sizeof *to->latent);
 	if (!to->latent)
 		return NM_ENOMEM;
-	to->latent_count = from->pairs.count;
-	for (size_t i = 0; i < to->latent_count; i++)
-		to->latent[i] = from->pairs.at[i];
+	for (size_t i = 0; i < from->pairs.count; i++) {
+		const struct nm_latent_pair *p = &from->pairs.at[i];
+		const uint64_t earlier = nm_latent_earlier(p->layout, to->block);
+
+		if (may_begin_earlier(&m->latent, p->touch, earlier) &&
+		    may_begin_earlier(&m->latent, p->other, earlier))
+			to->latent[to->latent_count++] = *p;
+	}
 	return 0;
 }
 
@@ -249,7 +278,7 @@ int nm_contended_take(const struct nm_contended *c, struct nm_result *result)
 			status = take_touches(&c->machines[i].latent, &to->latent_touches,
 					      &to->latent_touch_count);
 		if (!status)
-			status = take_latent(x->latent, to);
+			status = take_latent(&c->machines[i], to);
 	}
 	return status;
 }

@@ -30,6 +30,12 @@ enum {
 	NM_LATENT_LAYOUTS = 4
 };
 
+/* Data would begin so many bytes earlier, of lines of `block` bytes. */
+static inline uint64_t nm_latent_earlier(uint32_t layout, uint64_t block)
+{
+	return layout * block / NM_LATENT_LAYOUTS;
+}
+
 struct nm_latent_block {
 	uint64_t number;
 	uint16_t core;

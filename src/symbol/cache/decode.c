@@ -114,6 +114,14 @@ static int add_variable(struct decoded_symbols *to, const struct item *item)
 			 to->variable_list.count - 1);
 }
 
+static int add_alignment(struct decoded_symbols *to, const struct item *item)
+{
+	if (!to->variable_list.count)
+		return NM_EFORMAT;
+	to->variable_list.at[to->variable_list.count - 1].alignment = item->bytes;
+	return 0;
+}
+
 static int add_code(struct decoded_symbols *to, const struct item *item)
 {
 	const size_t bytes = item->data_bytes;
@@ -184,6 +192,7 @@ static int add_answer(struct nm_symbols *symbols, struct decoded_symbols *to, co
 	case ITEM_POSITIONS: return add_positions(to, item);
 	case ITEM_VARIABLE:
 	case ITEM_TLS_VARIABLE: return add_variable(to, item);
+	case ITEM_ALIGNMENT: return add_alignment(to, item);
 	case ITEM_CODE: return add_code(to, item);
 	case ITEM_DIGEST: return nm_map_put(&to->digests, (uintptr_t)item->file, (uintptr_t)item->digest);
 	case ITEM_VARIABLE_TYPE:
@@ -205,6 +214,7 @@ static int add_item(struct nm_symbols *symbols, const struct item *item)
 	case ITEM_TEXT: return add_text(symbols, item);
 	case ITEM_MODULE: return add_module(symbols, item->described);
 	case ITEM_TYPE:
+	case ITEM_ALIGNED_TYPE:
 	case ITEM_OLD_FRAME: return add_type(symbols, item->described_type);
 	case ITEM_BEGIN: begin_run(symbols); return 0;
 	case ITEM_COMPLETE:

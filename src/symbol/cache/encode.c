@@ -170,15 +170,18 @@ void encode_variable(struct nm_module *module, const struct nm_variable *v, int 
 {
 	enum item_kind kind = is_thread_local ? ITEM_TLS_VARIABLE : ITEM_VARIABLE;
 
-	if (is_new(module, kind, v->low))
-		write_about(module, (struct item){.kind = kind,
-						  .low = v->low,
-						  .end = v->end,
-						  .name = v->name,
-						  .type_name = v->type,
-						  .file = v->file,
-						  .line = v->line,
-						  .number = v->kind});
+	if (!is_new(module, kind, v->low))
+		return;
+	write_about(module, (struct item){.kind = kind,
+					  .low = v->low,
+					  .end = v->end,
+					  .name = v->name,
+					  .type_name = v->type,
+					  .file = v->file,
+					  .line = v->line,
+					  .number = v->kind});
+	if (v->alignment)
+		write_about(module, (struct item){.kind = ITEM_ALIGNMENT, .bytes = v->alignment});
 }
 
 void encode_digest(struct nm_module *module, const char *file, const char *digest)

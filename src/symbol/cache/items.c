@@ -151,7 +151,8 @@ static void type(struct coder *c, const struct nm_type **ret_type)
 
 		if (nm_map_put(types, (uintptr_t)*ret_type, types->count + 1))
 			fail(c, NM_ENOMEM);
-		write_item(c, &(struct item){.kind = ITEM_TYPE, .described_type = &copy});
+		write_item(c, &(struct item){.kind = copy.alignment ? ITEM_ALIGNED_TYPE : ITEM_TYPE,
+					     .described_type = &copy});
 	}
 }
 
@@ -272,12 +273,14 @@ static void field_fields(struct coder *c, int is_frame, struct nm_field *f)
 	require(c, f->name && f->count && (f->count == 1 || f->stride));
 }
 
-static void type_fields(struct coder *c, int is_frame, struct nm_type *t)
+static void type_fields(struct coder *c, enum item_kind kind, struct nm_type *t)
 {
 	struct nm_field *fields = (struct nm_field *)t->fields; /* writing leaves them alone */
 
 	text(c, &t->name);
 	number(c, &t->bytes);
+	if (kind == ITEM_ALIGNED_TYPE)
+		number(c, &t->alignment);
 	small_number(c, &t->field_count);
 	require(c, t->name && t->bytes && t->field_count && t->field_count <= TYPE_FIELDS_MAX);
 	if (c->mode == READ && !c->status) {
@@ -286,7 +289,7 @@ static void type_fields(struct coder *c, int is_frame, struct nm_type *t)
 			fail(c, NM_ENOMEM);
 	}
 	for (uint32_t i = 0; i < t->field_count && !c->status; i++)
-		field_fields(c, is_frame, &fields[i]);
+		field_fields(c, kind == ITEM_OLD_FRAME, &fields[i]);
 }
 
 static void local_fields(struct coder *c, struct nm_local *l)
@@ -385,7 +388,8 @@ static void item_fields(struct coder *c, struct item *item)
 		data(c, &item->data, &item->data_bytes);
 		return;
 	case ITEM_TYPE:
-	case ITEM_OLD_FRAME: type_fields(c, item->kind == ITEM_OLD_FRAME, item->described_type); return;
+	case ITEM_ALIGNED_TYPE:
+	case ITEM_OLD_FRAME: type_fields(c, item->kind, item->described_type); return;
 	case ITEM_VARIABLE_TYPE:
 		module(c, &item->module);
 		number(c, &item->low);
@@ -407,6 +411,10 @@ static void item_fields(struct coder *c, struct item *item)
 		text(c, &item->file);
 		text(c, &item->digest);
 		require(c, item->file && item->digest);
+		return;
+	case ITEM_ALIGNMENT:
+		module(c, &item->module);
+		number(c, &item->bytes);
 		return;
 	case ITEM_ASSIGNED: assigned_fields(c, item); return;
 	case ITEM_NOTHING: question_fields(c, item); return;

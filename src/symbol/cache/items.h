@@ -33,9 +33,11 @@ enum item_kind {
 	ITEM_OLD_FRAME, /* ITEM_TYPE of a stack frame, and which function has it: read, and passed over */
 	ITEM_OLD_FRAME_TYPE,
 	ITEM_DIGEST,
-	ITEM_NOTHING,  /* the question has no answer; in files for later runs only */
-	ITEM_ASSIGNED, /* what the source assigns a call's result to */
-	ITEM_LOCALS,   /* local variables of a function */
+	ITEM_NOTHING,      /* the question has no answer; in files for later runs only */
+	ITEM_ASSIGNED,     /* what the source assigns a call's result to */
+	ITEM_LOCALS,       /* local variables of a function */
+	ITEM_ALIGNED_TYPE, /* ITEM_TYPE that asks for an alignment */
+	ITEM_ALIGNMENT,    /* the variable before it asks for one */
 	ITEM_KINDS
 };
 
@@ -51,14 +53,14 @@ struct item {
 	uint32_t line;
 	/* enum nm_debug_level, nm_variable_kind, nm_allocated or item_kind; whether thread-local */
 	uint64_t number;
-	uint64_t bytes;
+	uint64_t bytes; /* of a block; an alignment */
 	const uint8_t *data;
 	size_t data_bytes;
 	struct nm_source_position positions[POSITIONS_MAX];
 	uint64_t position_count;
 	const struct nm_type *type;
 	struct nm_module *described;    /* ITEM_MODULE */
-	struct nm_type *described_type; /* ITEM_TYPE */
+	struct nm_type *described_type; /* ITEM_TYPE, ITEM_ALIGNED_TYPE */
 	struct nm_locals locals;        /* read: allocated, the caller frees them */
 };
 

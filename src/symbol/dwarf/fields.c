@@ -27,6 +27,7 @@ struct flattener {
 	int repeats; /* inside an array: how often and how far apart */
 	uint32_t times;
 	uint64_t stride;
+	uint64_t alignment;
 	int failed;
 };
 
@@ -69,6 +70,15 @@ uint64_t type_bytes(Dwarf_Die *type)
 }
 
 /* ---- flattening ---- */
+
+/* A type or a member may ask for an alignment; the greatest is that of the whole. */
+static void note_alignment(struct flattener *f, Dwarf_Die *die)
+{
+	const uint64_t alignment = die_number(die, DW_AT_alignment);
+
+	if (alignment > f->alignment)
+		f->alignment = alignment;
+}
 
 static void add_field(struct flattener *f, const char *name, uint64_t offset, uint64_t bytes)
 {
@@ -151,6 +161,7 @@ static void add_member(struct flattener *f, Dwarf_Die *member, uint64_t at, cons
 	if (die_flag(member, DW_AT_external) || !offset_of(member, &offset) ||
 	    !die_reference(member, DW_AT_type, &type) || !type_peel(&type, 0))
 		return;
+	note_alignment(f, member);
 	if (bits) {
 		uint64_t first = die_number(member, DW_AT_data_bit_offset) % 8;
 
@@ -177,6 +188,7 @@ static void add_members(struct flattener *f, Dwarf_Die *type, uint64_t at, const
 	Dwarf_Die child, base;
 	uint64_t offset, budget = 4 * MOST_FIELDS;
 
+	note_alignment(f, type);
 	if (dwarf_child(type, &child))
 		return;
 	do {
@@ -255,7 +267,7 @@ static void join_overlapping(struct flattener *f)
 
 static uint64_t hash_of(const struct nm_type *type)
 {
-	uint64_t hash = nm_mix64((uintptr_t)type->name ^ nm_mix64(type->bytes));
+	uint64_t hash = nm_mix64((uintptr_t)type->name ^ nm_mix64(type->bytes ^ nm_mix64(type->alignment)));
 
 	for (uint32_t i = 0; i < type->field_count; i++) {
 		const struct nm_field *f = &type->fields[i];
@@ -268,7 +280,8 @@ static uint64_t hash_of(const struct nm_type *type)
 
 static int same_type(const struct nm_type *a, const struct nm_type *b)
 {
-	if (a->name != b->name || a->bytes != b->bytes || a->field_count != b->field_count)
+	if (a->name != b->name || a->bytes != b->bytes || a->alignment != b->alignment ||
+	    a->field_count != b->field_count)
 		return 0;
 	for (uint32_t i = 0; i < a->field_count; i++)
 		if (a->fields[i].name != b->fields[i].name || a->fields[i].offset != b->fields[i].offset ||
@@ -310,6 +323,7 @@ static const struct nm_type *flatten(struct nm_module *module, Dwarf_Die *type, 
 	add_members(f, type, 0, "", 0);
 	join_overlapping(f);
 	whole.name = type_spelled(module, type, language);
+	whole.alignment = f->alignment;
 	whole.fields = f->fields;
 	whole.field_count = f->count;
 	if (whole.bytes && whole.name && f->count && !f->failed)

@@ -35,6 +35,7 @@ static void same_type(const struct nm_type *a, const struct nm_type *b)
 		return;
 	same_text(a->name, b->name);
 	assert_int_equal(a->bytes, b->bytes);
+	assert_int_equal(a->alignment, b->alignment);
 	assert_int_equal(a->field_count, b->field_count);
 	for (uint32_t i = 0; i < a->field_count; i++) {
 		const struct nm_field *f = &a->fields[i], *g = &b->fields[i];
@@ -108,7 +109,8 @@ static void same_variable(struct nm_module *a, struct nm_module *b, uint64_t at)
 		same_text(v.name, w.name);
 		same_text(v.type, w.type);
 		same_text(v.file, w.file);
-		assert_true(v.line == w.line && v.kind == w.kind && v.low == w.low && v.end == w.end);
+		assert_true(v.line == w.line && v.kind == w.kind && v.low == w.low && v.end == w.end &&
+			    v.alignment == w.alignment);
 	}
 }
 

@@ -397,10 +397,33 @@ static void test_allocated(void **state)
 	assert_true(nodes > 0);
 }
 
+/* What the source asks for: of a member, which is that of its structure, and of a variable. */
+static void test_alignment(void **state)
+{
+	static const char *const forms[] = {"c", "c4", "clang"};
+
+	(void)state;
+	for (size_t i = 0; i < sizeof forms / sizeof *forms; i++) {
+		struct nm_module *module = program(forms[i]);
+		const struct nm_type *type;
+		struct nm_variable v;
+
+		assert_true(find_variable(module, "sums", &v));
+		assert_int_equal(v.alignment, 128);
+		assert_true(find_variable(module, "matrix", &v));
+		assert_int_equal(v.alignment, 0);
+		assert_true(find_variable(module, "paddeds", &v));
+		type = nm_module_variable_type(module, v.low, 0);
+		assert_non_null(type);
+		assert_int_equal(type->alignment, 64);
+	}
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 	    cmocka_unit_test(test_c_variables),
+	    cmocka_unit_test(test_alignment),
 	    cmocka_unit_test(test_left_out_variables),
 	    cmocka_unit_test(test_split_dwarf_variables),
 	    cmocka_unit_test(test_clang_variables),
