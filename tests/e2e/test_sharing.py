@@ -71,6 +71,10 @@ def case_schedules():
         alone = rows(counts.format("misses, false_misses, invalidations, reads, writes", "sharing", order), profile="r.nmp")
         assert alone and alone == rows(counts.format("misses, false_misses, invalidations, reads, writes", "schedule_sharing "
                                                      f"WHERE schedule = {number}", order)), rule
+        latent = counts.format("misses, earlier, other_line", "{}", order + ", misses, earlier, other_line").replace(
+            "block, offset", "line_size, address")
+        assert rows(latent.format("latent"), profile="r.nmp") == rows(latent.format(
+            f"(SELECT * FROM schedule_latent WHERE schedule = {number})")), rule
         assert rows("SELECT level, coherence, loads, read_misses FROM levels", profile="r.nmp") == rows(
             f"SELECT level, coherence, loads, read_misses FROM schedule_levels WHERE schedule = {number}"), rule
         assert rows("SELECT sum(true_sharing), sum(false_sharing) FROM coherence", profile="r.nmp") == rows(
@@ -83,6 +87,9 @@ def case_schedules():
         sums[0], min(sums), max(sums)], (first, sums)
     assert f"{min(sums):,}..{max(sums):,}" in nearmiss("sharing", "-i", "p.nmp", "--by", "object", "--width",
                                                        "0").stdout.decode()
+    latent = next(csv.DictReader(nearmiss("sharing", "-i", "p.nmp", "--by", "latent", "--format",
+                                          "csv").stdout.decode().splitlines()))
+    assert int(latent["misses_min"]) < int(latent["misses_max"]) >= int(latent["misses"]) > 0, latent
     assert "coherence misses, " in nearmiss("sharing", "-i", "p.nmp", "--limit", "1").stdout.decode()
     level = next(csv.DictReader(nearmiss("report", "schedules", "-i", "p.nmp", "--format",
                                          "csv").stdout.decode().splitlines()))
@@ -129,7 +136,9 @@ def case_nodes():
 
 def case_latent():
     """Structures that fill a line each share none, but would share lines of 128 bytes: said so, and counted as no miss. In lines of
-    128 bytes those misses are real."""
+    128 bytes those misses are real. They are aligned, so that none can begin elsewhere in its line, unlike in the faulty program."""
+    record_cores("sharing")
+    assert rows("SELECT count(*) > 0 FROM latent WHERE earlier > 0 AND object = 'parts'") == [(1,)]
     record_cores("sharing-padded")
     text = nearmiss("sharing", "-i", "p.nmp", "--width", "0").stdout.decode()
     assert "Latent false sharing: none of it is counted above." in text, text
@@ -137,6 +146,7 @@ def case_latent():
     latent = rows("SELECT sum(misses), max(earlier) FROM latent WHERE line_size = 128 AND object = 'parts' "
                   "AND other_object = 'parts'")[0]
     assert latent[0] > 10_000 and latent[1] == 0, latent
+    assert rows("SELECT count(*) FROM latent WHERE earlier > 0 AND 'parts' IN (object, other_object)") == [(0,)]
     record([program("sharing-padded")], "-q", "--cores", "4", "--cache", "L1d=32K,8,128:L2=1M,16,128", profile="r.nmp")
     real = rows("SELECT sum(false_misses) FROM sharing WHERE object = 'parts'", profile="r.nmp")[0][0]
     assert abs(latent[0] - real) <= 0.02 * real, (latent, real)
