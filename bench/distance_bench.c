@@ -15,8 +15,8 @@
 #include <time.h>
 
 #include "estimator.h"
+#include "histograms.h"
 #include "stack.h"
-#include "tally.h"
 
 enum { BLOCK = 1 << 20, KEYS = 64 };
 
@@ -98,14 +98,14 @@ static double time_stream(size_t kind, uint64_t references, uint64_t footprint,
 
 struct exact {
 	struct nm_stack *stack;
-	struct nm_tally *tally;
+	struct nm_histograms *histograms;
 };
 
 static uint32_t key_of(uint64_t line) { return 1 + (uint32_t)(line >> 10) % KEYS; }
 
 static void count_touches(struct exact *e, struct nm_touch *touches, size_t n)
 {
-	if (nm_stack_touch(e->stack, touches, n) || nm_tally_add(e->tally, touches, n))
+	if (nm_stack_touch(e->stack, touches, n) || nm_histograms_add(e->histograms, touches, n))
 		fail();
 }
 
@@ -137,10 +137,10 @@ static void count_exactly(void *model, const uint64_t *lines, uint64_t first)
 
 static void measure_exact(size_t kind, uint64_t references, uint64_t footprint)
 {
-	struct exact e = {nm_stack_new(0), nm_tally_new()};
+	struct exact e = {nm_stack_new(0), nm_histograms_new()};
 	double seconds;
 
-	if (!e.stack || !e.tally)
+	if (!e.stack || !e.histograms)
 		fail();
 	seconds = time_stream(kind, references, footprint, count_exactly, &e);
 	printf("%-8s exact       %8.1f M references/s  %9llu lines  %5.1f bytes a line\n", streams[kind].name,
@@ -148,7 +148,7 @@ static void measure_exact(size_t kind, uint64_t references, uint64_t footprint)
 	       (double)nm_stack_bytes(e.stack) / (double)nm_stack_lines(e.stack));
 	fflush(stdout);
 	nm_stack_free(e.stack);
-	nm_tally_free(e.tally);
+	nm_histograms_free(e.histograms);
 }
 
 struct sampled {

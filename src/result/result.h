@@ -139,7 +139,7 @@ struct nm_result_figure {
 	uint64_t value;
 };
 
-/* References of an attribution by their distance to the previous touch of the line (stack.h, tally.h). */
+/* References of an attribution by their distance to the previous touch of the line (stack.h, histograms.h). */
 struct nm_result_distance {
 	uint32_t attr, previous; /* indices: of the reference, of the previous touch; UINT32_MAX: unknown */
 	uint16_t bin;            /* bins.h */

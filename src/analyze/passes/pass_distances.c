@@ -11,10 +11,10 @@
 #include <string.h>
 
 #include "bins.h"
+#include "histograms.h"
 #include "pass.h"
 #include "set_associative.h"
 #include "stack.h"
-#include "tally.h"
 #include "vector.h"
 
 enum {
@@ -25,7 +25,7 @@ enum {
 struct distances {
 	const struct nm_coalesced_table *coalesced;
 	struct nm_stack *stack;
-	struct nm_tally *tally;
+	struct nm_histograms *histograms;
 	/* whose distances are not known yet; more may follow to the line of the last one */
 	struct nm_vec(struct nm_touch) touches;
 	const struct nm_machine *machine;
@@ -39,7 +39,7 @@ static void release(void *self)
 	struct distances *d = self;
 
 	nm_stack_free(d->stack);
-	nm_tally_free(d->tally);
+	nm_histograms_free(d->histograms);
 	nm_vec_free(&d->touches);
 	free(d);
 }
@@ -60,8 +60,8 @@ static int make(void **ret_self, const struct nm_pass_setup *setup, struct nm_er
 	d->shift = level ? (unsigned)__builtin_ctz(level->line) : DEFAULT_SHIFT;
 	d->limit = options->distance_limit >> d->shift;
 	d->stack = nm_stack_new(d->limit);
-	d->tally = nm_tally_new();
-	if (!d->stack || !d->tally) {
+	d->histograms = nm_histograms_new();
+	if (!d->stack || !d->histograms) {
 		release(d);
 		return nm_fail_memory(err);
 	}
@@ -71,7 +71,7 @@ static int make(void **ret_self, const struct nm_pass_setup *setup, struct nm_er
 
 static int count(struct distances *d, size_t n)
 {
-	if (nm_stack_touch(d->stack, d->touches.at, n) || nm_tally_add(d->tally, d->touches.at, n))
+	if (nm_stack_touch(d->stack, d->touches.at, n) || nm_histograms_add(d->histograms, d->touches.at, n))
 		return NM_ENOMEM;
 	memmove(d->touches.at, d->touches.at + n, (d->touches.count - n) * sizeof *d->touches.at);
 	d->touches.count -= n;
@@ -209,7 +209,7 @@ static void add(struct nm_result *result, struct nm_result_distance row)
 }
 
 /* What is left of `references` when each row has got its share has distance 0. */
-static void fill(struct nm_result *result, const struct nm_pass_merge *merge, const struct nm_tally_row *rows,
+static void fill(struct nm_result *result, const struct nm_pass_merge *merge, const struct nm_bin_count *rows,
 		 size_t count, uint64_t *references)
 {
 	for (size_t i = 0; i < count; i++) {
@@ -280,11 +280,12 @@ static int predict(struct nm_result *result, const struct nm_machine *machine)
 static int finish(void *self, const struct nm_pass_merge *merge, struct nm_result *result)
 {
 	struct distances *d = self;
-	struct nm_tally_row *rows;
+	struct nm_bin_count *rows;
 	uint64_t *references;
 	size_t count_of_rows;
+	int status = 0;
 
-	if (count(d, d->touches.count) || nm_tally_rows(d->tally, &rows, &count_of_rows))
+	if (count(d, d->touches.count) || nm_histograms_list(d->histograms, &rows, &count_of_rows))
 		return NM_ENOMEM;
 	references = nm_pass_references(merge, result);
 	result->distances = calloc(count_of_rows + 2 * result->attr_count + 1, sizeof *result->distances);
@@ -292,9 +293,13 @@ static int finish(void *self, const struct nm_pass_merge *merge, struct nm_resul
 		fill(result, merge, rows, count_of_rows, references);
 		result->distance_line = 1u << d->shift;
 		result->distance_limit = d->limit;
+		status = predict(result, d->machine);
+	} else {
+		status = NM_ENOMEM;
 	}
 	free(references);
-	return references && result->distances ? predict(result, d->machine) : NM_ENOMEM;
+	free(rows);
+	return status;
 }
 
 const struct nm_pass nm_pass_distances = {

@@ -5,8 +5,8 @@
 #include <stdlib.h>
 
 #include "bins.h"
+#include "histograms.h"
 #include "row.h"
-#include "tally.h"
 
 static const char run_sql[] = "INSERT INTO distance_run VALUES(?,?,?,?)";
 static const char bin_sql[] = "INSERT OR IGNORE INTO distance_bin VALUES(?,?,?)";

@@ -14,11 +14,11 @@
 #include <cmocka.h>
 
 #include "bins.h"
+#include "histograms.h"
 #include "numbers.h"
 #include "recent.h"
 #include "set_associative.h"
 #include "stack.h"
-#include "tally.h"
 #include "timeline.h"
 
 enum { TOUCHES = 6000, KEYS = 7, MANY = 400000 };
@@ -239,7 +239,7 @@ static void test_bins(void **state)
 }
 
 /* Of a reference to several lines the largest stack distance counts. */
-static void test_tally(void **state)
+static void test_histograms(void **state)
 {
 	const struct nm_touch touches[] = {
 	    {.first = 1, .stack = NM_STACK_COLD, .reuse = NM_STACK_COLD, .key = 1},
@@ -247,15 +247,15 @@ static void test_tally(void **state)
 	    {.first = 2, .stack = 90, .reuse = 300, .key = 1, .previous = 1},
 	    {.first = 3, .stack = 90, .reuse = 301, .key = 1, .previous = 1},
 	};
-	struct nm_tally *tally = nm_tally_new();
-	struct nm_tally_row *rows;
+	struct nm_histograms *histograms = nm_histograms_new();
+	struct nm_bin_count *rows;
 	uint64_t sums[2] = {0};
 	size_t count;
 
 	(void)state;
-	assert_int_equal(nm_tally_add(tally, touches, 3), 0);
-	assert_int_equal(nm_tally_add(tally, touches + 3, 1), 0);
-	assert_int_equal(nm_tally_rows(tally, &rows, &count), 0);
+	assert_int_equal(nm_histograms_add(histograms, touches, 3), 0);
+	assert_int_equal(nm_histograms_add(histograms, touches + 3, 1), 0);
+	assert_int_equal(nm_histograms_list(histograms, &rows, &count), 0);
 	assert_int_equal(count, 4);
 	for (size_t i = 0; i < count; i++) {
 		uint64_t expected = rows[i].bin == NM_BIN_COLD ? 1 : 2;
@@ -269,16 +269,17 @@ static void test_tally(void **state)
 	}
 	assert_int_equal(sums[0], 3);
 	assert_int_equal(sums[1], 3);
-	nm_tally_free(tally);
+	free(rows);
+	nm_histograms_free(histograms);
 }
 
 /* Rows are those of a twin that counts one by one, also where short distances overflow their arrays. */
-static void test_tally_twin(void **state)
+static void test_histograms_twin(void **state)
 {
 	enum { MANY_TOUCHES = 150000, COUNTS = NM_BIN_COLD + 1 };
 	static uint64_t twin[2][KEYS + 1][COUNTS];
-	struct nm_tally *tally = nm_tally_new();
-	struct nm_tally_row *rows;
+	struct nm_histograms *histograms = nm_histograms_new();
+	struct nm_bin_count *rows;
 	size_t count;
 
 	(void)state;
@@ -290,19 +291,20 @@ static void test_tally_twin(void **state)
 					   .key = usual ? 1 : 1 + (uint32_t)below(KEYS),
 					   .previous = 1 + (uint32_t)below(3)};
 
-		assert_int_equal(nm_tally_add(tally, &t, 1), 0);
+		assert_int_equal(nm_histograms_add(histograms, &t, 1), 0);
 		twin[NM_DISTANCE_LINES][t.key][nm_bin_of(t.stack)]++;
 		twin[NM_DISTANCE_REFERENCES][t.key][nm_bin_of(t.reuse)]++;
 	}
 	assert_true(twin[NM_DISTANCE_REFERENCES][1][7] > UINT16_MAX);
-	assert_int_equal(nm_tally_rows(tally, &rows, &count), 0);
+	assert_int_equal(nm_histograms_list(histograms, &rows, &count), 0);
 	for (size_t i = 0; i < count; i++)
 		twin[rows[i].unit][rows[i].key][rows[i].bin] -= rows[i].count;
 	for (unsigned unit = 0; unit < 2; unit++)
 		for (unsigned key = 0; key <= KEYS; key++)
 			for (unsigned bin = 0; bin < COUNTS; bin++)
 				assert_int_equal(twin[unit][key][bin], 0);
-	nm_tally_free(tally);
+	free(rows);
+	nm_histograms_free(histograms);
 }
 
 /* Lines fall into the set one after another. */
@@ -404,8 +406,8 @@ int main(void)
 	    cmocka_unit_test(test_limit),
 	    cmocka_unit_test(test_timeline),
 	    cmocka_unit_test(test_bins),
-	    cmocka_unit_test(test_tally),
-	    cmocka_unit_test(test_tally_twin),
+	    cmocka_unit_test(test_histograms),
+	    cmocka_unit_test(test_histograms_twin),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

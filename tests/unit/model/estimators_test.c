@@ -15,10 +15,10 @@
 
 #include "bins.h"
 #include "estimator.h"
+#include "histograms.h"
 #include "numbers.h"
 #include "reuse_sampler.h"
 #include "stack.h"
-#include "tally.h"
 
 enum { REFS = 4000, SLOT = 1000, KEYS = 4, GROUPS = 3 };
 
@@ -286,8 +286,8 @@ static void count_exactly(const struct nm_line_touch *touches, uint64_t counts[4
 {
 	static struct nm_touch found[TOUCHES];
 	struct nm_stack *stack = nm_stack_new(0);
-	struct nm_tally *tally = nm_tally_new();
-	struct nm_tally_row *rows;
+	struct nm_histograms *histograms = nm_histograms_new();
+	struct nm_bin_count *rows;
 	uint64_t reference = 0;
 	size_t n;
 
@@ -302,14 +302,15 @@ static void count_exactly(const struct nm_line_touch *touches, uint64_t counts[4
 					     .last_key = key};
 	}
 	assert_int_equal(nm_stack_touch(stack, found, TOUCHES), 0);
-	assert_int_equal(nm_tally_add(tally, found, TOUCHES), 0);
-	assert_int_equal(nm_tally_rows(tally, &rows, &n), 0);
+	assert_int_equal(nm_histograms_add(histograms, found, TOUCHES), 0);
+	assert_int_equal(nm_histograms_list(histograms, &rows, &n), 0);
 	for (size_t i = 0; i < n; i++)
 		if (rows[i].unit == NM_DISTANCE_LINES) {
 			counts[0][rows[i].bin] += rows[i].count;
 			counts[rows[i].key][rows[i].bin] += rows[i].count;
 		}
-	nm_tally_free(tally);
+	free(rows);
+	nm_histograms_free(histograms);
 	nm_stack_free(stack);
 }
 

@@ -1,0 +1,224 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * histograms.c - see histograms.h.
+ */
+#include "histograms.h"
+
+#include <stdlib.h>
+
+#include "bins.h"
+#include "errors.h"
+#include "map.h"
+#include "vector.h"
+
+enum { FOUND_BITS = 12, FIRST_ROOM = 1 << 12, PART_BINS = 16, UNIT_BIT = 7 };
+
+_Static_assert(NM_BIN_COLD / PART_BINS < 1 << UNIT_BIT, "a part's number and its unit do not overlap");
+
+/* Whose part it is: key and previous toucher; its number, from bin 0 on, and its unit. */
+struct identity {
+	uint64_t pair;
+	uint32_t part;
+};
+
+struct part {
+	uint32_t key, previous;
+	uint16_t part;
+	uint16_t counts[PART_BINS]; /* without the multiples of 2^16, which are in `overflows` */
+};
+
+/* Where a part was found last. */
+struct found {
+	uint64_t pair; /* 0: free; no key is 0 */
+	uint32_t part, index;
+};
+
+/* A slot of the hash. */
+struct slot {
+	uint32_t tag;   /* of the hash of its identity */
+	uint32_t index; /* of the part, plus 1; 0: free */
+};
+
+struct nm_histograms {
+	struct found found[1 << FOUND_BITS];
+	struct slot *slots;
+	size_t mask; /* mask + 1 slots, a power of two */
+	struct nm_vec(struct part) parts;
+	struct nm_map overflows; /* PART_BINS * index of the part + its bin -> how often the count was 2^16 */
+};
+
+struct nm_histograms *nm_histograms_new(void)
+{
+	struct nm_histograms *h = calloc(1, sizeof *h);
+
+	if (!h)
+		return NULL;
+	h->slots = calloc(FIRST_ROOM, sizeof *h->slots);
+	h->mask = FIRST_ROOM - 1;
+	if (!h->slots) {
+		free(h);
+		return NULL;
+	}
+	return h;
+}
+
+void nm_histograms_free(struct nm_histograms *h)
+{
+	if (!h)
+		return;
+	nm_map_done(&h->overflows);
+	nm_vec_free(&h->parts);
+	free(h->slots);
+	free(h);
+}
+
+/* ---- finding a part ---- */
+
+static uint64_t hash(const struct identity *id)
+{
+	return nm_mix64(id->pair ^ (id->part + 1) * 0x9e3779b97f4a7c15);
+}
+
+static struct identity identity_of(const struct part *p)
+{
+	return (struct identity){(uint64_t)p->key << 32 | p->previous, p->part};
+}
+
+static int is_part(const struct part *p, const struct identity *id)
+{
+	const struct identity own = identity_of(p);
+
+	return own.pair == id->pair && own.part == id->part;
+}
+
+/* The slot of a part, or the free one where it would be. */
+static struct slot *slot_of(const struct nm_histograms *h, const struct identity *id, uint64_t hash_of_id)
+{
+	const uint32_t tag = (uint32_t)(hash_of_id >> 32);
+	size_t i = hash_of_id & h->mask;
+
+	while (h->slots[i].index &&
+	       (h->slots[i].tag != tag || !is_part(&h->parts.at[h->slots[i].index - 1], id)))
+		i = (i + 1) & h->mask;
+	return &h->slots[i];
+}
+
+static int grow(struct nm_histograms *h)
+{
+	const size_t mask = 2 * h->mask + 1;
+	struct slot *slots = calloc(mask + 1, sizeof *slots);
+
+	if (!slots)
+		return NM_ENOMEM;
+	for (uint32_t index = 0; index < h->parts.count; index++) {
+		const struct identity id = identity_of(&h->parts.at[index]);
+		const uint64_t of = hash(&id);
+		size_t i = of & mask;
+
+		while (slots[i].index)
+			i = (i + 1) & mask;
+		slots[i] = (struct slot){(uint32_t)(of >> 32), index + 1};
+	}
+	free(h->slots);
+	h->slots = slots;
+	h->mask = mask;
+	return 0;
+}
+
+/* Finds a part in the hash, or makes it. */
+static int find(struct nm_histograms *h, const struct identity *id, struct found *found)
+{
+	const uint64_t of = hash(id);
+	struct slot *slot;
+
+	if (h->parts.count > h->mask / 2 && grow(h))
+		return NM_ENOMEM;
+	slot = slot_of(h, id, of);
+	if (!slot->index) {
+		const struct part p = {
+		    (uint32_t)(id->pair >> 32), (uint32_t)id->pair, (uint16_t)id->part, {0}};
+
+		if (h->parts.count == UINT32_MAX - 1 || nm_vec_push(&h->parts, p))
+			return NM_ENOMEM;
+		*slot = (struct slot){(uint32_t)(of >> 32), (uint32_t)h->parts.count};
+	}
+	*found = (struct found){id->pair, id->part, slot->index - 1};
+	return 0;
+}
+
+/* ---- counting ---- */
+
+static int count_overflow(struct nm_histograms *h, uint32_t index, unsigned bin)
+{
+	const uint64_t at = (uint64_t)index * PART_BINS + bin;
+
+	return nm_map_put(&h->overflows, at, nm_map_get(&h->overflows, at, 0) + 1);
+}
+
+/* Parts of one pair lie side by side in `found`. */
+static int count(struct nm_histograms *h, uint64_t pair, enum nm_distance_unit unit, unsigned bin)
+{
+	const struct identity id = {pair, bin / PART_BINS | (uint32_t)unit << UNIT_BIT};
+	const uint64_t home = (pair * 0x9e3779b97f4a7c15 >> (64 - FOUND_BITS)) + id.part;
+	struct found *found = &h->found[home & ((1u << FOUND_BITS) - 1)];
+
+	if ((found->pair != pair || found->part != id.part) && find(h, &id, found))
+		return NM_ENOMEM;
+	if (!++h->parts.at[found->index].counts[bin % PART_BINS])
+		return count_overflow(h, found->index, bin % PART_BINS);
+	return 0;
+}
+
+static unsigned bin_of(uint64_t distance)
+{
+	return distance == NM_STACK_COLD     ? NM_BIN_COLD
+	       : distance == NM_STACK_BEYOND ? NM_BIN_BEYOND
+					     : nm_bin_of(distance);
+}
+
+int nm_histograms_add(struct nm_histograms *h, const struct nm_touch *touches, size_t n)
+{
+	for (size_t i = 0; i < n;) {
+		const struct nm_touch *most = &touches[i];
+
+		for (i++; i < n && touches[i].first == most->first; i++)
+			if (touches[i].stack > most->stack)
+				most = &touches[i];
+		if (count(h, (uint64_t)most->key << 32 | most->previous, NM_DISTANCE_LINES,
+			  bin_of(most->stack)) ||
+		    count(h, (uint64_t)most->key << 32, NM_DISTANCE_REFERENCES, bin_of(most->reuse)))
+			return NM_ENOMEM;
+	}
+	return 0;
+}
+
+/* ---- the result ---- */
+
+static uint64_t count_of(const struct nm_histograms *h, size_t index, unsigned bin)
+{
+	return (nm_map_get(&h->overflows, index * PART_BINS + bin, 0) << 16) + h->parts.at[index].counts[bin];
+}
+
+int nm_histograms_list(const struct nm_histograms *h, struct nm_bin_count **ret_counts, size_t *ret_count)
+{
+	struct nm_vec(struct nm_bin_count) list = {0};
+
+	for (size_t i = 0; i < h->parts.count; i++) {
+		const struct part *p = &h->parts.at[i];
+		const unsigned first = p->part % (1u << UNIT_BIT) * PART_BINS;
+
+		for (unsigned k = 0; k < PART_BINS; k++) {
+			const uint64_t n = count_of(h, i, k);
+			const struct nm_bin_count row = {p->key, p->previous, (uint16_t)(first + k),
+							 (uint8_t)(p->part >> UNIT_BIT), n};
+
+			if (n && nm_vec_push(&list, row)) {
+				nm_vec_free(&list);
+				return NM_ENOMEM;
+			}
+		}
+	}
+	*ret_counts = list.at;
+	*ret_count = list.count;
+	return 0;
+}
