@@ -22,10 +22,9 @@ nm_execute_function *nm_execute_supported(unsigned i)
 	return i < n ? list[i] : NULL;
 }
 
-/* Every batch goes to every pass. */
-static int run_passes(void *arg, const struct nm_batch *submitted, const struct nm_ref *next)
+static int run_passes(struct nm_engine *e, enum nm_pass_part part, const struct nm_batch *submitted,
+		      const struct nm_ref *next)
 {
-	struct nm_engine *e = arg;
 	struct nm_pass_batch batch = {.refs = submitted->refs,
 				      .count = submitted->count,
 				      .turns = submitted->turns,
@@ -34,12 +33,36 @@ static int run_passes(void *arg, const struct nm_batch *submitted, const struct 
 				      .next = next};
 	int status;
 
-	if (e->executor.builder.instruction_clock)
+	if (e->executor.builder.instruction_clock && part & NM_PASSES_TOGETHER)
 		batch.clock = nm_instruction_clock_read(e->executor.builder.instruction_clock);
-	status = nm_passes_batch(&e->feed.passes, &batch);
+	status = nm_passes_batch(&e->feed.passes, part, &batch);
 	if (status == NM_EPLUGIN)
 		e->feed.broken_promise = 1;
 	return status;
+}
+
+static int run_all(void *engine, const struct nm_batch *batch, const struct nm_ref *next)
+{
+	return run_passes(engine, NM_PASSES_ALL, batch, next);
+}
+
+static int run_together(void *engine, const struct nm_batch *batch, const struct nm_ref *next)
+{
+	return run_passes(engine, NM_PASSES_TOGETHER, batch, next);
+}
+
+static int run_separate(void *engine, const struct nm_batch *batch, const struct nm_ref *next)
+{
+	return run_passes(engine, NM_PASSES_SEPARATE, batch, next);
+}
+
+/* Every batch goes to every pass, on one thread or two. */
+static int start_passes(struct nm_engine *e, struct nm_error *err)
+{
+	const int two = e->options.threads > 2 && nm_passes_have_separate(&e->feed.passes);
+	int status = nm_workers_add(e->output.workers, two ? run_together : run_all, e, err);
+
+	return status || !two ? status : nm_workers_add(e->output.workers, run_separate, e, err);
 }
 
 static int make_passes(struct nm_engine *e, struct nm_error *err)
@@ -50,8 +73,7 @@ static int make_passes(struct nm_engine *e, struct nm_error *err)
 
 	if (!status)
 		status = nm_schedules_new(&e->output.schedules, e, &setup, err);
-	nm_workers_start(e->output.workers, run_passes, e);
-	return status;
+	return status ? status : start_passes(e, err);
 }
 
 /* The shortest line of the levels that take fetches first, at most LONGEST; 0 if there are none. */

@@ -32,7 +32,8 @@ enum { NM_MAX_ESTIMATES = 8 };
 struct nm_engine_options {
 	const struct nm_machine *machine;
 	struct nm_symbols *symbols; /* borrowed, used by one engine at a time */
-	/* 1: all work in the caller's; more: decoding in the caller's, models in another */
+	/* 1: all work in the caller's; 2: decoding in the caller's, passes in another; more: separate passes
+	 * (pass.h) in one more */
 	unsigned threads;
 	int instructions;   /* simulate instruction fetches too */
 	int by_instruction; /* sites are instructions instead of lines; keep their code */

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT
  *
- * workers.h - the engine's threads: the decoding thread hands batches to a modelling thread.
+ * workers.h - the engine's threads: the decoding thread hands batches to consumers.
  *
- * With one thread everything runs in the caller. With two, the caller decodes and the other thread runs the
- * passes, batch by batch in order; when it has no batch, it does an idle job, if there is one. The results
- * are the same.
+ * Every consumer runs every batch, one at a time in order. With one thread all of it happens in the caller.
+ * With more, each consumer has a thread of its own; when the first one has no batch, it does an idle job, if
+ * there is one. The results are the same.
  */
 #ifndef NM_WORKERS_H
 #define NM_WORKERS_H
@@ -16,7 +16,10 @@
 
 struct nm_workers;
 
-enum { NM_WORKERS_QUEUE = 256 /* batches handed over but not run yet, at most */ };
+enum {
+	NM_WORKERS_QUEUE = 256, /* batches handed over but not run yet by all consumers, at most */
+	NM_MAX_CONSUMERS = 2
+};
 
 struct nm_batch {
 	const struct nm_ref *refs;
@@ -29,7 +32,7 @@ struct nm_batch {
 /* next: the references of the batch after this one, or NULL. */
 typedef int nm_batch_function(void *arg, const struct nm_batch *batch, const struct nm_ref *next);
 
-/* A small piece of work for an idle thread. Returns 1, or 0 if there is none now. */
+/* A small piece of work for the first consumer's thread. Returns 1, or 0 if there is none now. */
 struct nm_idle {
 	int (*job)(void *arg); /* or NULL */
 	void *arg;
@@ -39,8 +42,8 @@ int nm_workers_new(struct nm_workers **ret_workers, unsigned threads, struct nm_
 		   struct nm_error *err);
 void nm_workers_free(struct nm_workers *workers);
 
-/* function(arg, ...) is called for each batch, one at a time, in order. */
-void nm_workers_start(struct nm_workers *workers, nm_batch_function *function, void *arg);
+/* Adds a consumer, before the first batch: function(arg, ...) is called for each batch, in order. */
+int nm_workers_add(struct nm_workers *workers, nm_batch_function *function, void *arg, struct nm_error *err);
 
 /* Memory for NM_BATCH references, aligned for nm_workers_submit, and NM_ENTRIES more, which are ignored. */
 struct nm_ref *nm_workers_buffer(struct nm_workers *workers);
@@ -49,7 +52,7 @@ struct nm_ref *nm_workers_buffer(struct nm_workers *workers);
  * an earlier batch's failure. */
 int nm_workers_submit(struct nm_workers *workers, const struct nm_batch *batch);
 
-/* Waits until every batch has been run. 0 or a code. */
+/* Waits until every consumer has run every batch. 0 or a code. */
 int nm_workers_drain(struct nm_workers *workers);
 
 #endif

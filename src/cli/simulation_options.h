@@ -94,10 +94,10 @@ struct nm_simulation_options {
 		"schedules", 0, "K", "merge the threads by K schedules, for ranges of what depends on them", \
 		    NM_OPTION_NUMBER, offsetof(type, member.schedules), NULL                                 \
 	}
-#define NM_ROW_THREADS(type, member)                                                                   \
-	{                                                                                              \
-		"threads", 0, "N", "threads of the simulation itself (2, or 1 on a single processor)", \
-		    NM_OPTION_NUMBER, offsetof(type, member.threads), NULL                             \
+#define NM_ROW_THREADS(type, member)                                                                      \
+	{                                                                                                 \
+		"threads", 0, "N", "threads of the simulation itself (as many as processors, at most 3)", \
+		    NM_OPTION_NUMBER, offsetof(type, member.threads), NULL                                \
 	}
 #define NM_ROW_ASM(type, member)                                                                     \
 	{                                                                                            \

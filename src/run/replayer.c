@@ -181,12 +181,14 @@ static int start_session(struct replayer *r, struct nm_error *err)
 		options.event_query = NULL;
 	}
 	if (r->trace) {
-		int status = nm_readahead_new(&r->readahead, r->trace, options.threads > 2, err);
+		const int unpacks = options.threads > 2; /* one of them does nothing else */
+		int status = nm_readahead_new(&r->readahead, r->trace, unpacks, err);
 
 		if (status)
 			return status;
 		if (options.threads == 2)
 			options.idle = (struct nm_idle){read_ahead, r->readahead};
+		options.threads -= (unsigned)unpacks;
 	}
 	return nm_session_new(&r->session, &options, err);
 }

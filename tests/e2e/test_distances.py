@@ -5,7 +5,7 @@ miss, of the whole and of each object, and with their knees where theory has the
 import collections
 import os
 
-from harness import TOP, main, nearmiss, need, record, rows
+from harness import TOP, main, nearmiss, need, program, record, rows
 
 LINE = 64
 SIZES = [size for k in range(10, 22) for size in (1 << k, 3 << (k - 1))]  # 24, from 1K to 3M
@@ -111,6 +111,18 @@ def case_limit_and_edges():
                          ("--distance-limit=1K", b"from 64K on")):
         done = nearmiss("nest", "-q", "--distances", option, "n.nest")
         assert done.returncode and said in done.stderr, done
+
+
+def case_threads_change_nothing():
+    """Distances and estimates have a thread of their own if there are enough."""
+    record([program("containers")], "-q", "--trace", "t.nmt")
+    found = []
+    for threads in "1234":
+        done = nearmiss("replay", "-q", "-o", "p.nmp", "--threads", threads, "--distances", "--estimate", "shards,statcache@1e-2",
+                        "t.nmt")
+        assert done.returncode == 0, done
+        found.append([sorted(rows(f"SELECT * FROM {view}"), key=repr) for view in ("distances", "curve", "counts")])
+    assert all(found[0]) and found.count(found[0]) == len(found)
 
 
 if __name__ == "__main__":

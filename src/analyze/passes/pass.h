@@ -7,10 +7,11 @@
  * docs/extending/pass.md is the guide. Callbacks that a pass does not need are NULL.
  *
  * Threads. The *decoding thread* follows the program and makes batches. The *simulation thread* runs them, up
- * to NM_WORKERS_QUEUE batches later; it is the same thread if the user asked for one. A callback belongs to
- * one of the two, as stated below. There are no locks between them, so they must not share what one of them
- * writes. make, ending, finish and free are called while no batch runs. The engine calls one callback of a
- * pass at a time on each thread.
+ * to NM_WORKERS_QUEUE batches later; it is the same thread if the user asked for one. Passes that are
+ * `separate` may have a simulation thread of their own. A callback belongs to one kind of thread, as stated
+ * below. There are no locks between them, so they must not share what one of them writes. make, ending,
+ * finish and free are called while no batch runs. The engine calls one callback of a pass at a time on each
+ * thread.
  *
  * Determinism. What a pass does may depend on nothing but the references and their order: never on time or
  * threads.
@@ -104,6 +105,9 @@ struct nm_pass_merge {
 /* All that return int return 0, NM_ENOMEM, or (batch) NM_EPLUGIN. */
 struct nm_pass {
 	const char *name;
+	/* Its batches may be ahead of those of other passes, or behind: it has no clock, and does not use the
+	 * sampler. */
+	int separate;
 
 	/* Before make: which nm_pass_need bits, for these options. */
 	unsigned (*needs)(const struct nm_engine_options *options);
@@ -185,9 +189,13 @@ struct nm_passes {
 	void *self[NM_MAX_PASSES]; /* NULL: off */
 };
 
+/* Which passes get a batch: those that are not separate, those that are, or both. */
+enum nm_pass_part { NM_PASSES_TOGETHER = 1, NM_PASSES_SEPARATE = 2, NM_PASSES_ALL = 3 };
+
 unsigned nm_passes_need(const struct nm_engine_options *options);
 int nm_passes_make(struct nm_passes *passes, const struct nm_pass_setup *setup, struct nm_error *err);
-int nm_passes_batch(struct nm_passes *passes, const struct nm_pass_batch *batch);
+int nm_passes_have_separate(const struct nm_passes *passes); /* one that is on */
+int nm_passes_batch(struct nm_passes *passes, enum nm_pass_part part, const struct nm_pass_batch *batch);
 int nm_passes_memory(struct nm_passes *passes, const struct nm_range *ranges, size_t count);
 int nm_passes_keys(struct nm_passes *passes, const struct nm_attribution *attributions, size_t count);
 int nm_passes_sample(struct nm_passes *passes, struct nm_engine *program,

@@ -303,4 +303,4 @@ static int finish(void *self, const struct nm_pass_merge *merge, struct nm_resul
 }
 
 const struct nm_pass nm_pass_distances = {
-    .name = "distances", .make = make, .batch = batch, .finish = finish, .free = release};
+    .name = "distances", .separate = 1, .make = make, .batch = batch, .finish = finish, .free = release};

@@ -257,6 +257,7 @@ static int finish(void *self, const struct nm_pass_merge *merge, struct nm_resul
 }
 
 const struct nm_pass nm_pass_estimates = {.name = "estimates",
+					  .separate = 1,
 					  .needs = needs,
 					  .make = make,
 					  .batch = batch,

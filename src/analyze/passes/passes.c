@@ -51,9 +51,27 @@ int nm_passes_make(struct nm_passes *p, const struct nm_pass_setup *setup, struc
 	return status;
 }
 
-int nm_passes_batch(struct nm_passes *p, const struct nm_pass_batch *batch)
+static enum nm_pass_part part_of(const struct nm_pass *pass)
 {
-	return CALL_ALL(p, batch, batch);
+	return pass->separate ? NM_PASSES_SEPARATE : NM_PASSES_TOGETHER;
+}
+
+int nm_passes_have_separate(const struct nm_passes *p)
+{
+	for (unsigned i = 0; i < p->count; i++)
+		if (p->self[i] && p->table[i]->separate)
+			return 1;
+	return 0;
+}
+
+int nm_passes_batch(struct nm_passes *p, enum nm_pass_part part, const struct nm_pass_batch *batch)
+{
+	int status = 0;
+
+	for (unsigned i = 0; i < p->count && !status; i++)
+		if (p->self[i] && p->table[i]->batch && part_of(p->table[i]) & part)
+			status = p->table[i]->batch(p->self[i], batch);
+	return status;
 }
 
 int nm_passes_memory(struct nm_passes *p, const struct nm_range *ranges, size_t count)

@@ -28,8 +28,9 @@ static const struct nm_option options[] = {
     NM_ROW_QUANTUM(struct replay_options, simulation),
     NM_ROW_SCHEDULE(struct replay_options, simulation),
     NM_ROW_SCHEDULES(struct replay_options, simulation),
-    {"threads", 0, "N", "1 to 3 threads: to simulate, to look up and to unpack (as many as processors)",
-     NM_OPTION_NUMBER, offsetof(struct replay_options, simulation.threads), NULL},
+    {"threads", 0, "N",
+     "1 to 4 threads: to decode, simulate, unpack, count distances (as many as processors)", NM_OPTION_NUMBER,
+     offsetof(struct replay_options, simulation.threads), NULL},
     NM_ROW_ASM(struct replay_options, simulation),
     NM_ROW_SETS(struct replay_options, simulation),
     NM_ROW_CALLGRAPH(struct replay_options, simulation),
@@ -54,7 +55,7 @@ static const char *const here[] = {"."};
 static int run(const struct nm_command *self, int argc, char **argv)
 {
 	struct replay_options o = {
-	    .simulation = {.output = "nearmiss.nmp", .threads = nm_default_threads(3), .stored = 1}};
+	    .simulation = {.output = "nearmiss.nmp", .threads = nm_default_threads(4), .stored = 1}};
 	struct nm_simulation simulation;
 	struct nm_replay_request request = {0};
 	struct nm_operands operands;
