@@ -40,13 +40,6 @@ static void free_panes(struct panes *panes)
 		free(panes->at[i].slots);
 }
 
-static int is_same(const struct nm_slot *a, const struct nm_slot *b)
-{
-	return a->line == b->line && a->reuse == b->reuse && a->history.loaded_at == b->history.loaded_at &&
-	       a->history.last_used == b->history.last_used && a->attr == b->attr && a->dirty == b->dirty &&
-	       a->state == b->state;
-}
-
 /* The window now, and what changed: [number in the window, slot]. */
 static int pane_json(struct nm_debugger *d, struct nm_window *w, json_t **ret, struct nm_error *err)
 {
@@ -60,7 +53,7 @@ static int pane_json(struct nm_debugger *d, struct nm_window *w, json_t **ret, s
 	}
 	changes = json_array();
 	for (uint64_t i = 0; i < (w->to - w->from) * w->ways; i++)
-		if (!is_same(&before[i], &w->slots[i]))
+		if (!nm_slot_same(&before[i], &w->slots[i]))
 			json_array_append_new(
 			    changes, json_pack("[I, o]", (json_int_t)i, nm_slot_json(d, &w->slots[i])));
 	free(before);

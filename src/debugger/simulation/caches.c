@@ -97,6 +97,14 @@ struct nm_slot nm_caches_slot(const struct nm_caches *c, unsigned level, unsigne
 	return slot_of(c, level, core, slot_at(unit_of(c, level, core)->cache, set, way));
 }
 
+uint64_t nm_caches_set(const struct nm_caches *c, unsigned level, unsigned core, uint64_t address)
+{
+	const struct nm_cache *u = unit_of(c, level, core)->cache;
+	const uint64_t line = line_number(u, address);
+
+	return u->general ? nm_general_set(u, line) : nm_cache_set(u, line);
+}
+
 int nm_caches_find(const struct nm_caches *c, unsigned level, unsigned core, uint64_t address,
 		   struct nm_slot *ret_slot, uint64_t *ret_set, unsigned *ret_way)
 {

@@ -104,6 +104,16 @@ uint64_t nm_caches_sets(const struct nm_caches *caches, unsigned level);
 struct nm_slot nm_caches_slot(const struct nm_caches *caches, unsigned level, unsigned core, uint64_t set,
 			      unsigned way);
 
+/* The set that an address belongs to. */
+uint64_t nm_caches_set(const struct nm_caches *caches, unsigned level, unsigned core, uint64_t address);
+
+static inline int nm_slot_same(const struct nm_slot *a, const struct nm_slot *b)
+{
+	return a->line == b->line && a->reuse == b->reuse && a->history.loaded_at == b->history.loaded_at &&
+	       a->history.last_used == b->history.last_used && a->attr == b->attr && a->dirty == b->dirty &&
+	       a->state == b->state;
+}
+
 /* Where the line around an address is: 1 and the slot, or 0. */
 int nm_caches_find(const struct nm_caches *caches, unsigned level, unsigned core, uint64_t address,
 		   struct nm_slot *ret_slot, uint64_t *ret_set, unsigned *ret_way);

@@ -212,6 +212,21 @@ int nm_moment_lines(struct nm_moment *m, uint64_t to, unsigned level, struct nm_
 	return status;
 }
 
+int nm_moment_changes(struct nm_moment *m, uint64_t to, uint8_t **ret_columns, size_t *ret_count,
+		      struct nm_error *err)
+{
+	const struct nm_moment_request request = {.wish = NM_WISH_CHANGES, .to = to};
+	void *array = NULL;
+	uint64_t bytes = 0;
+	int status = ask_array(m, &request, &array, &bytes, err);
+
+	*ret_columns = array;
+	*ret_count = bytes;
+	if (!status)
+		m->position = to;
+	return status;
+}
+
 int nm_moment_find(const struct nm_moment *m, unsigned level, unsigned core, uint64_t address,
 		   struct nm_found_slot *ret_found, struct nm_error *err)
 {

@@ -70,6 +70,12 @@ struct nm_line_tally {
 int nm_moment_lines(struct nm_moment *moment, uint64_t to, unsigned level, struct nm_line_tally **ret_lines,
 		    size_t *ret_count, struct nm_error *err);
 
+/* What the slots hold, and what each reference up to a position changes: columns (changes.h), each with its
+ * length as a varint before it. The first call tells what there is, and must ask for the position where the
+ * moment is; each further one is a chunk. malloc'ed. */
+int nm_moment_changes(struct nm_moment *moment, uint64_t to, uint8_t **ret_columns, size_t *ret_count,
+		      struct nm_error *err);
+
 struct nm_found_slot {
 	int32_t is_there;
 	uint32_t way;

@@ -16,6 +16,7 @@ enum nm_moment_wish {
 	NM_WISH_TALLIES,
 	NM_WISH_LINES,
 	NM_WISH_FIND, /* answer: struct nm_found_slot */
+	NM_WISH_CHANGES,
 };
 
 struct nm_moment_request {

@@ -13,15 +13,18 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
+#include "changes.h"
 #include "moment_priv.h"
 #include "stops.h"
+#include "varint.h"
 
 struct process {
 	int socket;
 	struct nm_caches *caches;
 	struct nm_reference_reader *reader;
 	const struct nm_shared_record *record;
-	long faults; /* page faults until the last copy */
+	struct nm_changes *changes; /* or NULL: nobody asked for them yet */
+	long faults;                /* page faults until the last copy */
 	/* the run in hand */
 	struct nm_moment_request request;
 	struct nm_stop *stops;
@@ -189,6 +192,53 @@ static void tell_lines(struct process *p)
 	nm_map_done(&index_of);
 }
 
+/* Behind its length. */
+static void append_column(struct nm_bytes *to, const struct nm_bytes *column)
+{
+	if (nm_vec_reserve(to, NM_VARINT_BYTES + column->count))
+		give_up();
+	to->count += nm_varint_put(to->at + to->count, column->count);
+	if (column->count)
+		memcpy(to->at + to->count, column->at, column->count);
+	to->count += column->count;
+}
+
+/* What there is: a column of corrections, and one of earlier references. */
+static void begin_changes(struct process *p, struct nm_bytes *ret_all)
+{
+	struct nm_bytes earlier = {0}, *slots;
+
+	if (nm_changes_new(&p->changes, p->caches) || nm_changes_begin(p->changes, p->reader, &earlier))
+		give_up();
+	slots = nm_changes_column(p->changes, NM_COLUMN_CORRECTIONS);
+	append_column(ret_all, slots);
+	append_column(ret_all, &earlier);
+	slots->count = 0;
+	nm_vec_free(&earlier);
+}
+
+static void tell_changes(struct process *p)
+{
+	struct nm_bytes all = {0};
+
+	if (!p->changes) {
+		begin_changes(p, &all);
+	} else {
+		while (p->caches->position < p->request.to)
+			if (take(p, NULL) ||
+			    nm_changes_note(p->changes, p->caches->position == p->request.to))
+				give_up();
+		for (unsigned i = 0; i < NM_CHANGE_COLUMNS; i++) {
+			struct nm_bytes *column = nm_changes_column(p->changes, (enum nm_change_column)i);
+
+			append_column(&all, column);
+			column->count = 0;
+		}
+	}
+	answer_array(p, all.at, all.count);
+	nm_vec_free(&all);
+}
+
 static void tell_slot(const struct process *p)
 {
 	const struct nm_moment_request *q = &p->request;
@@ -280,6 +330,7 @@ void nm_moment_serve(int socket, struct nm_caches *caches, const struct nm_share
 		case NM_WISH_TALLIES: tell_tallies(&p); break;
 		case NM_WISH_LINES: tell_lines(&p); break;
 		case NM_WISH_FIND: tell_slot(&p); break;
+		case NM_WISH_CHANGES: tell_changes(&p); break;
 		default: give_up();
 		}
 	}
