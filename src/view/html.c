@@ -13,13 +13,17 @@
 #include <string.h>
 
 #include "assets.h"
+#include "base64.h"
+#include "html_recording.h"
 #include "memstream.h"
 #include "questions.h"
+#include "view_priv.h"
 
 struct html {
 	struct nm_view *view;
 	FILE *out;
 	size_t bytes; /* written, or sure to be */
+	size_t most;  /* until the end of the answers */
 	int has_answers;
 };
 
@@ -45,23 +49,6 @@ static void put_asset(struct html *html, const struct nm_asset *a)
 
 /* ---- the frame ---- */
 
-static void put_base64(struct html *html, const unsigned char *bytes, size_t count)
-{
-	static const char digits[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
-	char group[5] = "";
-
-	for (size_t i = 0; i < count; i += 3) {
-		const unsigned left = count - i < 3 ? (unsigned)(count - i) : 3;
-		const unsigned word = (unsigned)bytes[i] << 16 |
-				      (left > 1 ? (unsigned)bytes[i + 1] << 8 : 0) |
-				      (left > 2 ? bytes[i + 2] : 0);
-
-		for (unsigned k = 0; k < 4; k++)
-			group[k] = k <= left ? digits[word >> (18 - 6 * k) & 63] : '=';
-		put(html, group);
-	}
-}
-
 static void put_policy(struct html *html, const struct nm_asset *script)
 {
 	unsigned char digest[SHA256_DIGEST_LENGTH];
@@ -74,7 +61,8 @@ static void put_policy(struct html *html, const struct nm_asset *script)
 	    "<!DOCTYPE html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n"
 	    "<meta http-equiv=\"Content-Security-Policy\" content=\"default-src 'none'; style-src 'unsafe-inline'; "
 	    "img-src data: blob:; script-src 'sha256-");
-	put_base64(html, digest, sizeof digest);
+	nm_base64_write(digest, sizeof digest, html->out);
+	html->bytes += nm_base64_length(sizeof digest);
 	put(html, "'\">\n<meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">\n"
 		  "<title>nearmiss</title>\n<link rel=\"icon\" href=\"data:,\">\n<style>\n");
 }
@@ -138,7 +126,7 @@ static int put_member(void *self, const struct nm_request *request, struct nm_er
 	free(answer);
 	if (status)
 		return nm_fail_memory(err);
-	if (html->bytes + bytes + 2 <= NM_HTML_LARGEST) {
+	if (html->bytes + bytes + 2 <= html->most) {
 		put(html, html->has_answers ? ",\n" : "\n");
 		put(html, text);
 		html->has_answers = 1;
@@ -147,11 +135,23 @@ static int put_member(void *self, const struct nm_request *request, struct nm_er
 	return 0;
 }
 
+static int put_recording(struct html *html, struct nm_error *err)
+{
+	struct nm_view *view = html->view;
+
+	if (!view->tabs.first)
+		return 0;
+	return nm_html_write_recording(view->tabs.first, &view->window, NM_HTML_LARGEST - html->bytes,
+				       html->out, &view->window, err);
+}
+
 int nm_view_write_html(struct nm_view *view, FILE *out, struct nm_error *err)
 {
-	static const char tail[] = "\n}</script>\n<script>", end[] = "</script>\n</body>\n</html>\n";
+	static const char tail[] = "\n}</script>\n", begin[] = "<script>",
+			  end[] = "</script>\n</body>\n</html>\n";
 	const struct nm_asset *script = asset("app.js"), *style = asset("app.css");
-	struct html html = {.view = view, .out = out};
+	struct html html = {
+	    .view = view, .out = out, .most = view->tabs.first ? NM_HTML_LARGEST / 2 : NM_HTML_LARGEST};
 	int status;
 
 	if (!script || !style)
@@ -163,9 +163,12 @@ int nm_view_write_html(struct nm_view *view, FILE *out, struct nm_error *err)
 	put(&html, "\n</style>\n</head>\n<body>\n<div id=\"app\"></div>\n"
 		   "<noscript>The pages of nearmiss need JavaScript.</noscript>\n"
 		   "<script type=\"application/json\" id=\"answers\">{");
-	html.bytes += sizeof tail + script->n_bytes + sizeof end;
+	html.bytes += sizeof tail + sizeof begin + script->n_bytes + sizeof end;
 	status = nm_view_questions(view, put_member, &html, err);
 	put(&html, tail);
+	if (!status)
+		status = put_recording(&html, err);
+	put(&html, begin);
 	put_asset(&html, script);
 	put(&html, end);
 	return status;

@@ -19,6 +19,7 @@ enum { NM_VIEW_PROFILES = 8 };
 
 struct nm_view;
 struct nm_debugger;
+struct nm_recording_window;
 struct nm_source_search;
 
 /* Opens profiles. As of nm_profile_open(); NM_EINVAL: more than NM_VIEW_PROFILES. */
@@ -30,6 +31,10 @@ void nm_view_set_search(struct nm_view *view, const struct nm_source_search *sea
 
 /* Shows a debugger too, which must outlive the view. */
 void nm_view_set_debugger(struct nm_view *view, struct nm_debugger *debugger);
+
+/* Which references of its run a file holds, 0: as is best; and when it was written, which it held. */
+void nm_view_set_window(struct nm_view *view, const struct nm_recording_window *window);
+struct nm_recording_window nm_view_window(const struct nm_view *view);
 
 /* Writes the answer as one JSON value. After a failure, drop what was written. NM_ENOENT: there
  * is no such path, file, or line; NM_EINVAL: a parameter makes no sense. */

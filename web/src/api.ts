@@ -1,12 +1,16 @@
 // SPDX-License-Identifier: MIT
 // api.ts - asks for answers: first in the page itself, which a self-contained file brings along, then at the server.
+// A file answers about the debugger from the run that it holds.
 // The name of an answer is its method and its path with the query sorted, as docs/format/view.md says.
 
+import { answerRecorded, hasRecording } from "./debugger/recorded/server";
 import { tabToken } from "./tab";
 
 export type Query = Record<string, string | number | null | undefined>;
 
 export class Missing extends Error {}
+
+const DEBUGGER = "/api/d/";
 
 let embedded: Record<string, unknown> | null | undefined;
 
@@ -34,12 +38,15 @@ export function pathWithQuery(path: string, query: Query = {}): string {
 
 /** The debugger of a server has a moment for each tab. */
 function ofTab(path: string): string {
-	return path.startsWith("/api/d/") ? `${path}${path.includes("?") ? "&" : "?"}tab=${tabToken()}` : path;
+	return path.startsWith(DEBUGGER) ? `${path}${path.includes("?") ? "&" : "?"}tab=${tabToken()}` : path;
 }
 
 async function ask<T>(method: string, path: string, body?: unknown): Promise<T> {
 	const answers = embeddedAnswers();
 	if (answers) {
+		const [name = "", parameters = ""] = path.split("?");
+		if (name.startsWith(DEBUGGER) && hasRecording())
+			return await answerRecorded(method, name.slice(DEBUGGER.length), parameters, body) as T;
 		const answer = answers[`${method} ${path}`];
 		if (answer === undefined) {
 			throw new Missing("This is not in this file. Run `nearmiss view` on the profile to see it.");

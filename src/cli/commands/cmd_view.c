@@ -3,7 +3,9 @@
  * cmd_view.c - nearmiss view: serves profiles, and a debugger of a loop nest or a trace, to a browser of this
  * machine until it is interrupted.
  */
+#include <ctype.h>
 #include <fcntl.h>
+#include <inttypes.h>
 #include <signal.h>
 #include <spawn.h>
 #include <stdlib.h>
@@ -17,6 +19,7 @@
 #include "options.h"
 #include "output.h"
 #include "peek.h"
+#include "recording.h"
 #include "server.h"
 #include "source.h"
 
@@ -27,7 +30,7 @@ enum { TICK = 250, PAUSE = 2 };
 struct view_options {
 	struct nm_debug_options source; /* of the debugger */
 	struct nm_option_list folders;  /* of sources */
-	const char *html;
+	const char *html, *window;
 	int64_t port;
 	int no_browser;
 };
@@ -36,6 +39,8 @@ static const struct nm_option options[] = {
     NM_ROWS_DEBUG(struct view_options, source),
     {"html", 0, "FILE", "write one file that needs no server, and end", NM_OPTION_TEXT,
      offsetof(struct view_options, html), NULL},
+    {"window", 0, "FIRST[:COUNT]", "the references of a nest or trace that the file holds (nearmiss-view(1))",
+     NM_OPTION_TEXT, offsetof(struct view_options, window), NULL},
     {"source-dir", 0, "DIR", "look for sources here too; may be repeated", NM_OPTION_LIST,
      offsetof(struct view_options, folders), NULL},
     {"port", 'P', "N", "listen on this port of 127.0.0.1 (a free one)", NM_OPTION_NUMBER,
@@ -151,6 +156,40 @@ static int sort_inputs(const struct nm_command *self, const struct nm_operands *
 	return NM_STATUS_OK;
 }
 
+/* "FIRST" or "FIRST:COUNT"; NULL: all zeros. 0 or NM_EINVAL. */
+static int read_window(const char *text, struct nm_recording_window *ret)
+{
+	char *end = (char *)text;
+
+	*ret = (struct nm_recording_window){0, 0};
+	if (!text)
+		return 0;
+	if (isdigit((unsigned char)*text))
+		ret->first = strtoull(text, &end, 10);
+	if (*end == ':' && isdigit((unsigned char)end[1]))
+		ret->count = strtoull(end + 1, &end, 10);
+	return *end || !ret->first || (strchr(text, ':') && !ret->count) ? NM_EINVAL : 0;
+}
+
+/* Says which references a file holds, if it is not all of them. */
+static int write_file(struct nm_view *view, struct nm_debugger *debugger, const struct view_options *o)
+{
+	struct nm_recording_window asked = {0, 0}, window;
+	int status;
+
+	read_window(o->window, &asked);
+	nm_view_set_window(view, &asked);
+	status = nm_write_html(view, o->html);
+	window = nm_view_window(view);
+	if (!status && debugger &&
+	    (asked.count ? window.count < asked.count : window.count < nm_debugger_total(debugger)))
+		nm_message("%s holds references %" PRIu64 " to %" PRIu64 " of %" PRIu64
+			   ", as many as 10 MB have room for%s",
+			   o->html, window.first, window.first + window.count - 1,
+			   nm_debugger_total(debugger), o->window ? "" : ": --window chooses others");
+	return status;
+}
+
 static int show(const struct inputs *in, const struct view_options *o, struct nm_debugger *debugger)
 {
 	const struct nm_source_search search = {.folders = o->folders.at, .folder_count = o->folders.count};
@@ -160,6 +199,8 @@ static int show(const struct inputs *in, const struct view_options *o, struct nm
 
 	for (size_t i = 0; o->html && !status && i < in->count; i++)
 		status = nm_refuse_same_file(o->html, in->profiles[i], "input");
+	if (o->html && !status && in->debugged)
+		status = nm_refuse_same_file(o->html, in->debugged, "input");
 	if (status)
 		return status;
 	if (nm_view_open(&view, in->profiles, in->count, &err))
@@ -167,7 +208,7 @@ static int show(const struct inputs *in, const struct view_options *o, struct nm
 	nm_view_set_search(view, &search);
 	if (debugger)
 		nm_view_set_debugger(view, debugger);
-	status = o->html ? nm_write_html(view, o->html) : serve(view, o);
+	status = o->html ? write_file(view, debugger, o) : serve(view, o);
 	nm_view_close(view);
 	return status;
 }
@@ -191,6 +232,7 @@ static int run(const struct nm_command *self, int argc, char **argv)
 {
 	struct view_options o = {.source = {.simulation = {.threads = 1}}};
 	struct inputs in = {.count = 0};
+	struct nm_recording_window window;
 	struct nm_operands operands;
 	int status;
 
@@ -201,8 +243,11 @@ static int run(const struct nm_command *self, int argc, char **argv)
 	status = sort_inputs(self, &operands, &in);
 	if (status)
 		return status;
-	if (in.debugged && o.html)
-		return nm_usage(self, "--html writes profiles: a loop nest or a trace needs the server");
+	if (o.window && (!in.debugged || !o.html))
+		return nm_usage(self, "--window is for --html with a loop nest or a trace");
+	if (read_window(o.window, &window))
+		return nm_usage(self, "--window takes FIRST or FIRST:COUNT, numbers from 1, not \"%s\"",
+				o.window);
 	if (!in.debugged && (o.source.simulation.machines.count || o.source.simulation.caches.count))
 		return nm_usage(self,
 				"--machine and --cache are for a loop nest or a trace: a profile has its own "
@@ -216,7 +261,8 @@ const struct nm_command nm_cmd_view = {
     .operands = "[PROFILE...] [NEST|TRACE]",
     .details =
 	"Serves pages about the profiles (nearmiss.nmp) on 127.0.0.1 until it is interrupted. With --html,\n"
-	"writes the pages with all that they show at first into a file, which can be mailed and kept.\n"
+	"writes the pages with all that they show at first into a file, which can be mailed and kept; of a\n"
+	"nest or a trace, as many references as 10 MB have room for.\n"
 	"Of a loop nest or a trace, the pages are a debugger of the caches.\n",
     .options = options,
     .option_count = sizeof options / sizeof *options,

@@ -48,12 +48,14 @@ export class Watch {
 			return asked && levels.some(({ level }) => level === asked.level)
 				? asked : { level: levels[0]!.level, core: 0, set_from: null };
 		});
+		view.position ||= session.recorded?.[0]?.first ?? 0;
 	}
 
 	async open(): Promise<void> {
 		await this.guard(async () => {
 			const { parameters, pads, bases } = this.view;
-			if (Object.keys({ ...parameters, ...pads, ...bases }).length) await source.changeNest(this.view);
+			const isChanged = Object.keys({ ...parameters, ...pads, ...bases }).length > 0;
+			if (isChanged && !this.session.recorded) await source.changeNest(this.view);
 			({ breakpoints: this.breakpoints } = await source.breakpoints());
 			await this.readWhole();
 			await this.show(await source.goTo(this.view.position));
@@ -225,10 +227,18 @@ export class Watch {
 		const length = interval || (by === "line" ? LINES_INTERVAL : state.position);
 		const [memory, statistics, groups] = await Promise.all([
 			source.memory(this.level(0), MEMORY_BINS),
-			source.statistics(this.level(0), by, Math.max(0, state.position - length), state.position),
+			source.statistics(this.level(0), by, this.begin(state.position, length), state.position),
 			Promise.all(this.session.caches.map((_, cache) => this.readGroups(cache))),
 		]);
 		return { memory, statistics, groups };
+	}
+
+	/** Where an interval before a position begins; in a file, not before what it holds. */
+	private begin(position: number, length: number): number {
+		const begin = Math.max(0, position - length);
+		const held = this.session.recorded?.find(({ first, to }) => position >= first && position <= to);
+		const isKnown = begin === 0 && this.view.statistics !== "line";
+		return held && !isKnown ? Math.max(begin, held.from) : begin;
 	}
 
 	/** The map of a level that is too large for its slots to be shown. */
@@ -247,7 +257,8 @@ export class Watch {
 	private async readWhole(): Promise<void> {
 		this.session = await source.session();
 		this.strip = await source.strip(STRIP_BINS);
-		const all = await source.statistics(this.level(0), "reference", 0, this.session.total);
+		const end = this.session.recorded?.reduce((most, { to }) => Math.max(most, to), 0) ?? this.session.total;
+		const all = await source.statistics(this.level(0), "reference", 0, end);
 		this.references = [...new Set(all.rows.map(([name]) => rowName(name, this.session.kind)))];
 	}
 

@@ -1,0 +1,47 @@
+// SPDX-License-Identifier: MIT
+// file.ts - the parts of a recorded run within the page, docs/format/recorded-run.md: elements of text, each zlib in
+// base64.
+import type { DebuggerSession } from "../types";
+
+export interface Part { kind: string; from: number; count: number; element: Element }
+
+export interface RecordedLevel {
+	cache: number;
+	level: string;
+	name: string;      // with its machine
+	sets: number;
+	ways: number;      // sectors one by one
+	line: number;
+	unit: number;      // a line, or a sector of it
+	data: boolean;     // it takes data, and is no table of pages
+	first: boolean;    // it takes the program's references only
+	dirties: boolean;  // a write leaves its line dirty here
+	private: boolean;
+}
+
+export interface Description {
+	session: DebuggerSession;
+	texts: string[];
+	keys: Record<"line" | "thread" | "core" | "element" | "row", number[]> &
+		Record<"function" | "file" | "object", (number | null)[]>;
+	scattered: number[];
+	levels: RecordedLevel[];
+	bin: number;       // references of a bin
+	misses: number[];  // of each bin
+}
+
+export function recordedParts(): Part[] {
+	return [...document.querySelectorAll(".recorded")].map((element) => ({
+		kind: element.getAttribute("data-kind") ?? "",
+		from: Number(element.getAttribute("data-from")),
+		count: Number(element.getAttribute("data-count")),
+		element,
+	}));
+}
+
+/** The bytes of a part. */
+export async function unpacked({ element }: Part): Promise<Uint8Array> {
+	const packed = Uint8Array.from(atob(element.textContent ?? ""), (character) => character.charCodeAt(0));
+	const stream = new Blob([packed]).stream().pipeThrough(new DecompressionStream("deflate"));
+	return new Uint8Array(await new Response(stream).arrayBuffer());
+}
