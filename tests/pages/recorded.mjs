@@ -1,0 +1,299 @@
+// SPDX-License-Identifier: MIT
+// recorded.mjs NEARMISS EXAMPLES CHROMIUM - the debugger in one file: its answers must be those of the server, number by number, at
+// random moments of nests and traces; and its page is driven from disk.
+import assert from "node:assert/strict";
+import { execFileSync, spawn } from "node:child_process";
+import { mkdtemp, rm, stat, writeFile } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join, resolve } from "node:path";
+import { after, before, test } from "node:test";
+import { createInterface } from "node:readline";
+import { createRequire } from "node:module";
+import { fileURLToPath } from "node:url";
+
+const web = createRequire(new URL("../../web/package.json", import.meta.url));
+const { chromium } = web("playwright-core");
+const { build } = web("esbuild");
+const [nearmiss, examples, executablePath] = process.argv.slice(2);
+let browser, folder, questions;
+
+before(async () => {
+	browser = await chromium.launch({ executablePath, args: ["--no-sandbox"] });
+	folder = await mkdtemp(join(tmpdir(), "nearmiss-recorded-"));
+	// The page's own way to ask, once more, to ask from here.
+	const source = fileURLToPath(new URL("../../web/src/api.ts", import.meta.url));
+	const bundle = await build({ entryPoints: [source], bundle: true, write: false, format: "iife", globalName: "nearmissApi" });
+	questions = bundle.outputFiles[0].text.replace(/^(\s*"use strict";)?\s*var nearmissApi/, "globalThis.nearmissApi");
+});
+after(async () => {
+	await browser.close();
+	await rm(folder, { recursive: true });
+});
+
+const example = (name) => resolve(examples, name);
+
+function writeFileOf(input, options) {
+	const path = join(folder, "debugger.html");
+	execFileSync(nearmiss, ["view", "--html", path, ...options, input], { stdio: ["ignore", "inherit", "pipe"] });
+	return path;
+}
+
+/** Runs `check` with the page of a file. */
+async function opened(path, check, hash = "") {
+	const context = await browser.newContext({ acceptDownloads: true });
+	try {
+		const page = await context.newPage();
+		const faults = [];
+		page.on("pageerror", (error) => faults.push(error.message));
+		page.on("console", (message) => message.type() === "error" && faults.push(message.text()));
+		await page.goto(`file://${path}#/debugger${hash}`);
+		await page.waitForSelector(".debugger");
+		await check(page);
+		assert.deepEqual(faults, []);
+	} finally {
+		await context.close();
+	}
+}
+
+/** Runs `check` with a way to ask the server. */
+async function served(input, options, check) {
+	const server = spawn(nearmiss, ["view", "--no-browser", ...options, input], { stdio: ["ignore", "pipe", "inherit"] });
+	const context = await browser.newContext();
+	try {
+		const address = await new Promise((resolve, reject) => {
+			createInterface(server.stdout).once("line", resolve);
+			server.once("exit", (status) => reject(new Error(`nearmiss view ends with ${status}`)));
+		});
+		const page = await context.newPage();
+		await page.goto(address);
+		await check(askerOf(page));
+	} finally {
+		await context.close();
+		server.kill();
+	}
+}
+
+/** Asks many things in a page at once, in order; an answer that is refused is { error }. */
+function askerOf(page) {
+	const ready = page.evaluate(questions);
+	return async (...asked) => {
+		await ready;
+		return page.evaluate(async (list) => {
+			const { get, post, remove } = globalThis.nearmissApi;
+			const answers = [];
+			for (const [verb, name, content] of list) {
+				const ask = { GET: get, POST: post, DELETE: remove }[verb];
+				answers.push(await ask(`/api/d/${name}`, content).catch((error) => ({ error: error.message })));
+			}
+			return answers;
+		}, asked);
+	};
+}
+
+/** Numbers that follow from a seed. */
+function random(seed) {
+	let state = seed;
+	return (below) => {
+		state = (Math.imul(state, 1664525) + 1013904223) >>> 0;
+		return Math.floor((state / 2 ** 32) * below);
+	};
+}
+
+const BY = ["total", "object", "reference", "set", "line"];
+
+/** What is asked of one moment: of each cache what it holds and the sums, and who evicted some of its lines. */
+function questionsOf(session, position, pick) {
+	const caches = session.caches.flatMap(({ levels }, cache) => levels.flatMap(({ level, private: own }) =>
+		Array.from({ length: own ? session.cores : 1 }, (_, core) => ({ cache, level, core }))));
+	const address = () => {
+		const { low, end } = session.objects[pick(session.objects.length)];
+		return low + pick(end - low);
+	};
+	return caches.flatMap((of) => [
+		["GET", "grid", of], ["GET", "grid", { ...of, cells: 7 }], ["GET", "memory", { ...of, bins: 19 }],
+		...Array.from({ length: 4 }, () => ["GET", "evicted", { ...of, address: address() }]),
+		...BY.map((by) => ["GET", "statistics", { ...of, by, from: pick(position + 1), to: position }]),
+	]);
+}
+
+const RUNS = [{ until: "miss" }, { until: "miss", backwards: true }, { until: "eviction" }, { until: "visit", set: 3 },
+	{ until: "condition", condition: "miss && write || evicted != object && hit" }, { until: "eviction", backwards: true }];
+
+/** Then it goes on: where to, what runs by, and a step back. */
+function movesOf(session, i, pick) {
+	const panes = session.caches.map(({ levels: [{ level }] }, cache) => ({ cache, level, core: 0, set_from: 0, set_to: 8 }));
+	return [
+		["POST", "run", { ...RUNS[i % RUNS.length], limit_ms: 10000 }],
+		["POST", "play", { count: 3, by: 1 + pick(9), panes }],
+		["POST", "step", { count: -2 }],
+	];
+}
+
+/** Asks the server and the file the same at the same moments. */
+async function compare(input, options, moments) {
+	const path = writeFileOf(input, options);
+	await opened(path, async (page) => served(input, options, async (server) => {
+		const file = askerOf(page);
+		const [session] = await server(["GET", "session"]);
+		const [{ recorded, ...same }] = await file(["GET", "session"]);
+		assert.deepEqual(same, session);
+		assert.deepEqual(recorded, [{ from: 0, first: 0, to: session.total }]);
+		const pick = random(1);
+		for (let i = 0; i < moments; i++) {
+			const position = i ? pick(session.total + 1) : session.total;
+			const asked = [["POST", "goto", { position }], ["GET", "strip", { bins: 100 }], ...questionsOf(session, position, pick),
+				...movesOf(session, i, pick)];
+			const [told, known] = [await file(...asked), await server(...asked)];
+			asked.forEach((question, k) => assert.deepEqual(told[k], known[k], `${JSON.stringify(question)} at ${position}`));
+		}
+	}));
+}
+
+test("a nest in two caches", () => compare(example("interference.nest"),
+	["-c", "L1d=8K,1,32", "-c", "L1d=8K,1,32,sets=253"], 6));
+
+test("a nest in caches of other policies, with prefetching and inclusion", () => compare(example("blocked.nest"),
+	["-s", "N=64", "-c", "L1d=1K,2,32,policy=random,prefetch=next:L2=4K,4,64,policy=tree-plru,inclusion=inclusive",
+		"-c", "L1d=1K,2,64:L2=4K,4,64,inclusion=exclusive", "-c", "L1d=1K,2,64,write=through"], 4));
+
+// ---- traces ----
+
+const HOSTILE = "<script>document.title='run'</script>\"'&\u202e\u0007";
+
+/** Threads write to words of one line by turns, and read lines of their own. */
+async function sharingTrace(rounds, name = "counters") {
+	const path = join(folder, "sharing.csv");
+	const rows = ["addr,rw,size,thread,object,function,file,line"];
+	for (let i = 0; i < rounds; i++)
+		for (const thread of [1, 2, 3]) {
+			rows.push(`${0x10000 + 8 * thread},${i % 3 ? "w" : "r"},8,${thread},${name},count,count.c,${10 + thread}`);
+			rows.push(`${0x20000 + 4096 * thread + 60 * (i % 40)},r,8,${thread},input,count,count.c,20`);
+			rows.push(`${0x30000 + 64 * (i * thread % 100)},w,4,${thread},shared,count,count.c,21`);
+		}
+	await writeFile(path, rows.join("\n") + "\n");
+	return path;
+}
+
+test("a trace of threads on several cores", async () => compare(await sharingTrace(300),
+	["--cores", "3", "--quantum", "1", "-c", "L1d=512,2,64:L2=2K,4,64:L3=8K,full,64"], 4));
+
+test("a trace of threads on one core, in two caches", async () => compare(await sharingTrace(100),
+	["-c", "L1d=512,2,64", "-c", "L1d=512,2,64,policy=fifo:L2=2K,4,128,sector=64"], 4));
+
+test("a trace of ten references", async () => {
+	const path = join(folder, "ten.csv");
+	await writeFile(path, "addr,rw,size\n" + Array.from({ length: 10 }, (_, i) => `${4096 + 32 * i},w,4\n`).join(""));
+	await compare(path, ["-c", "L1d=512,2,64"], 4);
+});
+
+// ---- the page, from disk ----
+
+const position = (page) => page.inputValue(".scrubber input").then(Number);
+
+async function at(page, expected) {
+	const text = expected ? `${expected.toLocaleString("en")} of` : "None yet";
+	await page.waitForFunction((start) => document.querySelector(".moment > p, .moment dd").textContent.startsWith(start), text);
+}
+
+async function goTo(page, to) {
+	await page.fill(".scrubber input", String(to));
+	await page.press(".scrubber input", "Enter");
+	await at(page, to);
+}
+
+/** The pixels of the grid, and the text beside it. */
+const sight = (page) => page.evaluate(() => [[...document.querySelectorAll(".cache canvas")].map((one) => one.toDataURL()),
+	document.querySelector(".moment").innerText, document.querySelector(".effects").innerText, document.querySelector(".statistics table").innerText]);
+
+async function stopAt(page, kind, fields) {
+	await goTo(page, 0);
+	await page.selectOption(".breakpoints form select", kind);
+	for (const field of await page.$$(".breakpoints form input")) await field.fill("");
+	for (const [name, value] of Object.entries(fields)) await page.fill(`.breakpoints [name=${name}]`, String(value));
+	await page.click(".breakpoints form button");
+	await page.waitForSelector(".breakpoints li");
+	await page.click("text=Next breakpoint");
+	await page.waitForSelector("text=/Stopped by breakpoint/");
+	const there = await position(page);
+	await page.click(".breakpoints li button");
+	await page.waitForFunction(() => document.querySelectorAll(".breakpoints li").length === 0);
+	return there;
+}
+
+// Where each kind of breakpoint must stop first: three references an iteration, j fastest.
+const KINDS = [
+	["reference", { position: 77 }, 77], ["reference", { reference: "Y(j,i)" }, 2], ["line", { line: 14 }, 1], ["object", { object: "Y" }, 2],
+	["section", { object: "Y", from: 200, to: 210 }, 602], ["loops", { loops: "i=3, j=7" }, 3 * (300 + 7) + 1],
+	["cache", { set_from: 5, set_to: 5 }, null], ["evicts", { evictor: "Y", victim: "X" }, 266], ["conflict", {}, null],
+	["condition", { condition: "miss && write" }, null],
+];
+
+test("the page steps, stops, tells who evicted a line, and has links", async () => {
+	const path = writeFileOf(example("interference.nest"), ["-c", "L1d=8K,1,32"]);
+	await opened(path, async (page) => {
+		await goTo(page, 2402);
+		const before = await sight(page);
+		await page.click("text=Step >> nth=1");
+		await at(page, 2403);
+		assert.notDeepEqual(await sight(page), before);
+		await page.click("text=Step back");
+		await at(page, 2402);
+		assert.deepEqual(await sight(page), before);
+		for (const [kind, fields, expected] of KINDS) {
+			const there = await stopAt(page, kind, fields);
+			assert.ok(expected === null ? there > 0 : there === expected, `${kind} stops at ${there}`);
+		}
+		await stopAt(page, "conflict", {});
+		await page.click("text=Who evicted this line?");
+		await page.waitForSelector(".story");
+		assert.match(await page.textContent(".story"), /evicted by [XY]/);
+		await goTo(page, 0);
+		await page.click("text=Next miss");
+		await at(page, 1);
+		await page.selectOption("text=speed >> select", "1000");
+		await page.click("text=Run");
+		await page.waitForFunction(() => Number(document.querySelector(".scrubber input").value) > 500);
+		await page.click("text=Pause");
+		assert.ok(await page.isDisabled("[aria-label='base of Y']"));
+		assert.match(await page.textContent(".nest"), /nearmiss view .*interference\.nest/);
+		await page.click("text=End");
+		await at(page, 30000);
+		assert.match(await page.textContent(".statistics table"), /1,251/);  // as the paper counts
+		await goTo(page, 2402);
+		await page.waitForURL(/position=2402/);
+		await page.reload();
+		await page.waitForSelector(".debugger");
+		await at(page, 2402);
+		assert.deepEqual(await sight(page), before);
+	});
+});
+
+test("a window: what is outside of it is named with the command that has it", async () => {
+	const path = writeFileOf(example("interference.nest"), ["--window", "5001:2000", "-c", "L1d=8K,1,32"]);
+	await opened(path, async (page) => {
+		await at(page, 5001);
+		await page.fill(".scrubber input", "3000");
+		await page.press(".scrubber input", "Enter");
+		await page.waitForSelector("text=/as near as the file gets: nearmiss view/");
+		assert.notEqual(await position(page), 3000);
+		await goTo(page, 7000);
+		await page.click("text=End");
+		await at(page, 30000);
+		const file = askerOf(page);
+		const [{ recorded: [window] }] = await file(["GET", "session"]);
+		assert.deepEqual(window, { from: 5000, first: 5001, to: 7000 });
+	});
+});
+
+test("names of programs are shown as text", async () => {
+	const path = writeFileOf(await sharingTrace(5, HOSTILE.replaceAll('"', "").replaceAll(",", "")), ["-c", "L1d=512,2,64"]);
+	await opened(path, async (page) => {
+		await page.click("text=End");
+		await at(page, 45);
+		assert.equal(await page.locator("#page script").count(), 0);
+		assert.notEqual(await page.title(), "run");
+		assert.match(await page.textContent(".debugger"), /<script>document\.title='run'<\/script>/);
+		await stopAt(page, "object", { object: "input" });
+	});
+	assert.ok((await stat(path)).size < 10 << 20);
+});
