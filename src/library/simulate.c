@@ -170,7 +170,7 @@ int nearmiss_watch(struct nearmiss_hierarchy *h, nearmiss_event_function *functi
 		return NEARMISS_EINVAL;
 	h->watcher = function;
 	h->watching = self;
-	nm_hierarchy_watch(h->model, &(struct nm_monitor){tell, h});
+	nm_hierarchy_watch(h->model, &(struct nm_monitor){.event = tell, .self = h});
 	return 0;
 }
 

@@ -216,7 +216,7 @@ void nm_event_filter_free(struct nm_event_filter *s)
 
 void nm_event_filter_attach(struct nm_event_filter *s, struct nm_hierarchy *hierarchy)
 {
-	nm_hierarchy_watch(hierarchy, &(struct nm_monitor){take, s});
+	nm_hierarchy_watch(hierarchy, &(struct nm_monitor){.event = take, .self = s});
 }
 
 uint64_t nm_event_filter_reference(const struct nm_event_filter *s) { return s->at.reference; }

@@ -71,7 +71,7 @@ static void keep(void *self, const struct nm_event *e)
 
 void nm_slice_filter_attach(struct nm_slice_filter *f, struct nm_hierarchy *hierarchy)
 {
-	nm_hierarchy_watch(hierarchy, &(struct nm_monitor){keep, f});
+	nm_hierarchy_watch(hierarchy, &(struct nm_monitor){.event = keep, .self = f});
 }
 
 void nm_slice_filter_batch(struct nm_slice_filter *f) { f->written++; }

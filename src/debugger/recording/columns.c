@@ -124,17 +124,17 @@ static int put_loops(struct nm_debugger *d, uint64_t from, uint64_t to, struct l
 {
 	const struct nm_nest_visitor visitor = {see, loops};
 
-	if (!d->program.nest)
+	if (!d->timeline->program.nest)
 		return 0;
-	return nm_nest_walk(d->program.nest, d->program.first + from, d->program.first + to - 1, &visitor,
-			    err);
+	return nm_nest_walk(d->timeline->program.nest, d->timeline->program.first + from,
+			    d->timeline->program.first + to - 1, &visitor, err);
 }
 
 static int put_all(struct nm_debugger *d, uint64_t from, uint64_t to, struct references *s,
 		   struct nm_error *err)
 {
 	for (uint64_t at = from; at < to; at++) {
-		const struct nm_reference *r = nm_reference_at(d->reader, at);
+		const struct nm_reference *r = nm_reference_at(d->timeline->reader, at);
 
 		if (!is_exact(r->address))
 			return nm_fail(err, NM_EINVAL,
@@ -149,7 +149,7 @@ static int put_all(struct nm_debugger *d, uint64_t from, uint64_t to, struct ref
 int nm_recording_put_references(struct nm_debugger *d, uint64_t from, uint64_t to, struct nm_bytes *ret,
 				struct nm_error *err)
 {
-	struct references s = {.guess = calloc(d->program.sites.count + 1, sizeof *s.guess)};
+	struct references s = {.guess = calloc(d->timeline->program.sites.count + 1, sizeof *s.guess)};
 	struct loops loops = {.names = 0};
 	int status = s.guess ? put_all(d, from, to, &s, err) : nm_fail_memory(err);
 
@@ -199,7 +199,7 @@ static int put_tallies(const struct nm_tally *at, size_t count, struct nm_bytes 
 int nm_recording_put_sums(struct nm_debugger *d, const struct nm_moment *moment, struct nm_bytes *ret,
 			  struct nm_error *err)
 {
-	for (unsigned level = 0; level < d->machine.count; level++)
+	for (unsigned level = 0; level < d->timeline->machine.count; level++)
 		for (int by_set = 0; by_set < 2; by_set++) {
 			struct nm_tally *tallies;
 			size_t count;

@@ -75,20 +75,21 @@ static json_t *levels_json(const struct nm_debugger *d)
 {
 	json_t *list = json_array();
 
-	for (unsigned i = 0; i < d->machine.count; i++) {
-		const struct nm_level_spec *spec = &d->machine.levels[i];
-		const struct nm_cache *cache = d->caches->units[0][i].cache;
+	for (unsigned i = 0; i < d->timeline->machine.count; i++) {
+		const struct nm_level_spec *spec = &d->timeline->machine.levels[i];
+		const struct nm_cache *cache = d->timeline->caches->units[0][i].cache;
 
 		json_array_append_new(
 		    list, json_pack("{s:I, s:s, s:s, s:I, s:I, s:I, s:I, s:b, s:b, s:b, s:b}", "cache",
-				    (json_int_t)nm_cache_of_level(&d->machine, i), "level",
-				    nm_short_level(&d->machine, i), "name", spec->name, "sets",
-				    (json_int_t)nm_caches_sets(d->caches, i), "ways",
-				    (json_int_t)nm_caches_ways(d->caches, i), "line", (json_int_t)spec->line,
-				    "unit", (json_int_t)nm_level_unit(spec), "data",
+				    (json_int_t)nm_cache_of_level(&d->timeline->machine, i), "level",
+				    nm_short_level(&d->timeline->machine, i), "name", spec->name, "sets",
+				    (json_int_t)nm_caches_sets(d->timeline->caches, i), "ways",
+				    (json_int_t)nm_caches_ways(d->timeline->caches, i), "line",
+				    (json_int_t)spec->line, "unit", (json_int_t)nm_level_unit(spec), "data",
 				    spec->side != NM_SIDE_INSTRUCTION && !spec->pages, "first", cache->first,
 				    "dirties", cache->first && !spec->write_through, "private",
-				    d->machine.cores > 1 && nm_machine_private(&d->machine, i)));
+				    d->timeline->machine.cores > 1 &&
+					nm_machine_private(&d->timeline->machine, i)));
 	}
 	return list;
 }
@@ -112,12 +113,13 @@ int nm_recording_describe(struct nm_debugger *d, char **ret_text, struct nm_erro
 {
 	const struct nm_question question = {.debugger = d};
 	struct texts texts = {.list = json_array()};
-	json_t *session = NULL, *keys = keys_json(&d->program, &texts), *all;
+	json_t *session = NULL, *keys = keys_json(&d->timeline->program, &texts), *all;
 
 	nm_answer_session(&question, &session, err);
 	all = json_pack("{s:o, s:o, s:o, s:o, s:o, s:I, s:o}", "session", session, "texts", texts.list,
-			"keys", keys, "scattered", scattered_json(&d->program), "levels", levels_json(d),
-			"bin", (json_int_t)(1ull << d->record.bin_shift), "misses", misses_json(&d->record));
+			"keys", keys, "scattered", scattered_json(&d->timeline->program), "levels",
+			levels_json(d), "bin", (json_int_t)(1ull << d->timeline->record.bin_shift), "misses",
+			misses_json(&d->timeline->record));
 	*ret_text = all ? json_dumps(all, JSON_COMPACT) : NULL;
 	json_decref(all);
 	nm_map_done(&texts.number_of);

@@ -95,7 +95,7 @@ static int put_window(struct recorder *r, uint64_t from, uint64_t to, uint64_t *
 {
 	struct nm_moment_report report;
 	size_t room;
-	int fits = 1, status = nm_timeline_fetch(r->debugger, from, &r->moment, r->err);
+	int fits = 1, status = nm_timeline_fetch(r->debugger->timeline, from, &r->moment, r->err);
 
 	*ret_to = from;
 	if (status)
@@ -117,7 +117,7 @@ static int put_window(struct recorder *r, uint64_t from, uint64_t to, uint64_t *
 /* Where the place begins in which the first level misses most. */
 static uint64_t find_most_misses(const struct nm_debugger *d)
 {
-	const struct nm_shared_record *r = &d->record;
+	const struct nm_shared_record *r = &d->timeline->record;
 	const uint64_t step = r->bins / PLACES ? r->bins / PLACES : 1;
 	uint64_t most = 0, found = 0;
 

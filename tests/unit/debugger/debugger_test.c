@@ -160,13 +160,15 @@ static void changes_are_complete(void **state)
 		struct nm_caches *caches;
 		struct nm_error err;
 
-		assert_int_equal(nm_caches_new(&caches, &d->program, &d->machine, &err), 0);
+		assert_int_equal(nm_caches_new(&caches, &d->timeline->program, &d->timeline->machine, &err),
+				 0);
 		assert_int_equal(nm_changes_new(&changes, caches), 0);
-		assert_int_equal(nm_changes_begin(changes, d->reader, &earlier), 0);
+		assert_int_equal(nm_changes_begin(changes, d->timeline->reader, &earlier), 0);
 		assert_int_equal(earlier.count, 0);
 		while (caches->position < nm_debugger_total(d)) {
-			assert_int_equal(nm_caches_feed(caches, nm_reference_at(d->reader, caches->position)),
-					 0);
+			assert_int_equal(
+			    nm_caches_feed(caches, nm_reference_at(d->timeline->reader, caches->position)),
+			    0);
 			assert_int_equal(nm_changes_note(changes, 1), 0);
 		}
 		assert_int_equal(nm_changes_late(changes), 0);

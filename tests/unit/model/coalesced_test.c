@@ -190,7 +190,7 @@ static void prepare(struct nm_hierarchy *h, const struct stream *s, unsigned loo
 	assert_int_equal(nm_hierarchy_set_memory(h, huge, 2), 0);
 	assert_int_equal(nm_hierarchy_add_instructions(h, instructions, ATTRS), 0);
 	if (events)
-		nm_hierarchy_watch(h, &(struct nm_monitor){keep, events});
+		nm_hierarchy_watch(h, &(struct nm_monitor){.event = keep, .self = events});
 	else
 		nm_hierarchy_use(h, nm_lookup_supported(lookup));
 	assert_int_equal(nm_hierarchy_set_coalesced(h, s->groups), 0);

@@ -105,7 +105,7 @@ static struct events watched(unsigned geometry, struct nm_machine *ret_machine)
 	make_stream(refs, strncmp(geometries[geometry], "L1i", 3) == 0,
 		    (uint32_t)ret_machine->levels[0].size * 3);
 	h = new_hierarchy(ret_machine);
-	nm_hierarchy_watch(h, &(struct nm_monitor){keep, &events});
+	nm_hierarchy_watch(h, &(struct nm_monitor){.event = keep, .self = &events});
 	feed(h);
 	nm_hierarchy_free(h);
 	return events;
@@ -134,7 +134,7 @@ static void test_twin(void **state)
 		struct twin *t = calloc(1, sizeof *t);
 		struct events told = {0}, got = watched(g, &t->machine);
 
-		t->monitor = (struct nm_monitor){keep, &told};
+		t->monitor = (struct nm_monitor){.event = keep, .self = &told};
 		twin_run(t, refs, REFS);
 		compare(geometries[g], &got, &told);
 		nm_vec_free(&told.list);
@@ -188,7 +188,7 @@ static void test_figures_stay(void **state)
 		struct nm_hierarchy *plain = new_hierarchy(&machine), *other = new_hierarchy(&machine);
 
 		nm_vec_free(&events.list);
-		nm_hierarchy_watch(other, &(struct nm_monitor){keep, &events});
+		nm_hierarchy_watch(other, &(struct nm_monitor){.event = keep, .self = &events});
 		feed(plain);
 		feed(other);
 		for (unsigned level = 0; level < machine.count; level++) {

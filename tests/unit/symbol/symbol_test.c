@@ -406,7 +406,7 @@ static void test_alignment(void **state)
 	for (size_t i = 0; i < sizeof forms / sizeof *forms; i++) {
 		struct nm_module *module = program(forms[i]);
 		const struct nm_type *type;
-		struct nm_variable v;
+		struct nm_variable v = {0};
 
 		assert_true(find_variable(module, "sums", &v));
 		assert_int_equal(v.alignment, 128);
