@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * store.c - the modules of a run and the strings they hand out.
+ * store.c - the modules of a run, by path and build-id.
  *
  * A module is known by its path and build-id, so a program that is recompiled between two processes of one
  * run is two modules. Opening reads program headers and the build-id; if the file's build-id is not the
@@ -21,38 +21,6 @@ int nm_symbols_new(struct nm_symbols **ret_symbols, struct nm_error *err)
 		return nm_fail_memory(err);
 	*ret_symbols = symbols;
 	return 0;
-}
-
-static void module_free(struct nm_module *module)
-{
-	decoded_symbols_free(module->decoded);
-	for (size_t i = 0; i < module->units.count; i++) {
-		nm_vec_free(&module->units.at[i].lines);
-		nm_vec_free(&module->units.at[i].frames);
-		nm_vec_free(&module->units.at[i].code);
-	}
-	nm_vec_free(&module->units);
-	nm_map_done(&module->scoped_names);
-	nm_map_done(&module->digests);
-	nm_map_done(&module->types_of);
-	nm_map_done(&module->locals_of);
-	nm_vec_free(&module->unit_spans);
-	nm_vec_free(&module->segments);
-	nm_vec_free(&module->sections);
-	nm_vec_free(&module->functions);
-	nm_vec_free(&module->objects);
-	nm_vec_free(&module->tls_objects);
-	nm_vec_free(&module->function_spans);
-	nm_vec_free(&module->variables);
-	nm_vec_free(&module->tls_variables);
-	nm_vec_free(&module->variable_spans);
-	nm_vec_free(&module->tls_spans);
-	dwarf_end(module->dwarf);
-	if (module->cfi)
-		dwarf_cfi_end(module->cfi);
-	elf_file_close(&module->debug);
-	elf_file_close(&module->file);
-	free(module);
 }
 
 void nm_symbols_free(struct nm_symbols *symbols)
@@ -77,8 +45,6 @@ const char *nm_symbols_intern(struct nm_symbols *symbols, const char *text)
 	return nm_intern(&symbols->pool, text);
 }
 
-struct nm_strings *module_pool(struct nm_module *module) { return &module->store->pool; }
-
 static int same_id(const struct nm_module *module, const uint8_t *build_id, size_t bytes)
 {
 	return module->wanted_id_bytes == bytes && !memcmp(module->wanted_id, build_id, bytes);
@@ -90,22 +56,6 @@ static int serves(const struct nm_module *module, const uint8_t *build_id, size_
 	if (build_id)
 		return same_id(module, build_id, bytes);
 	return module->file.elf || module->had_file || !module->wanted_id_bytes;
-}
-
-struct nm_module *module_new(struct nm_symbols *symbols, const char *path)
-{
-	struct nm_module *module = calloc(1, sizeof *module);
-	if (!module)
-		return NULL;
-	module->store = symbols;
-	module->path = path;
-	module->file.fd = module->debug.fd = -1;
-	const char *slash = strrchr(path, '/');
-	module->name = slash ? nm_intern(&symbols->pool, slash + 1) : path;
-	if (module->name && !nm_vec_push(&symbols->modules, module))
-		return module;
-	module_free(module);
-	return NULL;
 }
 
 int nm_symbols_module(struct nm_symbols *symbols, const char *path, const uint8_t *build_id,
@@ -161,19 +111,4 @@ void module_seek_file(struct nm_module *module)
 		return;
 	if (!same_id(module, module->file.build_id, module->file.build_id_bytes))
 		elf_file_close(&module->file);
-}
-
-const char *nm_module_path(const struct nm_module *module) { return module->path; }
-
-const char *nm_module_name(const struct nm_module *module) { return module->name; }
-
-int64_t nm_module_modified(const struct nm_module *module) { return module->modified; }
-
-enum nm_debug_level module_debug_level(struct nm_module *module)
-{
-	module_find_debug(module);
-	if (module->dwarf)
-		return NM_DEBUG_DWARF;
-	module_read_symbols(module);
-	return module->functions.count || module->objects.count ? NM_DEBUG_SYMBOLS : NM_DEBUG_NONE;
 }

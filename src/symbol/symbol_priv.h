@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * symbol_priv.h - what the files of this room share: the module and its lazily built tables.
+ * symbol_priv.h - what the files of this folder share: the module and its lazily built tables.
  *
  * A module owns up to two files: the program's own ELF file and a separate file of debug information
  * (`debug`).  `dwarf` belongs to whichever of them holds .debug_info.  Each table has a flag that says
@@ -149,22 +149,28 @@ struct nm_module {
 	struct spans variable_spans, tls_spans; /* flat; ids: the two lists above */
 };
 
-/* store.c */
-struct nm_strings *module_pool(struct nm_module *module);
+static inline struct nm_strings *module_pool(struct nm_module *module) { return &module->store->pool; }
+
+/* module.c */
 struct nm_module *module_new(struct nm_symbols *symbols,
-			     const char *path);  /* without a file; path interned */
+			     const char *path); /* without a file; path interned */
+void module_free(struct nm_module *module);
+
+/* store.c */
 void module_seek_file(struct nm_module *module); /* opens the file of a decoded module, once */
 
 /* cache/folder.c */
 void symbol_cache_free(struct symbol_cache *cache);
 
-/* elf/segments.c: opening an ELF file, its build-id and program headers. */
+/* elf/elf_file.c */
 int elf_file_open(struct elf_file *file, const char *path); /* 1 if it is an ELF program or library */
 void elf_file_close(struct elf_file *file);
+int elf_find_section(Elf *elf, const char *name, Elf_Scn **ret_section, GElf_Shdr *ret_header);
+
+/* elf/segments.c */
 void module_read_segments(struct nm_module *module);
 int module_holds_code(const struct nm_module *module, uint64_t vaddr); /* in an executable segment? */
 int module_holds(const struct nm_module *module, uint64_t vaddr);      /* in any segment? */
-int elf_find_section(Elf *elf, const char *name, Elf_Scn **ret_section, GElf_Shdr *ret_header);
 
 /* cache/fingerprints.c: call before a file is looked for; does nothing unless the store has a cache. */
 void fingerprint_file(struct nm_symbols *symbols, const char *path);
@@ -209,9 +215,11 @@ void plt_read(struct nm_module *module);
 const char *demangle(struct nm_strings *pool, const char *name);
 int is_mangled(const char *name);
 
-/* dwarf/units.c */
+/* dwarf/language.c */
 int is_c(int language);
 int is_fortran(int language);
+
+/* dwarf/units.c */
 void module_read_units(struct nm_module *module);
 struct unit *unit_at(struct nm_module *module, uint64_t vaddr);
 

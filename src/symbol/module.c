@@ -1,0 +1,71 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * module.c - makes and frees modules, and says what is known of each.
+ */
+#include <stdlib.h>
+#include <string.h>
+
+#include "symbol_priv.h"
+
+void module_free(struct nm_module *module)
+{
+	decoded_symbols_free(module->decoded);
+	for (size_t i = 0; i < module->units.count; i++) {
+		nm_vec_free(&module->units.at[i].lines);
+		nm_vec_free(&module->units.at[i].frames);
+		nm_vec_free(&module->units.at[i].code);
+	}
+	nm_vec_free(&module->units);
+	nm_map_done(&module->scoped_names);
+	nm_map_done(&module->digests);
+	nm_map_done(&module->types_of);
+	nm_map_done(&module->locals_of);
+	nm_vec_free(&module->unit_spans);
+	nm_vec_free(&module->segments);
+	nm_vec_free(&module->sections);
+	nm_vec_free(&module->functions);
+	nm_vec_free(&module->objects);
+	nm_vec_free(&module->tls_objects);
+	nm_vec_free(&module->function_spans);
+	nm_vec_free(&module->variables);
+	nm_vec_free(&module->tls_variables);
+	nm_vec_free(&module->variable_spans);
+	nm_vec_free(&module->tls_spans);
+	dwarf_end(module->dwarf);
+	if (module->cfi)
+		dwarf_cfi_end(module->cfi);
+	elf_file_close(&module->debug);
+	elf_file_close(&module->file);
+	free(module);
+}
+
+struct nm_module *module_new(struct nm_symbols *symbols, const char *path)
+{
+	struct nm_module *module = calloc(1, sizeof *module);
+	if (!module)
+		return NULL;
+	module->store = symbols;
+	module->path = path;
+	module->file.fd = module->debug.fd = -1;
+	const char *slash = strrchr(path, '/');
+	module->name = slash ? nm_intern(&symbols->pool, slash + 1) : path;
+	if (module->name && !nm_vec_push(&symbols->modules, module))
+		return module;
+	module_free(module);
+	return NULL;
+}
+
+const char *nm_module_path(const struct nm_module *module) { return module->path; }
+
+const char *nm_module_name(const struct nm_module *module) { return module->name; }
+
+int64_t nm_module_modified(const struct nm_module *module) { return module->modified; }
+
+enum nm_debug_level module_debug_level(struct nm_module *module)
+{
+	module_find_debug(module);
+	if (module->dwarf)
+		return NM_DEBUG_DWARF;
+	module_read_symbols(module);
+	return module->functions.count || module->objects.count ? NM_DEBUG_SYMBOLS : NM_DEBUG_NONE;
+}
