@@ -35,19 +35,6 @@ static const char *text_of(struct nm_annotation *a, const struct nm_rows *rows, 
 	return kept;
 }
 
-void nm_annotate_bind(const struct nm_annotation *a, struct nm_rows *rows)
-{
-	const struct nm_annotate_request *r = a->request;
-
-	nm_rows_bind_text(rows, 1, a->level);
-	if (r->report.process)
-		nm_rows_bind_text(rows, 2, r->report.process);
-	if (r->report.thread)
-		nm_rows_bind_integer(rows, 3, r->report.thread);
-	if (r->object)
-		nm_rows_bind_text(rows, 4, r->object);
-}
-
 /* 0, no line, for what can be none. */
 static int64_t line_number(int64_t line) { return line < 0 || line > INT32_MAX ? 0 : line; }
 
@@ -82,20 +69,6 @@ static int read_rows(struct nm_annotation *a, struct nm_annotate_rows *ret_rows)
 	}
 	nm_rows_free(rows);
 	return status;
-}
-
-int nm_read_number(struct nm_annotation *a, const char *sql, const char *first, int64_t *ret_number)
-{
-	struct nm_rows *rows = NULL;
-	int status = nm_profile_query(a->profile, sql, &rows, a->err);
-
-	if (status)
-		return status;
-	nm_rows_bind_text(rows, 1, first);
-	status = nm_rows_next(rows, a->err);
-	*ret_number = status > 0 ? nm_rows_integer(rows, 0) : -1;
-	nm_rows_free(rows);
-	return status < 0 ? status : 0;
 }
 
 /* Is there what is asked for? */
@@ -191,32 +164,7 @@ static int lay_out(struct nm_annotation *a)
 	return status ? nm_fail_memory(a->err) : 0;
 }
 
-int nm_is_heavy(const struct nm_annotation *a, int64_t part, int64_t whole)
-{
-	return part > 0 && 100.0 * (double)part >= a->request->threshold * (double)whole;
-}
-
-void nm_keep_heavy_sections(struct nm_annotation *a, int64_t whole, int (*order)(const void *, const void *))
-{
-	size_t kept = 0;
-
-	if (a->sections.count)
-		qsort(a->sections.at, a->sections.count, sizeof *a->sections.at, order);
-	while (kept < a->sections.count && nm_is_heavy(a, a->sections.at[kept].weight, whole))
-		kept++;
-	for (size_t i = kept; i < a->sections.count; i++) {
-		a->left_out += a->sections.at[i].weight > 0;
-		nm_sums_add(&a->left_out_sum, &a->sections.at[i].sum);
-	}
-	a->sections.count = kept;
-}
-
 /* ---- sections ---- */
-
-int nm_in_section(const struct nm_section *section, const struct nm_annotate_row *row)
-{
-	return row->file == section->file && (!section->function || row->function == section->function);
-}
 
 /* Adds a section for what `function` (or all) has in the file that starts at rows[from]. */
 static int add_section(struct nm_annotation *a, const struct nm_annotate_rows *rows, size_t from,
@@ -233,15 +181,6 @@ static int add_section(struct nm_annotation *a, const struct nm_annotate_rows *r
 	section.lines.columns = a->line_columns.at;
 	section.lines.column_count = (unsigned)a->line_columns.count;
 	return nm_vec_push(&a->sections, section) ? nm_fail_memory(a->err) : 0;
-}
-
-size_t nm_next_file(const struct nm_annotate_rows *rows, size_t from)
-{
-	size_t i = from;
-
-	while (i < rows->count && rows->at[i].file == rows->at[from].file)
-		i++;
-	return i;
 }
 
 static int by_section_weight(const void *left, const void *right)

@@ -48,7 +48,7 @@ enum { NM_ASM_FUNCTION = 1, NM_ASM_FILE, NM_ASM_LINE, NM_ASM_SOURCE };
 static inline unsigned nm_line_object(void) { return NM_LINE_SUMS + nm_sum_column_count(); }
 static inline unsigned nm_line_source(void) { return nm_line_object() + 1; }
 
-/* annotate.c */
+/* sections.c */
 int nm_is_heavy(const struct nm_annotation *annotation, int64_t part, int64_t whole); /* for the threshold */
 /* Sorts sections by weight, the heaviest first, and drops those below the threshold. */
 void nm_keep_heavy_sections(struct nm_annotation *annotation, int64_t whole,

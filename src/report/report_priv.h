@@ -5,6 +5,8 @@
 #ifndef NM_REPORT_PRIV_H
 #define NM_REPORT_PRIV_H
 
+#include <string.h>
+
 #include "columns.h"
 #include "ranking.h"
 
@@ -30,9 +32,17 @@ struct nm_report {
 
 /* The column that ranks the rows, or NULL: the user's, else the report's. Where the machine has prefetchers,
  * reports that rank by misses rank by estimated cycles. */
-const char *nm_report_sort(const struct nm_report *report, const struct nm_selection *selection);
+static inline const char *nm_report_sort(const struct nm_report *report, const struct nm_selection *selection)
+{
+	const int by_cost = !report->columns && selection->levels.foresees;
 
-/* The rows of a report and their columns. Initialise with {0}; call nm_report_table_done in any case. */
+	if (selection->request.sort)
+		return selection->request.sort;
+	return report->sort && by_cost && !strcmp(report->sort, "misses") ? "cycles" : report->sort;
+}
+
+/* report_table.c: the rows of a report and their columns. Initialise with {0}; call nm_report_table_done in
+ * any case. */
 struct nm_report_table {
 	struct nm_table table;
 	struct nm_query query;

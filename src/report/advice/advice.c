@@ -13,16 +13,6 @@
 
 #include "levels.h"
 
-void nm_advise_bytes(int64_t n, FILE *out)
-{
-	if (n >= 1 << 20)
-		fprintf(out, "%.*fM", n % (1 << 20) ? 1 : 0, (double)n / (1 << 20));
-	else if (n >= 10240)
-		fprintf(out, "%.*fK", n % 1024 ? 1 : 0, (double)n / 1024);
-	else
-		fprintf(out, "%" PRId64 " bytes", n);
-}
-
 /* ---- rules ------------------------------------------------------------------------------------------ */
 
 static const struct nm_rule *const lists[] = {nm_rules_of_memory, nm_rules_of_conflicts, nm_rules_of_bytes,

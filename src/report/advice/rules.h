@@ -92,7 +92,7 @@ static inline int has_rival(const struct nm_evidence *e) { return e->evictor && 
 /* Parts of the misses that are saved. */
 static inline double saves_waste(const struct nm_evidence *e) { return e->waste / 100; }
 
-/* "2M", "26K", "64 bytes". */
+/* sizes.c: "2M", "26K", "64 bytes". */
 void nm_advise_bytes(int64_t bytes, FILE *out);
 
 #endif

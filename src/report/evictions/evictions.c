@@ -68,61 +68,6 @@ static char *lines_query(const struct nm_selection *selection)
 	return sql;
 }
 
-/* Lines that the chosen evictors took (all if !by_evictor) from the chosen victims (all if !of_victim). */
-static int count_lines(struct nm_profile *profile, const struct nm_selection *selection, int by_evictor,
-		       int of_victim, int64_t *ret_count, struct nm_error *err)
-{
-	const char *evictor = by_evictor ? selection->object.pattern : NULL;
-	const char *victim = of_victim ? selection->function.pattern : NULL;
-	struct nm_rows *rows = NULL;
-	char *sql = NULL;
-	int status;
-
-	if (asprintf(&sql,
-		     "SELECT sum(count) FROM evictions WHERE level = ?1 AND (?2 IS NULL OR process = ?2) AND "
-		     "(?4 IS NULL OR evictor %s ?4) AND (?5 IS NULL OR victim %s ?5) AND "
-		     "(?6 IS NULL OR function %s ?6)",
-		     evictor ? selection->object.operator_ : "=",
-		     victim ? selection->function.operator_ : "=",
-		     selection->file.pattern ? selection->file.operator_ : "=") < 0)
-		return nm_fail_memory(err);
-	status = nm_profile_query(profile, sql, &rows, err);
-	free(sql);
-	if (!status) {
-		nm_rows_bind_text(rows, 1, selection->request.level);
-		nm_rows_bind_text(rows, 2, selection->request.process);
-		nm_rows_bind_text(rows, 4, evictor);
-		nm_rows_bind_text(rows, 5, victim);
-		nm_rows_bind_text(rows, 6, selection->file.pattern);
-		status = nm_rows_next(rows, err);
-		if (status > 0)
-			*ret_count = nm_rows_bounded(rows, 0);
-	}
-	nm_rows_free(rows);
-	return status > 0 ? 0 : status;
-}
-
-int nm_eviction_title(struct nm_profile *profile, const struct nm_selection *selection, FILE *out,
-		      struct nm_error *err)
-{
-	const char *evictor = selection->object.pattern, *victim = selection->function.pattern;
-	int64_t pair = 0, whole = 0;
-	int status = count_lines(profile, selection, 1, 1, &pair, err);
-
-	if (!status)
-		status = count_lines(profile, selection, 0, 1, &whole, err);
-	if (status)
-		return status;
-	fprintf(out, "%s pushed out ", evictor ? evictor : "All objects");
-	nm_print_grouped(pair, out);
-	fprintf(out, " line%s%s%s from %s", pair == 1 ? "" : "s", victim ? " of " : "", victim ? victim : "",
-		selection->request.level);
-	if (evictor && whole)
-		fprintf(out, ": %.1f %% of all that %s lost", 100.0 * (double)pair / (double)whole,
-			victim ? victim : "any object");
-	return 0;
-}
-
 /* Levels without prefetches need no column of zeros. */
 static int has_prefetches(const struct nm_table *table)
 {
