@@ -98,6 +98,8 @@ struct nm_export {
 	int objects;
 };
 
+/* texts.c */
+
 /* A copy in x->pool that other tools can read; NULL stays NULL. */
 int nm_export_text(struct nm_export *x, const char *text, const char **ret_text);
 
