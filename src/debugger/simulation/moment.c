@@ -15,36 +15,6 @@
 
 #include "moment_priv.h"
 
-int nm_socket_send(int socket, const void *bytes, size_t count)
-{
-	for (const char *at = bytes; count;) {
-		const ssize_t n = send(socket, at, count, MSG_NOSIGNAL);
-
-		if (n < 0 && errno == EINTR)
-			continue;
-		if (n <= 0)
-			return -1;
-		at += n;
-		count -= (size_t)n;
-	}
-	return 0;
-}
-
-int nm_socket_receive(int socket, void *bytes, size_t count)
-{
-	for (char *at = bytes; count;) {
-		const ssize_t n = recv(socket, at, count, MSG_WAITALL);
-
-		if (n < 0 && errno == EINTR)
-			continue;
-		if (n <= 0)
-			return -1;
-		at += n;
-		count -= (size_t)n;
-	}
-	return 0;
-}
-
 static int lost(struct nm_error *err)
 {
 	return nm_fail(err, NM_EIO, "a process of the simulation has ended; was it killed?");
