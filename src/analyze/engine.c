@@ -1,11 +1,9 @@
 /* SPDX-License-Identifier: MIT
  *
- * engine.c - the engine's life and its loop over records.
+ * engine.c - makes and frees engines.
  */
 #include <stdlib.h>
-#include <string.h>
 
-#include "checks.h"
 #include "engine_priv.h"
 #include "schedules.h"
 
@@ -161,7 +159,7 @@ int nm_engine_new(struct nm_engine **ret_engine, const struct nm_engine_options 
 	return 0;
 }
 
-static void free_threads(struct nm_engine *e)
+void nm_engine_free_threads(struct nm_engine *e)
 {
 	for (size_t i = 0; i < e->threads.count; i++) {
 		free(e->threads.at[i]->decoded_blocks);
@@ -179,7 +177,7 @@ void nm_engine_free(struct nm_engine *e)
 	nm_interleave_free(e->output.interleave);
 	nm_schedules_free(e->output.schedules);
 	nm_passes_free(&e->feed.passes);
-	free_threads(e);
+	nm_engine_free_threads(e);
 	nm_executor_done(&e->executor);
 	nm_attributions_done(&e->attrs);
 	nm_calls_free(e->calls);
@@ -191,108 +189,6 @@ void nm_engine_free(struct nm_engine *e)
 		nm_engine_free(e->children.at[i].engine);
 	nm_vec_free(&e->children);
 	free(e);
-}
-
-/* Why a batch failed: the status says only that memory is exhausted. */
-static int failed(const struct nm_engine *e, int status, struct nm_error *err)
-{
-	nm_workers_drain(e->output.workers);
-	return e->feed.broken_promise
-		   ? nm_fail(err, NM_EPLUGIN, "a plug-in put a line where its level has no place")
-		   : status;
-}
-
-int nm_engine_feed(struct nm_engine *e, const uint64_t *words, size_t count, struct nm_error *err)
-{
-	struct nm_wire_scan scan = nm_wire_scan_over(words, count);
-	struct nm_wire_record r;
-	int status = 0;
-
-	while (scan.at < count && !status) {
-		uint64_t w = words[scan.at];
-
-		if (nm_wire_is_header(w) && nm_wire_kind(w) == NM_WIRE_BLOCK) {
-			long taken = e->executor.execute(&e->executor, words + scan.at, count - scan.at, err);
-
-			if (taken < 0)
-				return failed(e, (int)taken, err);
-			scan.at += (size_t)taken;
-			continue;
-		}
-		status = nm_wire_scan_next(&scan, &r, err);
-		if (status <= 0) /* the end, or a truncated record */
-			break;
-		status = nm_engine_event(e, &r, err);
-	}
-	NM_CHECK(status || nm_executor_is_valid(&e->executor));
-	return status < 0 ? failed(e, status, err) : status;
-}
-
-/* Which core each thread ran on, and in which order. */
-static int list_threads(const struct nm_engine *e, struct nm_result *result)
-{
-	size_t count = e->machine.cores > 1 ? e->threads.count : 0;
-
-	if (!count)
-		return 0;
-	result->order = (struct nm_result_order){
-	    .quantum = e->options.order.quantum ? e->options.order.quantum : NM_QUANTUM,
-	    .random = e->options.order.random,
-	    .seed = e->options.order.seed,
-	    .stalls = nm_interleave_stalls(e->output.interleave)};
-	result->threads = calloc(count, sizeof *result->threads);
-	if (!result->threads)
-		return NM_ENOMEM;
-	for (; result->thread_count < count; result->thread_count++) {
-		uint32_t number = e->threads.at[result->thread_count]->number;
-
-		result->threads[result->thread_count] =
-		    (struct nm_result_thread){number, nm_machine_core(&e->machine, number)};
-	}
-	return 0;
-}
-
-/* Frees what only the stream needed, before the result takes memory of its own. */
-static void let_go(struct nm_engine *e)
-{
-	free_threads(e);
-	nm_executor_free_code(&e->executor);
-	nm_blocks_done(&e->space.heap);
-	nm_blocks_done(&e->space.chunks);
-	nm_blocks_done(&e->space.named);
-	nm_map_done(&e->attrs.attr_of);
-}
-
-int nm_engine_finish(struct nm_engine *e, struct nm_result *ret_result, struct nm_error *err)
-{
-	struct nm_result result = {.machine = e->machine};
-	uint32_t *objects = NULL;
-	int status = nm_engine_drain_threads(e), drained;
-
-	nm_resolver_credit_members(&e->executor.resolver);
-	if (!status) /* while the models may still be at work */
-		status = nm_engine_name_objects(e, &result, &objects);
-	drained = nm_workers_drain(e->output.workers);
-	if (!status)
-		status = drained;
-	if (!status)
-		status = list_threads(e, &result);
-	if (!status)
-		status = nm_engine_end_samples(e);
-	if (!status)
-		status = nm_passes_ending(&e->feed.passes, e);
-	if (!status)
-		status = nm_schedules_ending(e->output.schedules);
-	let_go(e);
-	if (!status)
-		status = nm_engine_merge(e, &result, objects);
-	free(objects);
-	if (status) {
-		nm_result_free(&result);
-		return failed(e, nm_fail_memory(err), err);
-	}
-	*ret_result = result;
-	return 0;
 }
 
 uint64_t nm_engine_references(const struct nm_engine *e) { return e->executor.builder.references; }

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
  * engine_priv.h - the engine's state, shared by its files:
- *   engine.c, inherit.c      its life, the loop over records; forked children
+ *   engine.c, inherit.c      its life; forked children
+ *   feed.c                   the loop over records, and the end
  *   execute/                 executions of blocks become batches of references; knows nothing of the engine
  *   events.c, sampled.c      all other records
  *   submit.c, schedules.c    batches go to the passes, merged into an order of threads
@@ -78,6 +79,8 @@ struct nm_engine {
 	struct nm_symbols *symbols;
 	struct nm_machine machine;
 };
+
+void nm_engine_free_threads(struct nm_engine *engine);
 
 /* submit.c: merges what the program's threads do, where the machine has several cores. 0 or NM_ENOMEM. */
 int nm_engine_interleave(struct nm_engine *engine);
