@@ -106,7 +106,7 @@ static struct slot *find(struct level *l, uint64_t line)
 }
 
 /* The line leaves: its figures are added up, and the level below hears of them. */
-static void settle(struct hierarchy *h, struct level *l, struct slot *s)
+static void credit(struct hierarchy *h, struct level *l, struct slot *s)
 {
 	struct slot *below = h->rules & SLOT ? s->below : find(&h->second, s->line);
 	unsigned used = (unsigned)__builtin_popcountll(s->mask);
@@ -142,7 +142,7 @@ static struct slot *touch(struct hierarchy *h, struct level *l, uint64_t line)
 	s = &l->slots[set][slot];
 	if (s->filled && s->line == line)
 		return s;
-	settle(h, l, s);
+	credit(h, l, s);
 	*s = (struct slot){.line = line, .filled = 1};
 	l->loads++;
 	if (l != &h->second)
@@ -169,7 +169,7 @@ static void settle_all(struct hierarchy *h, struct level *l)
 {
 	for (unsigned s = 0; s < l->sets; s++)
 		for (unsigned w = 0; w < l->ways; w++)
-			settle(h, l, &l->slots[s][w]);
+			credit(h, l, &l->slots[s][w]);
 }
 
 /* ---- the stream ---------------------------------------------------------------------------------- */

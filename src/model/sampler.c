@@ -48,7 +48,7 @@ static void push(struct nm_sampler *w, const struct nm_line_sample *sample)
 }
 
 /* Samples the residency at a slot, which stands for `weight` of them. */
-static void tell_stay(struct nm_cache *c, uint32_t slot, uint32_t weight)
+static void sample_residency(struct nm_cache *c, uint32_t slot, uint32_t weight)
 {
 	struct nm_sampler *w = c->sampler;
 	const struct nm_residency *residency = &c->residencies[slot];
@@ -101,7 +101,7 @@ void nm_sampler_residency(struct nm_cache *c, uint32_t slot)
 	uint32_t weight = c->sampler->weight;
 
 	c->sampler->weight = 0;
-	tell_stay(c, slot, weight);
+	sample_residency(c, slot, weight);
 }
 
 void nm_sampler_rest(struct nm_cache *c)
@@ -110,5 +110,5 @@ void nm_sampler_rest(struct nm_cache *c)
 
 	for (uint32_t slot = 0; slot < c->slots; slot++)
 		if (c->tags[slot] < NM_NO_VICTIM)
-			tell_stay(c, slot, slot % step ? 0 : (uint32_t)step);
+			sample_residency(c, slot, slot % step ? 0 : (uint32_t)step);
 }

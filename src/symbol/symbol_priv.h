@@ -284,7 +284,7 @@ struct nm_assigned module_assigned(struct nm_module *module, uint64_t vaddr,
 				   const struct nm_call_place *call);
 
 /* cache/encode.c, decode.c, decoded.c */
-void symbol_encoder_free(struct symbol_encoder *book);
+void symbol_encoder_free(struct symbol_encoder *encoder);
 void decoded_symbols_free(struct decoded_symbols *decoded);
 void symbol_decoder_free(struct symbol_decoder *decoder);
 

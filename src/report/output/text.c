@@ -170,10 +170,10 @@ static long room(const struct layout *layout, unsigned *ret_flexible)
 static void share(struct layout *layout, long left, unsigned count)
 {
 	char given[64] = {0};
-	unsigned i, n = layout->table->column_count < 64 ? layout->table->column_count : 64, settled;
+	unsigned i, n = layout->table->column_count < 64 ? layout->table->column_count : 64, changed;
 
 	do {
-		settled = 0;
+		changed = 0;
 		for (i = 0; i < n && count; i++) {
 			if (given[i] || !layout->shown[i] || !flexible(&layout->table->columns[i]) ||
 			    (long)layout->width[i] * (long)count > left)
@@ -181,9 +181,9 @@ static void share(struct layout *layout, long left, unsigned count)
 			given[i] = 1;
 			left -= layout->width[i];
 			count--;
-			settled++;
+			changed++;
 		}
-	} while (settled);
+	} while (changed);
 	for (i = 0; i < n && count; i++) {
 		long part = left / (long)count;
 

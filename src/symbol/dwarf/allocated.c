@@ -202,7 +202,7 @@ static int type_argument(Dwarf_Die *generic, const char *wanted, Dwarf_Die *ret_
 }
 
 /* Is a block of the target's type, or an array of it, what was allocated? */
-static enum nm_allocated settle(struct search *s, Dwarf_Die *target)
+static enum nm_allocated judge_type(struct search *s, Dwarf_Die *target)
 {
 	uint64_t each = type_bytes(target);
 
@@ -225,14 +225,15 @@ static enum nm_allocated by_allocator(struct search *s, struct frame *frame)
 
 		if (die_reference(&root, DW_AT_abstract_origin, &origin))
 			root = origin;
-		return type_argument(&root, "_Tp", &argument) ? settle(s, &argument) : NM_ALLOCATED_UNKNOWN;
+		return type_argument(&root, "_Tp", &argument) ? judge_type(s, &argument)
+							      : NM_ALLOCATED_UNKNOWN;
 	}
 	if (!name || strcmp(name, "allocate") || !function_class(&frame->die, &class))
 		return NM_ALLOCATED_UNKNOWN;
 	of = die_name(&class);
 	if (!of || !strstr(of, "allocator") || !type_argument(&class, NULL, &argument))
 		return NM_ALLOCATED_UNKNOWN;
-	return settle(s, &argument);
+	return judge_type(s, &argument);
 }
 
 /* ---- 2: the line ---- */
@@ -316,7 +317,7 @@ static enum nm_allocated agreed(struct search *s, const char *name, unsigned ste
 			return NM_ALLOCATED_UNKNOWN;
 		target = other;
 	}
-	return target.addr ? settle(s, &target) : NM_ALLOCATED_UNKNOWN;
+	return target.addr ? judge_type(s, &target) : NM_ALLOCATED_UNKNOWN;
 }
 
 static enum nm_allocated by_line(struct search *s, const char *file, uint32_t line)
@@ -384,11 +385,11 @@ static enum nm_allocated by_type_argument(struct search *s, struct frame *frame,
 		root = origin;
 	known = type_argument(&root, "T", &argument);
 	if (strstr(function, "raw_vec::"))
-		return known ? settle(s, &argument) : NM_ALLOCATED_UNKNOWN;
+		return known ? judge_type(s, &argument) : NM_ALLOCATED_UNKNOWN;
 	if (strncmp(function + (*function == '<'), "alloc::", 7))
 		return NM_ALLOCATED_UNKNOWN;
 	if (known && type_is_structure(&argument) && type_bytes(&argument) == s->bytes)
-		return settle(s, &argument);
+		return judge_type(s, &argument);
 	add(s, &root, 0, RUST_HOPS); /* what it returns */
 	return by_size(s);
 }

@@ -27,13 +27,13 @@ struct twin {
 	struct twin_line lines[SETS][WAYS]; /* line 0 is never used */
 	uint64_t now, loads, residencies;
 	/* What all samples of followed lines must sum up to, if they are followed from the first on. */
-	uint64_t stays_of[4096], served_of[4096], bytes_of[4096];
+	uint64_t residencies_of[4096], served_of[4096], bytes_of[4096];
 };
 
-static void end_stay(struct twin *t, const struct twin_line *l)
+static void end_residency(struct twin *t, const struct twin_line *l)
 {
 	t->residencies++;
-	t->stays_of[l->line]++;
+	t->residencies_of[l->line]++;
 	t->served_of[l->line] += l->served;
 	t->bytes_of[l->line] += (uint64_t)__builtin_popcountll(l->mask);
 }
@@ -50,7 +50,7 @@ static int twin_take(struct twin *t, const struct nm_ref *r)
 	const int missed = at->line != line;
 	if (missed) {
 		if (at->line)
-			end_stay(t, at);
+			end_residency(t, at);
 		*at = (struct twin_line){.line = line, .attr = r->attr};
 		t->loads++;
 	}
@@ -74,7 +74,7 @@ static void fill_batch(struct nm_ref *batch, unsigned lines)
 }
 
 struct sums {
-	uint64_t misses, miss_glimpses, weight, samples, stays_of[4096], served_of[4096], bytes_of[4096];
+	uint64_t misses, miss_samples, weight, samples, residencies_of[4096], served_of[4096], bytes_of[4096];
 };
 
 /* The samples of the batch: each miss is one that the twin saw, in order. */
@@ -93,13 +93,13 @@ static void read_samples(struct nm_line_samples *g, const struct nm_ref *batch, 
 			assert_true(at < NM_BATCH);
 			assert_int_equal(batch[at].kind == NM_REF_WRITE, one->write);
 			sums->misses += one->weight;
-			sums->miss_glimpses++;
+			sums->miss_samples++;
 			at++;
 			continue;
 		}
 		sums->weight += one->weight;
 		sums->samples++;
-		sums->stays_of[one->address / LINE] += one->followed;
+		sums->residencies_of[one->address / LINE] += one->followed;
 		sums->served_of[one->address / LINE] += one->followed ? one->served : 0;
 		sums->bytes_of[one->address / LINE] +=
 		    one->followed ? (uint64_t)__builtin_popcountll(one->mask[0]) : 0;
@@ -133,34 +133,34 @@ static void run(const char *spec, unsigned lines)
 		assert_int_equal(sampler.batches, b + 1);
 		read_samples(&sampler.lists[b % NM_SAMPLE_LISTS], batch, missed, &sums);
 		if (twin.loads <= 2000) /* in the beginning all are sampled */
-			assert_true(sums.miss_glimpses == twin.loads && sums.misses == twin.loads);
+			assert_true(sums.miss_samples == twin.loads && sums.misses == twin.loads);
 	}
 	/* Loads since the last sample are missing, and the residency that ends next. */
 	assert_in_range(twin.loads - sums.misses, 0, 2 * NM_SAMPLE_GAP);
 	assert_in_range(twin.residencies - sums.weight + sizeof twin.lines / sizeof(struct twin_line), 0,
 			4 * NM_SAMPLE_GAP);
-	assert_true(sums.miss_glimpses < twin.loads / 8);
+	assert_true(sums.miss_samples < twin.loads / 8);
 	assert_int_equal(nm_hierarchy_sample_rest(h), 0);
 	last = sampler.batches - 1;
 	read_samples(&sampler.lists[last % NM_SAMPLE_LISTS], batch, missed, &sums);
 	for (unsigned s = 0; s < SETS; s++)
 		for (unsigned w = 0; w < WAYS; w++)
 			if (twin.lines[s][w].line)
-				end_stay(&twin, &twin.lines[s][w]);
+				end_residency(&twin, &twin.lines[s][w]);
 	uint64_t followed = 0;
 	for (uint64_t l = 0; l < 4096; l++)
 		if (nm_sampler_hash(l) <= sampler.chosen) {
-			assert_int_equal(sums.stays_of[l], twin.stays_of[l]);
+			assert_int_equal(sums.residencies_of[l], twin.residencies_of[l]);
 			assert_int_equal(sums.served_of[l], twin.served_of[l]);
 			assert_int_equal(sums.bytes_of[l], twin.bytes_of[l]);
-			followed += twin.stays_of[l] > 0;
+			followed += twin.residencies_of[l] > 0;
 		}
 	assert_in_range(followed, 1, lines / 2);
 	nm_sampler_done(&sampler);
 	nm_hierarchy_free(h);
 }
 
-static void test_loads_and_stays(void **unused)
+static void test_loads_and_residencies(void **unused)
 {
 	(void)unused;
 	run("L1d=4K,4,64:L2=64K,8,64", 4000);
@@ -168,7 +168,7 @@ static void test_loads_and_stays(void **unused)
 }
 
 /* A general level gives the same samples. */
-static void test_custom_levels(void **unused)
+static void test_general_levels(void **unused)
 {
 	(void)unused;
 	run("L1d=4K,4,64:L2=64K,8,64,inclusion=exclusive", 4000);
@@ -295,8 +295,10 @@ static void test_long_lines(void **unused)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-	    cmocka_unit_test(test_loads_and_stays), cmocka_unit_test(test_custom_levels),
-	    cmocka_unit_test(test_further_levels),  cmocka_unit_test(test_further_levels_of_some_loads),
+	    cmocka_unit_test(test_loads_and_residencies),
+	    cmocka_unit_test(test_general_levels),
+	    cmocka_unit_test(test_further_levels),
+	    cmocka_unit_test(test_further_levels_of_some_loads),
 	    cmocka_unit_test(test_long_lines),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);

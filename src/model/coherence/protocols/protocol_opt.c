@@ -10,7 +10,7 @@
 #include "protocol.h"
 
 /* The latest writer's bytes go to memory. */
-static void settle(struct nm_coherence *x, struct nm_copy *copy)
+static void write_back_latest(struct nm_coherence *x, struct nm_copy *copy)
 {
 	struct nm_copy *owner = nm_copy_other(copy, 1u << NM_COPY_MODIFIED);
 
@@ -24,13 +24,13 @@ static void read(struct nm_coherence *x, struct nm_copy *copy)
 {
 	if (copy->state != NM_COPY_NONE)
 		nm_copy_invalidate(x, copy, NM_CAUSE_READ);
-	settle(x, copy);
+	write_back_latest(x, copy);
 	nm_protocol_read_untold(x, copy);
 }
 
 static void write(struct nm_coherence *x, struct nm_copy *copy)
 {
-	settle(x, copy);
+	write_back_latest(x, copy);
 	for (struct nm_copy *other = nm_copy_all(copy); other; other = other->next) {
 		if (other == copy || other->state == NM_COPY_NONE)
 			continue;
