@@ -33,14 +33,11 @@ static const struct nm_moment *nearest(const struct nm_timeline *t, uint64_t pos
 	return found;
 }
 
-/* What checkpoints take beside the references, which they all share. */
 static void measure(struct nm_timeline *t)
 {
-	uint64_t sum = 0;
-
+	t->memory = 0;
 	for (size_t i = 0; i < t->checkpoints.count; i++)
-		sum += nm_moment_memory(&t->checkpoints.at[i]);
-	t->memory = sum > t->program.references.bytes ? sum - t->program.references.bytes : 0;
+		t->memory += nm_moment_memory(&t->checkpoints.at[i]);
 }
 
 /* Drops every second checkpoint. */
@@ -121,12 +118,12 @@ int nm_timeline_advance(struct nm_timeline *t, struct nm_moment *m, uint64_t to,
 	return 0;
 }
 
-/* Goes to where the way to a position begins, and leaves moments half way, at a quarter of it from its end,
- * and so on. */
+/* Goes to where the way to a position begins, and leaves moments at an eighth of it from its end, and at an
+ * eighth of that. Each costs to copy once more what changes behind it. */
 static int return_to(struct nm_timeline *t, struct nm_moment *m, uint64_t position,
 		     struct nm_moment_report *report, struct nm_error *err)
 {
-	const uint64_t least = t->interval / 64;
+	const uint64_t least = NM_LEAST_INTERVAL / 64;
 	enum nm_stopped stopped;
 	struct nm_moment moment;
 	int status = nm_timeline_fetch(t, position, &moment, err);
@@ -135,7 +132,7 @@ static int return_to(struct nm_timeline *t, struct nm_moment *m, uint64_t positi
 		return status;
 	nm_moment_end(m);
 	*m = moment;
-	for (uint64_t left = (position - moment.position) / 2; left > least && !status; left /= 2) {
+	for (uint64_t left = (position - moment.position) / 8; left > least && !status; left /= 8) {
 		status = nm_timeline_advance(t, m, position - left, NULL, 0, 0, &stopped, report, err);
 		if (!status)
 			nm_timeline_mark(t, m);

@@ -43,10 +43,7 @@ json_t *nm_slot_json(struct nm_debugger *d, const struct nm_slot *s)
 
 	if (s->line == NM_NO_LINE)
 		return json_null();
-	by = &d->timeline->program.sites
-		  .at[s->history.last_used
-			  ? nm_reference_at(d->timeline->reader, s->history.last_used - 1)->attr
-			  : s->attr];
+	by = &d->timeline->program.sites.at[s->history.last_used ? s->history.used_by : s->attr];
 	return json_pack("{s:I, s:o, s:b, s:I, s:I, s:I, s:I, s:o, s:I, s:I, s:o}", "line",
 			 (json_int_t)s->line, "object", nm_object_json(d, s->attr), "dirty", s->dirty, "age",
 			 (json_int_t)(now - s->history.last_used), "reuse", (json_int_t)s->reuse, "loaded_at",

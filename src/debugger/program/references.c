@@ -10,6 +10,7 @@
 #include <assert.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 
 #include <zstd.h>
 
@@ -25,6 +26,8 @@ enum {
 	MOVE_FOLLOWS = 31, /* a smaller move is in the flags themselves */
 	LONGEST = 1 + 3 * NM_VARINT_BYTES,
 	ZSTD_LEVEL = 1,
+	REGION_BYTES = 4 << 20,
+	WINDOWS = NM_REFERENCE_BLOCK / NM_REFERENCE_WINDOW,
 };
 
 struct entry {
@@ -114,11 +117,33 @@ static const uint8_t *decode(struct nm_reference_guess *g, const uint8_t *at, st
 	return at;
 }
 
+/* Shared memory for a packed block, or NULL. */
+static uint8_t *room_for(struct nm_references *f, size_t bytes)
+{
+	struct nm_reference_region region = {.bytes = REGION_BYTES};
+
+	assert(bytes <= REGION_BYTES);
+	if (!f->regions.count || REGION_BYTES - f->used < bytes) {
+		region.at = mmap(NULL, region.bytes, PROT_READ | PROT_WRITE,
+				 MAP_SHARED | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+		if (region.at == MAP_FAILED)
+			return NULL;
+		if (nm_vec_push(&f->regions, region)) {
+			munmap(region.at, region.bytes);
+			return NULL;
+		}
+		f->used = 0;
+	}
+	f->used += bytes;
+	return f->regions.at[f->regions.count - 1].at + f->used - bytes;
+}
+
 int nm_references_close(struct nm_references *f)
 {
 	/* the last number may be read for as far as the longest one goes */
 	const size_t bytes = f->open.count + NM_VARINT_BYTES, most = ZSTD_compressBound(bytes);
 	struct nm_reference_block block = {.bytes = (uint32_t)bytes};
+	uint8_t *room;
 
 	if (!f->open.count)
 		return 0;
@@ -127,12 +152,11 @@ int nm_references_close(struct nm_references *f)
 	memset(f->open.at + f->open.count, 0, NM_VARINT_BYTES);
 	block.packed_bytes = (uint32_t)ZSTD_compress(f->packed.at, most, f->open.at, bytes, ZSTD_LEVEL);
 	assert(!ZSTD_isError(block.packed_bytes));
-	block.packed = malloc(block.packed_bytes);
-	if (!block.packed || nm_vec_push(&f->blocks, block)) {
-		free(block.packed);
+	room = room_for(f, block.packed_bytes);
+	block.packed = room;
+	if (!room || nm_vec_push(&f->blocks, block))
 		return NM_ENOMEM;
-	}
-	memcpy(block.packed, f->packed.at, block.packed_bytes);
+	memcpy(room, f->packed.at, block.packed_bytes);
 	f->bytes += block.packed_bytes;
 	f->open.count = 0;
 	return 0;
@@ -156,8 +180,9 @@ int nm_references_append(struct nm_references *f, const struct nm_reference *r)
 
 void nm_references_done(struct nm_references *f)
 {
-	for (size_t i = 0; i < f->blocks.count; i++)
-		free(f->blocks.at[i].packed);
+	for (size_t i = 0; i < f->regions.count; i++)
+		munmap(f->regions.at[i].at, f->regions.at[i].bytes);
+	nm_vec_free(&f->regions);
 	nm_vec_free(&f->blocks);
 	nm_vec_free(&f->open);
 	nm_vec_free(&f->packed);
@@ -192,19 +217,27 @@ void nm_reference_reader_free(struct nm_reference_reader *r)
 	free(r);
 }
 
-void nm_reference_reader_decode(struct nm_reference_reader *r, uint64_t block)
+static void open_block(struct nm_reference_reader *r, uint64_t block)
 {
-	const uint64_t first = block * NM_REFERENCE_BLOCK, left = r->references->count - first;
 	const struct nm_reference_block *b = &r->references->blocks.at[block];
-	const uint8_t *at = r->unpacked.at;
-	size_t bytes;
+	const size_t bytes = ZSTD_decompress(r->unpacked.at, r->unpacked.count, b->packed, b->packed_bytes);
 
-	assert(first < r->references->count);
-	bytes = ZSTD_decompress(r->unpacked.at, r->unpacked.count, b->packed, b->packed_bytes);
 	assert(bytes == b->bytes);
 	(void)bytes;
 	memset(r->guess, 0, sizeof *r->guess);
-	for (uint64_t i = 0; i < NM_REFERENCE_BLOCK && i < left; i++)
-		at = decode(r->guess, at, &r->at[i]);
-	r->block = block + 1;
+	r->next = r->unpacked.at;
+	r->window = block * WINDOWS;
+}
+
+void nm_reference_reader_decode(struct nm_reference_reader *r, uint64_t window)
+{
+	assert(window * NM_REFERENCE_WINDOW < r->references->count);
+	if (r->window > window || r->window <= window / WINDOWS * WINDOWS)
+		open_block(r, window / WINDOWS);
+	for (; r->window <= window; r->window++) {
+		const uint64_t left = r->references->count - r->window * NM_REFERENCE_WINDOW;
+
+		for (uint64_t i = 0; i < NM_REFERENCE_WINDOW && i < left; i++)
+			r->next = decode(r->guess, r->next, &r->at[i]);
+	}
 }

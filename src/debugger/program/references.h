@@ -4,7 +4,10 @@
  *
  * Blocks of NM_REFERENCE_BLOCK references are coded by themselves: a small table, empty at the start of a
  * block, remembers for each attribution key its last address and the key that came next. Most references
- * then take a few bytes, which zstd packs further. To read one, its block is decoded.
+ * then take a few bytes, which zstd packs further. To read one, its block is decoded until there.
+ *
+ * Packed blocks lie in memory that is mapped as shared: a process that forks copies no page tables for it. A
+ * reader is small for the same reason: what it writes is copied in each process.
  */
 #ifndef NM_REFERENCES_H
 #define NM_REFERENCES_H
@@ -14,7 +17,7 @@
 
 #include "vector.h"
 
-enum { NM_REFERENCE_BLOCK = 1 << 14 };
+enum { NM_REFERENCE_BLOCK = 1 << 14, NM_REFERENCE_WINDOW = 1 << 9 };
 
 struct nm_reference {
 	uint64_t address;
@@ -28,8 +31,13 @@ struct nm_reference {
 struct nm_reference_guess;
 
 struct nm_reference_block {
-	uint8_t *packed;
+	const uint8_t *packed;
 	uint32_t packed_bytes, bytes;
+};
+
+struct nm_reference_region {
+	uint8_t *at;
+	size_t bytes;
 };
 
 struct nm_references {
@@ -38,6 +46,9 @@ struct nm_references {
 	struct nm_vec(uint8_t) open, packed; /* the block that is being written */
 	struct nm_reference_guess *guess;
 	uint64_t bytes; /* of all blocks, packed */
+	/* shared memory for them; the last region has room from `used` on */
+	struct nm_vec(struct nm_reference_region) regions;
+	size_t used;
 };
 
 /* Appends one.  0 or NM_ENOMEM. */
@@ -46,26 +57,27 @@ int nm_references_append(struct nm_references *references, const struct nm_refer
 int nm_references_close(struct nm_references *references);
 void nm_references_done(struct nm_references *references);
 
-/* A place to decode blocks into. */
+/* A place to decode blocks into: a window of references. */
 struct nm_reference_reader {
 	const struct nm_references *references;
-	struct nm_vec(uint8_t) unpacked;
-	uint64_t block; /* number of the decoded one and 1; 0: none */
-	struct nm_reference at[NM_REFERENCE_BLOCK];
+	struct nm_vec(uint8_t) unpacked; /* a block */
+	const uint8_t *next;             /* what is behind the window, in there */
+	uint64_t window;                 /* number of the window that is decoded and 1; 0: none */
+	struct nm_reference at[NM_REFERENCE_WINDOW];
 	struct nm_reference_guess *guess;
 };
 
 int nm_reference_reader_new(struct nm_reference_reader **ret_reader, const struct nm_references *references);
 void nm_reference_reader_free(struct nm_reference_reader *reader);
 
-void nm_reference_reader_decode(struct nm_reference_reader *reader, uint64_t block);
+void nm_reference_reader_decode(struct nm_reference_reader *reader, uint64_t window);
 
 /* The reference with this number; the first is 0. */
 static inline const struct nm_reference *nm_reference_at(struct nm_reference_reader *reader, uint64_t number)
 {
-	if (__builtin_expect(number / NM_REFERENCE_BLOCK + 1 != reader->block, 0))
-		nm_reference_reader_decode(reader, number / NM_REFERENCE_BLOCK);
-	return &reader->at[number % NM_REFERENCE_BLOCK];
+	if (__builtin_expect(number / NM_REFERENCE_WINDOW + 1 != reader->window, 0))
+		nm_reference_reader_decode(reader, number / NM_REFERENCE_WINDOW);
+	return &reader->at[number % NM_REFERENCE_WINDOW];
 }
 
 #endif

@@ -53,16 +53,18 @@ static struct nm_slot_history history_of(const struct nm_watched_unit *unit, uin
 	const struct nm_line_history *h = &unit->history[slot];
 
 	return h->line == (uint32_t)unit->cache->tags[slot]
-		   ? (struct nm_slot_history){h->loaded_at, h->last_used}
-		   : (struct nm_slot_history){0, 0};
+		   ? (struct nm_slot_history){h->loaded_at, h->last_used, h->used_by}
+		   : (struct nm_slot_history){0, 0, 0};
 }
 
-static void set_history(const struct nm_watched_unit *unit, uint64_t slot, uint64_t loaded_at,
-			uint64_t last_used)
+/* The reference in hand uses the line. */
+static void set_history(const struct nm_caches *c, const struct nm_watched_unit *unit, uint64_t slot,
+			uint64_t loaded_at)
 {
 	unit->history[slot] = (struct nm_line_history){.line = (uint32_t)unit->cache->tags[slot],
 						       .loaded_at = (uint32_t)loaded_at,
-						       .last_used = (uint32_t)last_used};
+						       .last_used = (uint32_t)c->position,
+						       .used_by = c->reference->attr};
 }
 
 static unsigned state_of(const struct nm_caches *c, unsigned level, unsigned core, uint64_t line)
@@ -232,10 +234,10 @@ static void settle(struct nm_caches *c, struct nm_effect *e)
 		return;
 	e->way = slot % (unit->cache->ways * sectors(unit->cache));
 	if (loads) {
-		set_history(unit, slot, c->position, c->position);
+		set_history(c, unit, slot, c->position);
 	} else if (e->kind == NM_EVENT_HIT) {
 		e->history = history_of(unit, slot);
-		set_history(unit, slot, e->history.loaded_at, c->position);
+		set_history(c, unit, slot, e->history.loaded_at);
 	}
 }
 

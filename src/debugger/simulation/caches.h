@@ -27,6 +27,7 @@ extern const char *const nm_effect_class_names[NM_CLASSES]; /* NULL, "cold", ...
 /* What is known of a slot beside the model's own figures; a position 0: nothing. */
 struct nm_slot_history {
 	uint64_t loaded_at, last_used; /* positions */
+	uint64_t used_by;              /* attribution key of the last use */
 };
 
 /* The same, small, of the line that was in the slot at its last event: lines that move without one, while
@@ -34,6 +35,7 @@ struct nm_slot_history {
 struct nm_line_history {
 	uint32_t line; /* its number, the low bits */
 	uint32_t loaded_at, last_used;
+	uint32_t used_by; /* attribution key of the last use */
 };
 #define NM_MOST_REFERENCES UINT32_MAX
 

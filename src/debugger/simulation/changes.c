@@ -239,7 +239,7 @@ static void apply(struct nm_changes *ch, const struct nm_effect *e)
 		s = (struct nm_slot){.line = e->line,
 				     .attr = ch->caches->reference->attr,
 				     .dirty = dirties(ch, p),
-				     .history = {now, now}};
+				     .history = {.loaded_at = now, .last_used = now}};
 	}
 	set_slot(p, slot_of(p, e), s);
 }

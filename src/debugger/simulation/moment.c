@@ -218,7 +218,7 @@ uint64_t nm_moment_memory(const struct nm_moment *m)
 	snprintf(line, sizeof line, "/proc/%ld/smaps_rollup", (long)m->process);
 	file = fopen(line, "re");
 	while (file && fgets(line, sizeof line, file))
-		if (sscanf(line, "Pss: %llu", &kilobytes) == 1)
+		if (sscanf(line, "Pss_Anon: %llu", &kilobytes) == 1)
 			break;
 	if (file)
 		fclose(file);

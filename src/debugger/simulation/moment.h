@@ -85,7 +85,8 @@ struct nm_found_slot {
 int nm_moment_find(const struct nm_moment *moment, unsigned level, unsigned core, uint64_t address,
 		   struct nm_found_slot *ret_found, struct nm_error *err);
 
-/* Bytes of memory that a moment takes, those that it shares with others in equal parts; 0: not known. */
+/* Bytes that a moment takes of memory that it may change, those that it shares with others in equal parts;
+ * 0: not known. */
 uint64_t nm_moment_memory(const struct nm_moment *moment);
 
 void nm_moment_end(struct nm_moment *moment);
