@@ -46,6 +46,8 @@ void nm_hierarchy_watch(struct nm_hierarchy *h, const struct nm_monitor *monitor
 	}
 }
 
+void nm_hierarchy_watch_uncounted(struct nm_hierarchy *h) { h->sink.watches_uncounted = 1; }
+
 void nm_hierarchy_set_sampler(struct nm_hierarchy *h, struct nm_sampler *sampler)
 {
 	for (unsigned core = 0; core < h->cores; core++) {

@@ -23,7 +23,7 @@ void nm_event_sink_emit(const struct nm_cache *c, enum nm_event_kind kind, uint6
 {
 	struct nm_event e = c->sink->asked;
 
-	if (c->sink->uncounted && !c->sink->monitor.wants_uncounted)
+	if (c->sink->uncounted && !c->sink->watches_uncounted)
 		return;
 	e.line = line << c->line_shift;
 	if (c->spec.pages) {

@@ -80,12 +80,13 @@ static inline int nm_event_is_aside(unsigned kind) { return kind >= NM_EVENT_REP
 struct nm_monitor {
 	void (*event)(void *self, const struct nm_event *event);
 	void *self;
-	int wants_uncounted; /* events of references of weight 0 too */
 };
 
 struct nm_hierarchy;
 
 /* Before the first batch: makes a hierarchy report to a monitor. */
 void nm_hierarchy_watch(struct nm_hierarchy *hierarchy, const struct nm_monitor *monitor);
+/* Events of references of weight 0 are reported too. */
+void nm_hierarchy_watch_uncounted(struct nm_hierarchy *hierarchy);
 
 #endif

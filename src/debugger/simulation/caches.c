@@ -371,7 +371,8 @@ int nm_caches_new(struct nm_caches **ret_caches, const struct nm_debug_program *
 	}
 	if (program->has_uncounted)
 		nm_hierarchy_expect_uncounted(c->hierarchy);
-	nm_hierarchy_watch(c->hierarchy, &(struct nm_monitor){note, c, 1});
+	nm_hierarchy_watch(c->hierarchy, &(struct nm_monitor){note, c});
+	nm_hierarchy_watch_uncounted(c->hierarchy);
 	*ret_caches = c;
 	return 0;
 }

@@ -78,6 +78,7 @@ struct nm_event_sink {
 	struct nm_monitor monitor;
 	struct nm_event asked;
 	int uncounted; /* the current reference has weight 0 */
+	int watches_uncounted;
 };
 
 struct nm_cache {
