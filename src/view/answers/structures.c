@@ -13,7 +13,7 @@
 static const char types_sql[] =
     "SELECT f.type AS type, max(f.structure) AS size, json_group_array(DISTINCT f.object) AS objects, "
     "coalesce((SELECT sum(read_misses + write_misses) FROM field_counts c WHERE c.level = ?1 AND c.type = f.type), 0) "
-    "AS misses FROM fields f WHERE f.type IS NOT NULL GROUP BY f.type ORDER BY misses DESC, type LIMIT 40";
+    "AS misses FROM fields f WHERE f.type IS NOT NULL GROUP BY f.type ORDER BY misses DESC, type LIMIT CAST(?2 AS INTEGER)";
 static const char fields_sql[] =
     "WITH c AS MATERIALIZED (SELECT type, field, sum(reads) AS reads, sum(writes) AS writes, "
     "sum(read_misses + write_misses) AS misses FROM field_counts WHERE level = ?1 AND field IS NOT NULL GROUP BY 1, 2) "
@@ -110,17 +110,21 @@ int nm_view_structures(const struct nm_view_profile *of, const struct nm_request
 {
 	struct nm_profile *profile = of->profile;
 	json_t *fields = NULL, *pairs = NULL, *structure;
-	char *level = NULL;
-	size_t i;
-	int status = nm_view_level(profile, request, &level, err);
-	int has = status ? status : nm_profile_has_fields(profile, err);
+	char *level = NULL, most[24];
+	size_t i, limit;
+	int status = nm_request_number(request, "limit", 1, NM_VIEW_ROWS, 40, &limit, err), has;
+
+	if (!status)
+		status = nm_view_level(profile, request, &level, err);
+	has = status ? status : nm_profile_has_fields(profile, err);
 
 	if (has <= 0) {
 		free(level);
 		*ret_answer = json_array();
 		return has;
 	}
-	status = nm_view_select(profile, types_sql, (const char *[]){level}, 1, ret_answer, err);
+	snprintf(most, sizeof most, "%zu", limit);
+	status = nm_view_select(profile, types_sql, (const char *[]){level, most}, 2, ret_answer, err);
 	if (!status)
 		json_array_foreach(*ret_answer, i, structure) prepare(structure);
 	if (!status)

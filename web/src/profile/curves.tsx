@@ -2,7 +2,8 @@
 // curves.tsx - miss ratio by the size of the cache, with the sizes of the simulated ones.
 import { scaleLinear, scaleLog, type ScaleContinuousNumeric } from "d3-scale";
 import { area, curveStepAfter, line } from "d3-shape";
-import type { Curve, CurvesAnswer } from "../answers";
+import type { Cell, Curve, CurvesAnswer } from "../answers";
+import { get } from "../api";
 import { Answer, useAnswer } from "../common/answer";
 import { Axes, thinned } from "../common/axes";
 import { Choice, plain } from "../common/choice";
@@ -108,12 +109,16 @@ function AtMachine({ answer }: { answer: CurvesAnswer }) {
 	return <Table caption="Miss ratios at the sizes of the simulated caches" columns={columns} rows={rows} />;
 }
 
+const sheetOf = ({ series }: CurvesAnswer): Cell[][] => series.flatMap((curve) =>
+	curve.points.map(({ size, ratio, low, high }) => [curve.name, size, ratio, low ?? null, high ?? null]));
+
 export function Curves({ profile, params, set }: PageProps) {
 	const by = params["by"] ?? "total";
 	const asked = useAnswer<CurvesAnswer>(`/api/p/${profile}/curves`, { by });
 	useSheet(asked.answer && {
 		headings: ["name", "size", "ratio", "low", "high"],
-		rows: asked.answer.series.flatMap((curve) => curve.points.map((point) => [curve.name, point.size, point.ratio, point.low ?? null, point.high ?? null])),
+		rows: sheetOf(asked.answer),
+		all: async () => sheetOf(await get<CurvesAnswer>(`/api/p/${profile}/curves`, { by, limit: 1000 })),
 	});
 	return (
 		<>

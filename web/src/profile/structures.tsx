@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 // structures.tsx - a structure with its fields to scale on cache lines, how hot each is, and which are used together.
-import type { Column, Field, Structure } from "../answers";
+import type { Cell, Column, Field, Structure } from "../answers";
+import { get } from "../api";
 import { Answer, useAnswer } from "../common/answer";
 import { Choice, LevelChoice, useLevel } from "../common/choice";
 import { heat } from "../common/colors";
@@ -114,12 +115,19 @@ function One({ structure }: { structure: Structure }) {
 	);
 }
 
+const sheetOf = (structures: Structure[]): Cell[][] =>
+	structures.flatMap((structure) => rowsOf(structure).map((row) => [structure.type, ...row]));
+
 export function Structures(props: PageProps) {
 	const { profile, params, set } = props;
 	const { level, levels } = useLevel(props);
 	const asked = useAnswer<Structure[]>(level && `/api/p/${profile}/structures`, { level });
 	const shown = asked.answer?.find(({ type }) => type === params["type"]) ?? asked.answer?.[0];
-	useSheet(shown ? { headings: fieldColumns.map(({ key }) => key), rows: rowsOf(shown) } : null);
+	useSheet(asked.answer && {
+		headings: ["structure", ...fieldColumns.map(({ key }) => key)],
+		rows: sheetOf(asked.answer),
+		all: async () => sheetOf(await get<Structure[]>(`/api/p/${profile}/structures`, { level, limit: 1000 })),
+	});
 	return (
 		<Answer of={asked}>
 			{(structures) => (
