@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// debugger.mjs NEARMISS EXAMPLES CHROMIUM - drives the debugger's page in Chromium over the nests of "A Cache Visualization Tool":
+// debugger.mjs NEARMISS EXAMPLES CHROMIUM PLUGIN - drives the debugger's page in Chromium over the nests of "A Cache Visualization Tool":
 // steps and goes back, stops at breakpoints of each kind, compares two caches in lock-step, follows links, saves.
 // The figures are those of the paper, as the nests of EXAMPLES state them.
 import assert from "node:assert/strict";
@@ -11,8 +11,9 @@ import { after, before, test } from "node:test";
 import { createInterface } from "node:readline";
 import { createRequire } from "node:module";
 
-const { chromium } = createRequire(new URL("../../web/package.json", import.meta.url))("playwright-core");
-const [nearmiss, examples, executablePath] = process.argv.slice(2);
+const require = createRequire(new URL("../../web/package.json", import.meta.url));
+const { chromium } = require("playwright-core");
+const [nearmiss, examples, executablePath, plugin] = process.argv.slice(2);
 const CACHES = ["--cache", "L1d=8K,1,32", "--cache", "L1d=8K,1,32,sets=253"];
 let browser;
 
@@ -213,6 +214,20 @@ test("two caches go in lock-step", () => debugging("blocked.nest", CACHES, async
 	assert.deepEqual(counted, [480, 252]);
 }, "parameters=N:256"));
 
+test("a cache of a plug-in goes in lock-step", () => debugging("blocked.nest", [...CACHES.slice(0, 3), `L1d=8K,1,32,sets=253,plugin=${plugin}`],
+	async (page) => {
+		await page.click("text=End");
+		await at(page, 10920);
+		const { caches } = await ask(page, "/api/d/session");
+		assert.deepEqual(caches.map(({ levels }) => levels[0].policy), ["lru", "plugin"]);
+		const counted = [];
+		for (const cache of [0, 1]) {
+			const { rows } = await ask(page, `/api/d/statistics?by=object&cache=${cache}`);
+			counted.push(rows.find(([name]) => name === "Y")[2]);
+		}
+		assert.deepEqual(counted, [480, 252]);
+	}, "parameters=N:256"));
+
 test("a link restores the moment and the views", () => debugging("blocked.nest", CACHES, async (page) => {
 	await goTo(page, 5000);
 	await page.selectOption(".looks select >> nth=0", "age");
@@ -255,6 +270,33 @@ async function sharingTrace() {
 
 const CORES = ["--cores", "2", "--quantum", "1", "--cache", "L1d=1K,2,64:L2=8K,4,64"];
 
+/** Each cached line is drawn in the colour that the legend gives to what it is coloured by. */
+async function coloursAre(page, by, label) {
+	await page.selectOption(".looks select >> nth=0", by);
+	await page.waitForSelector(`[aria-label="Colours by ${by}"]`);
+	await page.waitForFunction(() => document.querySelectorAll(".cache .legend li").length > 0);
+	for (const core of [0, 1]) {
+		await page.selectOption("[aria-label=Core]", String(core));
+		await page.waitForURL(new RegExp(`L1d:${core}|L1d%3A${core}`));
+		const { slots } = await ask(page, `/api/d/grid?core=${core}`);
+		const labels = new Set(slots.filter(Boolean).map(label));
+		const found = await page.evaluate(() => {
+			const { width, height } = document.querySelector(".cache canvas");
+			const { data } = document.querySelector(".cache canvas").getContext("2d").getImageData(0, 0, width, height);
+			const drawn = {};
+			for (let i = 0; i < data.length; i += 4) {
+				const colour = `rgb(${data[i]}, ${data[i + 1]}, ${data[i + 2]})`;
+				drawn[colour] = (drawn[colour] ?? 0) + 1;
+			}
+			return [...document.querySelectorAll(".cache .legend li")]
+				.filter((one) => drawn[getComputedStyle(one.querySelector(".swatch")).backgroundColor] > 100)
+				.map((one) => one.textContent);
+		});
+		assert.deepEqual(new Set(found), labels, `${by} of core ${core}`);
+	}
+	await page.selectOption("[aria-label=Core]", "0");
+}
+
 test("a trace of threads: steps, goes back, stops at false sharing, colours by state", async () => {
 	const trace = await sharingTrace();
 	await debugging(trace, CORES, async (page) => {
@@ -274,10 +316,11 @@ test("a trace of threads: steps, goes back, stops at false sharing, colours by s
 		await page.click("text=Step back");
 		await at(page, position);
 		assert.deepEqual((await moment(page)).grid, before.grid);
-		await page.selectOption(".looks select >> nth=0", "state");
-		await page.waitForSelector("text=M");
-		const states = (await ask(page, "/api/d/grid")).slots.filter(Boolean).map(({ state }) => state);
-		assert.ok(states.every((state) => "MOESF".includes(state)) && states.length > 0);
+		const slots = (await ask(page, "/api/d/grid")).slots.filter(Boolean);
+		assert.ok(slots.length > 0 && slots.every(({ state }) => "MOESF".includes(state)));
+		await goTo(page, 1600);
+		for (const [by, label] of [["state", ({ state }) => state], ["thread", ({ thread }) => `thread ${thread}`]])
+			await coloursAre(page, by, label);
 	});
 	await rm(trace);
 });
@@ -293,5 +336,32 @@ test("a trace in two caches in lock-step, one of another policy", async () => {
 			assert.equal(rows[0][1], 1600);
 		}
 	});
+	await rm(trace);
+});
+
+// ---- every width and theme ----
+
+test("fits both widths and themes, and axe finds no serious fault", async () => {
+	const axe = await readFile(require.resolve("axe-core/axe.min.js"), "utf8");
+	const trace = await sharingTrace();
+	for (const [source, options] of [["blocked.nest", CACHES], [trace, CORES]])
+		await debugging(source, options, async (page) => {
+			await page.evaluate(axe);
+			await addBreakpoint(page, "conflict", {});
+			await goTo(page, 1500);
+			await page.click(".cache canvas", { position: { x: 20, y: 20 } });
+			await page.waitForSelector(".story");
+			for (const colorScheme of ["light", "dark"]) for (const width of [1280, 390]) {
+				await page.emulateMedia({ colorScheme });
+				await page.setViewportSize({ width, height: 844 });
+				await page.waitForSelector(`html[data-theme=${colorScheme}]`);
+				const where = `${source}, ${colorScheme}, ${width}`;
+				const beside = await page.evaluate(() => document.documentElement.scrollWidth - innerWidth);
+				assert.ok(beside <= 0, `${where}: ${beside} pixels beside the screen`);
+				const { violations } = await page.evaluate(() => globalThis.axe.run());
+				const serious = violations.filter(({ impact }) => impact === "serious" || impact === "critical");
+				assert.deepEqual(serious.map(({ id, nodes }) => `${id}: ${nodes[0].html}`), [], where);
+			}
+		});
 	await rm(trace);
 });
