@@ -74,6 +74,8 @@ static void keep(struct nm_timeline *t, const struct nm_moment *moment)
 	t->checkpoints.at[t->checkpoints.count++] = copy;
 	t->memory += copy.changed;
 	if (takes_too_much(t))
+		measure(t);
+	if (takes_too_much(t))
 		thin(t);
 }
 
