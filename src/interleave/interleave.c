@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * interleave.c - the input: threads' streams, rounds, and what sync events mean to them; and the batches that
- * go out.
+ * interleave.c - the input: threads' streams, rounds, and what sync events mean to them.
  *
  * A *round* ends when a thread runs for the second time in it: by then every thread that can run has had a
  * turn of the collector. Everything from before the round then goes out, mixed with as much of the round as
@@ -79,52 +78,11 @@ void nm_interleave_set_coalesced(struct nm_interleave *m, const struct nm_coales
 
 uint64_t nm_interleave_stalls(const struct nm_interleave *m) { return m->stalls; }
 
-/* ---- what goes out -------------------------------------------------------------------------------- */
-
-static int send_batch(struct nm_interleave *m)
-{
-	struct nm_merged batch = {.refs = m->refs,
-				  .count = m->count,
-				  .turns = m->turns,
-				  .turn_count = m->turn_count,
-				  .clock = m->setup.clocked ? m->clock : NULL};
-
-	m->count = m->turn_count = 0;
-	return batch.count ? m->setup.output(m->setup.arg, &batch) : 0;
-}
-
-int nm_interleave_put(struct nm_interleave *m, struct stream *s, const struct nm_ref *refs,
-		      const uint64_t *clock, size_t count)
-{
-	while (count) {
-		size_t n = NM_BATCH - m->count < count ? NM_BATCH - m->count : count;
-		struct nm_turn *last = m->turn_count ? &m->turns[m->turn_count - 1] : NULL;
-		int status;
-
-		memcpy(m->refs + m->count, refs, n * sizeof *refs);
-		if (m->setup.clocked)
-			memcpy(m->clock + m->count, clock, n * sizeof *clock);
-		m->count += n;
-		if (!last || last->core != s->core || s->synchronised) {
-			last = &m->turns[m->turn_count++];
-			*last = (struct nm_turn){0, (uint16_t)s->core, s->synchronised != 0};
-			s->synchronised = 0;
-		}
-		last->end = (uint16_t)m->count;
-		if (m->count == NM_BATCH && (status = send_batch(m)))
-			return status;
-		refs += n;
-		clock += n;
-		count -= n;
-	}
-	return 0;
-}
-
 int nm_interleave_drain(struct nm_interleave *m)
 {
 	int status = nm_schedule_until(m, 0);
 
-	return status ? status : send_batch(m);
+	return status ? status : nm_output_send(m);
 }
 
 /* ---- streams of threads --------------------------------------------------------------------------- */
@@ -221,7 +179,7 @@ static int add_plain(struct nm_interleave *m, const struct nm_ref *refs, const u
 		return nm_stream_add(m, s, refs, clock, count);
 	s->added += count;
 	s->passed += count;
-	return nm_interleave_put(m, s, refs, clock, count);
+	return nm_output_put(m, s, refs, clock, count);
 }
 
 static const uint64_t *clock_at(const uint64_t *clock, size_t i) { return clock ? clock + i : NULL; }
@@ -310,7 +268,7 @@ static int come_after(struct nm_interleave *m, int calls)
 		uint64_t position = other->ended ? other->added : calls ? other->last_call : 0;
 
 		if (other != s && position > other->passed)
-			status = nm_stream_mark(m, s, MARK_AFTER, other->number, position);
+			status = nm_locks_wait_for_thread(m, s, other->number, position);
 	}
 	return status;
 }
@@ -344,7 +302,7 @@ static int start(struct nm_interleave *m, const struct nm_sync *e)
 	}
 	return nm_has_passed(m, making.maker, making.position)
 		   ? 0
-		   : nm_stream_mark(m, s, MARK_AFTER, making.maker, making.position);
+		   : nm_locks_wait_for_thread(m, s, making.maker, making.position);
 }
 
 static int end(struct nm_interleave *m, uint64_t number)

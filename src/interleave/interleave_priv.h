@@ -148,11 +148,11 @@ struct lock {
 	struct nm_vec(struct section) sections;
 };
 
-/* What is added to the stream next begins or ends a section, or is something that may have to wait within
- * those that are open. 0 or NM_ENOMEM. */
+/* What is added to the stream next begins or ends a section, or waits until another thread has passed a
+ * position. 0 or NM_ENOMEM. */
 int nm_locks_open(struct nm_interleave *m, struct stream *s, uint64_t object, int shared);
 int nm_locks_close(struct nm_interleave *m, struct stream *s, uint64_t object);
-void nm_locks_note_wait(struct nm_interleave *m, struct stream *s);
+int nm_locks_wait_for_thread(struct nm_interleave *m, struct stream *s, uint64_t thread, uint64_t position);
 
 /* A mark of these is next. 1 if the thread has the lock now, 0 if it must wait, or NM_ENOMEM. */
 int nm_locks_take(struct nm_interleave *m, struct stream *s, const struct mark *mark);
@@ -172,9 +172,12 @@ int nm_schedule_owed(struct nm_interleave *m);
 int nm_schedule_possible(struct nm_interleave *m);
 int nm_schedule_until(struct nm_interleave *m, uint64_t held_back);
 
-/* References of a core go to the merged batch.  0 or a code. */
-int nm_interleave_put(struct nm_interleave *m, struct stream *s, const struct nm_ref *refs,
-		      const uint64_t *clock, size_t count);
+/* ---- output.c: the merged batch ------------------------------------------------------------------- */
+
+/* References of a core go to the merged batch; it goes out. 0 or a code. */
+int nm_output_put(struct nm_interleave *m, struct stream *s, const struct nm_ref *refs, const uint64_t *clock,
+		  size_t count);
+int nm_output_send(struct nm_interleave *m);
 
 /* ---- the whole ---------------------------------------------------------------------------------- */
 

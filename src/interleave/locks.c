@@ -33,10 +33,17 @@ static struct section *section_at(const struct lock *l, uint64_t number)
 
 /* ---- as they are recorded ------------------------------------------------------------------------ */
 
-void nm_locks_note_wait(struct nm_interleave *m, struct stream *s)
+/* Of the sections that are open. */
+static void note_wait(struct nm_interleave *m, struct stream *s)
 {
 	for (size_t i = 0; i < s->open.count; i++)
 		section_at(lock_at(m, s->open.at[i].lock), s->open.at[i].section)->waits = 1;
+}
+
+int nm_locks_wait_for_thread(struct nm_interleave *m, struct stream *s, uint64_t thread, uint64_t position)
+{
+	note_wait(m, s);
+	return nm_stream_mark(m, s, MARK_AFTER, thread, position);
 }
 
 int nm_locks_open(struct nm_interleave *m, struct stream *s, uint64_t object, int shared)
@@ -46,7 +53,7 @@ int nm_locks_open(struct nm_interleave *m, struct stream *s, uint64_t object, in
 
 	if (!l || nm_vec_push(&l->sections, (struct section){.shared = shared != 0}))
 		return NM_ENOMEM;
-	nm_locks_note_wait(m, s);
+	note_wait(m, s);
 	return nm_vec_push(&s->open, (struct held){object, number}) ||
 		       nm_stream_mark(m, s, shared ? MARK_SHARE : MARK_LOCK, object, number)
 		   ? NM_ENOMEM

@@ -60,7 +60,7 @@ static int run_part(struct nm_interleave *m, struct stream *s, const struct nm_r
 	for (; s->part < group->members && *left && !status; s->part++, --*left) {
 		const struct nm_ref single = nm_coalesced_member_ref(r, &group->member[s->part]);
 
-		status = nm_interleave_put(m, s, &single, clock, 1);
+		status = nm_output_put(m, s, &single, clock, 1);
 	}
 	if (s->part == group->members) {
 		nm_stream_pass(m, s, 1);
@@ -85,7 +85,7 @@ static int run_refs(struct nm_interleave *m, struct stream *s, uint64_t *left)
 		status = run_part(m, s, refs, clock, left);
 		return status ? status : 1;
 	}
-	status = nm_interleave_put(m, s, refs, clock, n);
+	status = nm_output_put(m, s, refs, clock, n);
 	*left -= weight;
 	nm_stream_pass(m, s, n);
 	return status ? status : 1;

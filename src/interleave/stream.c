@@ -72,8 +72,6 @@ int nm_stream_mark(struct nm_interleave *m, struct stream *s, enum mark_kind kin
 	struct mark mark = {s->added, object, value, m->ages++, kind};
 
 	compact_marks(s);
-	if (kind == MARK_AFTER)
-		nm_locks_note_wait(m, s);
 	m->held_back++;
 	s->added++;
 	return nm_vec_push(&s->marks, mark);

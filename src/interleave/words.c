@@ -56,7 +56,7 @@ static int wait_for_word(struct nm_interleave *m, struct stream *s, struct word 
 		if (nm_has_passed(m, a.thread, a.position))
 			continue;
 		if (a.thread != s->number && conflict(a.kind, kind) && !status)
-			status = nm_stream_mark(m, s, MARK_AFTER, a.thread, a.position);
+			status = nm_locks_wait_for_thread(m, s, a.thread, a.position);
 		w->list.at[kept++] = a;
 	}
 	w->list.count = kept;
