@@ -7,8 +7,7 @@
  *      thread; bytes that one writes and others read want fewer writes, which no layout gives.
  *   2. Several objects are written in the line, or one beside others: align those that are written.
  *   3. One object, of structures, and threads keep to elements of their own: pad the structure, or align it
- *   if it
- *      is as long as lines already.
+ *      if its length is that of one or more lines already.
  *   4. The same, and threads keep to different fields of one element: split the structure.
  *   5. One object of which no structure is known: keep what each thread uses a line apart.
  */
