@@ -22,16 +22,16 @@ static double misses(const struct nm_curve *c, double from, double to)
 	return sum * nm_curve_weight(c);
 }
 
-/* The size from which on a curve falls by no more than a trifle. */
+/* The smallest size beyond which a curve falls by a negligible part only. */
 static double end_of(const struct nm_curve *c)
 {
 	size_t i = c->points.count;
-	double trifle;
+	double rest;
 
 	if (!i)
 		return 0;
-	trifle = negligible * (c->points.at[0].ratio - c->points.at[i - 1].ratio);
-	while (i > 1 && c->points.at[i - 2].ratio - c->points.at[c->points.count - 1].ratio <= trifle)
+	rest = negligible * (c->points.at[0].ratio - c->points.at[i - 1].ratio);
+	while (i > 1 && c->points.at[i - 2].ratio - c->points.at[c->points.count - 1].ratio <= rest)
 		i--;
 	return c->points.at[i - 1].bytes;
 }
@@ -50,7 +50,7 @@ static void choose_sizes(struct nm_curves *curves, const struct nm_curve_request
 	curves->to = fmax(curves->to, curves->from * exp2(least_octaves));
 }
 
-/* A name of all profiles, with its misses. */
+/* A name, in whichever profiles it is, with its misses. */
 struct ranked {
 	const char *process, *name;
 	double misses;
@@ -86,7 +86,7 @@ static int by_text(const void *a, const void *b)
 	return order ? order : strcmp(x->name, y->name);
 }
 
-/* One row for each name, those that miss most first.  Returns their number. */
+/* Fills `names` with each name once, those that miss most first. Returns how many there are. */
 static size_t rank(const struct nm_curves *curves, struct ranked *names)
 {
 	size_t n = 0;
@@ -147,8 +147,7 @@ static void number(struct nm_curves *curves)
 	}
 }
 
-/* Leaves the curves of the first one's method: several for each of several names would be too many to
- * read. */
+/* Drops all curves but those of the first method: with several for each name, a plot is unreadable. */
 static void keep_one_method(struct nm_curves *curves)
 {
 	size_t n = 0;

@@ -14,7 +14,7 @@
 
 enum nm_curve_format { NM_CURVE_TEXT, NM_CURVE_SVG, NM_CURVE_CSV, NM_CURVE_JSON };
 
-/* A size of cache that a vertical line marks. */
+/* A cache size that a vertical line marks. */
 struct nm_curve_mark {
 	char label[40]; /* "L2", "zen4/L2" */
 	double bytes;
@@ -22,16 +22,16 @@ struct nm_curve_mark {
 
 struct nm_curve_source {
 	struct nm_profile *profile;
-	const char *label; /* tells it from other profiles; NULL: there is one */
+	const char *label; /* tells it from the other profiles; NULL: there is only one */
 };
 
 struct nm_curve_request {
 	const char *by;      /* scope: total, object, function, line, thread, field */
 	const char *only;    /* a pattern of names with *, ? and [...]; NULL: all */
-	const char *method;  /* exact, statcache, ...; NULL: all that there are */
+	const char *method;  /* exact, statcache, ...; NULL: all */
 	const char *process; /* NULL: all */
 	int64_t limit;       /* of names; 0: all */
-	double from, to;     /* bytes; 0: chosen */
+	double from, to;     /* bytes; 0: chosen from the curves */
 	int has_start;       /* in JSON each curve has a point at the smallest size that is shown */
 	int log_ratio;       /* the axis of miss ratios is logarithmic */
 	unsigned height;     /* rows of a plot in text */
@@ -39,7 +39,7 @@ struct nm_curve_request {
 	size_t mark_count;
 };
 
-/* NM_EINVAL: no such scope, or nothing in the profiles fits; the text says what there is. */
+/* NM_EINVAL: there is no such scope, or no curve matches; err says which there are. */
 int nm_curve_run(const struct nm_curve_source *sources, size_t count, const struct nm_curve_request *request,
 		 enum nm_curve_format format, const struct nm_style *style, FILE *out, struct nm_error *err);
 

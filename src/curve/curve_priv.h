@@ -14,25 +14,25 @@ struct nm_curve_point {
 	double bytes, ratio, low, high; /* low, high: the 95 % interval */
 };
 
-/* Points ascend in size. Of an exact curve the ratio stays from one to the next and is 1 before the first;
- * others are interpolated. */
+/* Points ascend in size. An exact curve is a step function: its ratio stays the same until the next point,
+ * and is 1 before the first. Other curves are interpolated. */
 struct nm_curve {
 	const char *source; /* the profile's label, or NULL */
 	const char *process, *name, *method, *policy;
 	int exact;
-	unsigned group;              /* curves of one name in one profile, however found, have the same */
-	unsigned method_index;       /* of the methods that are shown, in the order of their first curves */
-	int64_t references, samples; /* references: 0 where they are not known, only samples of them */
+	unsigned group;              /* the same for all methods of one name in one profile */
+	unsigned method_index;       /* methods are numbered in the order of their first curves */
+	int64_t references, samples; /* references: 0 if only samples are known */
 	double cold_ratio;
 	struct nm_vec(struct nm_curve_point) points;
 };
 
-/* A size from which on a curve has fallen by much. */
+/* A size at which a curve stops falling. */
 struct nm_knee {
 	const struct nm_curve *curve;
 	double bytes, before, after; /* miss ratios */
-	const char *object;          /* whose misses it takes away most; NULL: not known */
-	double share;                /* of the misses that it takes away */
+	const char *object;          /* the one that stops missing most there; NULL: not known */
+	double share;                /* the object's part of the misses that go away */
 };
 
 enum { NM_MAX_KNEES = 6 };
@@ -45,10 +45,10 @@ struct nm_curves {
 	double from, to; /* bytes that are shown */
 };
 
-/* A size that may lie outside of the points. */
+/* The curve at any size, also outside of its points. */
 struct nm_curve_point nm_curve_at(const struct nm_curve *curve, double bytes);
 
-/* How many references it stands for, in a unit of its profile and method. */
+/* How much a curve counts beside others of its profile and method. */
 static inline double nm_curve_weight(const struct nm_curve *curve)
 {
 	return (double)(curve->references ? curve->references : curve->samples);
@@ -63,24 +63,22 @@ void nm_curves_done(struct nm_curves *curves);
 
 /* ---- choose.c ---- */
 
-/* Leaves those that miss most, by weight of all sizes; numbers groups and methods; chooses the sizes to be
- * shown. */
+/* Keeps the curves that miss most; numbers groups and methods; chooses the sizes that are shown. */
 int nm_curves_choose(struct nm_curves *curves, const struct nm_curve_request *request, struct nm_error *err);
 
 /* ---- knees.c ---- */
 
-/* The knees of one curve, at most NM_MAX_KNEES.  Returns how many. */
+/* The knees of one curve, at most NM_MAX_KNEES. Returns how many there are. */
 unsigned nm_knees_find(const struct nm_curve *curve, double from, double to, struct nm_knee *ret_knees);
-/* Finds those of the first method's curves; names them by objects where the scope is the total. */
+/* Finds the knees of the first method's curves. If the scope is the total, names the object of each. */
 int nm_knees_make(struct nm_curves *curves, const struct nm_curve_source *sources, size_t count,
 		  const struct nm_curve_request *request, struct nm_error *err);
 
 /* ---- legend.c ---- */
 
-/* What a curve is called beside others: its name, with what tells it from them. In the pool; NULL: out of
- * memory. */
+/* The name of a curve with what tells it from the others, kept in the pool. NULL: out of memory. */
 const char *nm_curve_label(struct nm_curves *curves, const struct nm_curve *curve);
-/* What is plotted: the scope, or the program. */
+/* The heading of a plot. NULL: out of memory. */
 const char *nm_curve_title(struct nm_curves *curves, const struct nm_curve_request *request);
 
 /* ---- the formats: 0 or NM_ENOMEM ---- */

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * curve_svg.c - curves as SVG 1.1: one picture, no scripts, no fonts of its own.
+ * curve_svg.c - curves as SVG 1.1, without scripts and fonts.
  *
  * Colours are those of Okabe and Ito (2008), which colour-blind readers can tell apart. Dashes tell curves
  * apart in black and white: by method where there are several, else by name. The 95 % intervals of estimates
@@ -26,7 +26,7 @@ enum {
 	LINE_HEIGHT = 19,
 	MARK_HEIGHT = 14,
 	MARK_ROWS = 3,
-	CHARACTER = 7 /* about as wide as a small one */
+	CHARACTER = 7 /* about the width of one in small text */
 };
 
 static const char *const colours[] = {"#0072b2", "#d55e00", "#009e73", "#cc79a7",
@@ -117,7 +117,7 @@ static void print_size_axis(const struct picture *p)
 		TOP + PLOT_HEIGHT, LEFT + PLOT_WIDTH);
 }
 
-/* Each name in the first row where it does not touch the one before. */
+/* Each name goes into the lowest row in which it does not overlap another. */
 static void print_marks(const struct picture *p)
 {
 	double behind[MARK_ROWS] = {0};

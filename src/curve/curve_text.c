@@ -2,8 +2,8 @@
  *
  * curve_text.c - curves as a plot for terminals: braille dots in Unicode, letters where there is none.
  *
- * A cell of the terminal is 2 by 4 dots. Exact curves are solid, others dashed. Each curve has a letter,
- * which stands on it where the other curves are farthest away, so that the plot needs no colours.
+ * A cell of the terminal has 2 by 4 dots. Exact curves are solid, others dashed. So that a plot needs no
+ * colours, each curve has a letter, which stands where the other curves are farthest away.
  */
 #include <math.h>
 #include <stdint.h>
@@ -65,7 +65,7 @@ static unsigned column_of(const struct canvas *c, double bytes)
 	return (unsigned)lround(nm_axis_place(&c->x, bytes) * (c->width - 1));
 }
 
-/* From the top, in dots. */
+/* How many dots below the top a ratio lies. */
 static unsigned dot_row(const struct canvas *c, double ratio)
 {
 	return (unsigned)lround((1 - nm_axis_place(&c->y, ratio)) * (c->height * DOTS_Y - 1));
@@ -98,7 +98,7 @@ static void draw_curve(struct canvas *c, unsigned index)
 	}
 }
 
-/* How far the nearest other curve is, in dots. */
+/* The distance to the nearest other curve, in dots. */
 static unsigned distance_to_others(const struct canvas *c, unsigned index, double bytes)
 {
 	const unsigned mine = dot_row(c, nm_curve_at(&c->curves->list.at[index], bytes).ratio);
@@ -203,7 +203,7 @@ static void print_row(struct canvas *c, unsigned row, FILE *out)
 	fputc('\n', out);
 }
 
-/* Puts a text into a line of blanks, around a column, if there is room.  1: it stands there. */
+/* Writes a text around a column of a line, if all is blank there. Returns whether it did. */
 static int put_text(char *line, unsigned width, unsigned column, const char *text)
 {
 	const unsigned n = (unsigned)strlen(text);
@@ -264,7 +264,7 @@ static int print_size_axis(const struct canvas *c, FILE *out)
 	return 0;
 }
 
-/* The names of marks, above their lines, in as many rows as it takes. */
+/* The names of marks, above their lines, in as many rows as they need. */
 static int print_marks(const struct canvas *c, const struct nm_curve_request *request, FILE *out)
 {
 	char *line = malloc(c->width + 1), *done = calloc(request->mark_count + 1, 1);

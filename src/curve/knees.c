@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: MIT
  *
- * knees.c - where curves fall: the sizes from which on something fits.
+ * knees.c - where curves stop falling: the sizes at which something fits.
  *
- * A knee is where a curve stops falling: where its fall over the octave before, less that over the octave
- * behind, is larger than anywhere an octave around, and neither small nor small beside the whole curve. A
- * cliff has its knee at its foot, and an even slope has none. Those below knee_from are left out: there it is
- * single lines that are reused before they are used up.
+ * The *bend* at a size is how much a curve falls over the octave before it, less how much over the octave
+ * after it. A knee is where the bend is larger than anywhere within an octave, and large enough: on its own
+ * (least_bend), and as a part of the fall of the whole curve (least_part). A cliff has its knee at its foot,
+ * an even slope has none. Knees below knee_from are left out: in such caches only neighbouring bytes of a
+ * line are reused.
  */
 #include <math.h>
 #include <string.h>
@@ -23,8 +24,7 @@ static double bend(const struct nm_curve *c, double bytes)
 	return ratio(c, bytes / 2) - 2 * ratio(c, bytes) + ratio(c, bytes * 2);
 }
 
-/* Whether the curve bends most there within an octave; where it bends as much elsewhere, the smallest size
- * counts. */
+/* Whether the bend is the largest within an octave; of equal ones the smallest size counts. */
 static int is_peak(const struct nm_curve *c, double bytes)
 {
 	const double here = bend(c, bytes);
@@ -88,7 +88,7 @@ unsigned nm_knees_find(const struct nm_curve *c, double from, double to, struct 
 	return n;
 }
 
-/* Names a knee by the object whose misses fall most there. */
+/* The object of a knee is the one whose misses fall most there. */
 static void name_knee(struct nm_knee *knee, const struct nm_curves *objects)
 {
 	double all = 0, most = 0;

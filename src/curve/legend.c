@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * legend.c - what curves and plots are called.
+ * legend.c - the labels of curves and the headings of plots.
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -17,7 +17,7 @@ static int several_processes(const struct nm_curves *curves)
 	return 0;
 }
 
-/* Takes over the text, which strangers may have chosen. */
+/* Frees the text and returns a copy that is safe to print: names come from the profiled program. */
 static const char *keep(struct nm_curves *curves, char *text)
 {
 	char *clean = text ? nm_utf8_clean(text) : NULL;

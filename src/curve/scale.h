@@ -16,13 +16,13 @@ struct nm_axis {
 	unsigned ticks;
 };
 
-/* Sizes in bytes, logarithmic: ticks at powers of two, at most `most`. */
+/* A logarithmic axis of sizes in bytes, with at most `most` ticks, at powers of two. */
 struct nm_axis nm_size_axis(double low, double high, unsigned most);
 
-/* Miss ratios up to the largest: from 0 on, or logarithmic from the least that is not 0. */
+/* An axis of miss ratios up to `largest`: from 0, or, if logarithmic, from `least`, the smallest above 0. */
 struct nm_axis nm_ratio_axis(double least, double largest, int logarithmic);
 
-/* 0 at the axis' low end, 1 at its high end, cut at both. */
+/* Where a value lies: 0 is the low end of the axis, 1 the high end; values beyond an end lie on it. */
 double nm_axis_place(const struct nm_axis *axis, double value);
 
 /* "48K", "1.5M"; "12 %", "0.05 %". */

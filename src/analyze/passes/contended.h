@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * contended.h - for the cache pass: what lies where cores contend, and the coherence figures of the result.
+ * contended.h - for the cache pass: which variables and fields cores contend for, and the coherence figures.
  *
  * A touch (contention.h) is an address, which may mean something else when the run is over. So each is looked
  * at as soon as it is new, a whole queue of batches late, as the fields pass does with its samples.

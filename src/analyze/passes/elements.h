@@ -3,9 +3,9 @@
  * elements.h - which element, of what structure, an address is in: a structure in its variable or block.
  *
  * The type of a variable comes from debug information, that of a heap bucket from the call that allocates; it
- * is looked up once an object was asked for `patience` times. Local variables are in a frame of their
+ * is looked up at the `patience`-th question about an object. Local variables are in a frame of their
  * function: the one given, else an open one, else where that was last. Blocks that were released lately are
- * remembered: a pass may ask late.
+ * remembered, because a pass may ask late.
  */
 #ifndef NM_ELEMENTS_H
 #define NM_ELEMENTS_H
@@ -62,8 +62,8 @@ int nm_elements_find_in(struct nm_elements *elements, uint32_t object, uint64_t 
 			struct nm_element *ret);
 int nm_elements_find(struct nm_elements *elements, uint32_t object, uint64_t address, struct nm_element *ret);
 
-/* The named range, variable or block of an object around an address, as one element: 1 if there is one. Its type, or NULL,
- * is that of what it holds. */
+/* The named range, variable or block of an object around an address, as one element: 1 if there is one. Its
+ * type, or NULL, is that of what it holds. */
 int nm_elements_place(struct nm_elements *elements, uint32_t object, uint64_t address,
 		      struct nm_element *ret);
 

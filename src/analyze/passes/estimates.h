@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT
  *
- * estimates.h - curves of estimators become rows of the result: of the whole, and of each thread, object,
+ * estimates.h - turns estimators into curves in the result: of the whole program, and of each thread, object,
  * function and line with enough samples.
  *
- * Sizes are four to an octave, from 1 KB until only cold misses are left. A point that says the same as the
- * one before of its curve is left out.
+ * There are four sizes to an octave, from 1 KB until only cold misses are left. A point equal to the one
+ * before is left out.
  */
 #ifndef NM_ESTIMATES_H
 #define NM_ESTIMATES_H
@@ -12,7 +12,7 @@
 #include "estimator.h"
 #include "result.h"
 
-enum { NM_ESTIMATE_LEAST_SAMPLES = 30 /* of whose curve is kept */ };
+enum { NM_ESTIMATE_LEAST_SAMPLES = 30 /* of a curve that is kept */ };
 
 /* What is asked, and what keys mean: attr_of[key] is an index in result->attrs, for keys from 1 to keys -
  * 1. */

@@ -2,8 +2,8 @@
  *
  * event_filter.c - see event_filter.h.
  *
- * Rows stand in a list in the order in which they were made; a table of their numbers, by hash, at most half
- * full, finds them.
+ * Rows are in a list, in the order in which they were made. A hash table of their numbers, at most half full,
+ * finds them.
  */
 #include "event_filter.h"
 

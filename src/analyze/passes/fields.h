@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
  * fields.h - the fields pass: which fields of structures are accessed, miss, and are used together; and which
- * lines of objects are hot. Four samples are gathered:
+ * lines of objects are hot. It takes four kinds of samples:
  *   - accesses per attribution and field, from bursts (bursts.h);
  *   - *visits*: which fields of an element (a structure in its variable or block) one burst touches;
  *   - misses per attribution and field, and *residencies*: which fields of an element are used while a line
@@ -9,8 +9,8 @@
  *   - accesses and residencies of single lines: those that the sampler follows.
  *
  * The simulation may run late, and a block may be gone when its samples are read. So they are read at fixed
- * times, a whole queue of batches late, and released blocks are remembered for a while: figures are the same
- * with one thread or two, and for a program as for its trace.
+ * times, a whole queue of batches late, and released blocks are remembered for a while: figures depend
+ * neither on the number of threads nor on whether a program or its trace is analysed.
  *
  * The type of a variable comes from debug information, that of a heap bucket from the call that allocates; it
  * is looked up once enough accesses to the bucket were sampled. Local variables are in a frame of their
@@ -41,7 +41,7 @@ struct nm_fields_use {
 	uint64_t misses[NM_FIELD_DEPTHS][2];
 };
 
-/* So many residencies of lines, or visits, had these fields of an element in them, and used those. */
+/* How many residencies of lines, or visits, held these fields of an element and used those. */
 struct nm_fields_sight {
 	uint32_t object;
 	uint64_t there, used; /* a bit a field; there: 0 for visits */

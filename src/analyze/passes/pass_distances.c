@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT
  *
- * pass_distances.c - stack and reuse distances of every reference, by attribution and by who touched the line
- * before (stack.h), in lines of the first data level.
+ * pass_distances.c - stack and reuse distances (stack.h) of every reference, by its attribution and that of
+ * the previous touch of the line. Lines are those of the first data level.
  *
- * References of all threads are one stream. A reference to the line touched last has distance 0; these are
- * not counted but known at the end: the references of an attribution less those that have another distance.
+ * References of all threads are one stream. A reference to the line touched last has distance 0. Those are
+ * not counted: they are the references of an attribution less those that have another distance.
  */
 #include <math.h>
 #include <stdlib.h>
@@ -26,7 +26,7 @@ struct distances {
 	const struct nm_coalesced_table *coalesced;
 	struct nm_stack *stack;
 	struct nm_histograms *histograms;
-	/* whose distances are not known yet; more may follow to the line of the last one */
+	/* without their distances yet; the line of the last one may be touched again */
 	struct nm_vec(struct nm_touch) touches;
 	const struct nm_machine *machine;
 	uint64_t limit;      /* lines; 0: none */
@@ -94,7 +94,7 @@ static int is_top(const struct distances *d, uint64_t line)
 	return d->touches.count && d->touches.at[d->touches.count - 1].line == line;
 }
 
-/* The line touched last was touched again since, at last by the last reference, of `key`. */
+/* The line touched last was touched again; the latest time by the last reference, of `key`. */
 static void touch_again(struct distances *d, uint32_t key)
 {
 	struct nm_touch *top = &d->touches.at[d->touches.count - 1];
@@ -132,7 +132,7 @@ static int touch_lines(struct distances *d, const struct nm_ref *r)
 	return status;
 }
 
-/* A coalesced access in one line: its first reference, and its last. */
+/* A coalesced access within one line: only its first and last reference matter. */
 static int touch_once(struct distances *d, const struct nm_ref *r)
 {
 	const struct nm_coalesced *c = nm_coalesced_at(d->coalesced, r->attr);
@@ -158,7 +158,7 @@ static int touch_each(struct distances *d, const struct nm_ref *r)
 	return status;
 }
 
-/* Who makes the last of its references. */
+/* The key of its last reference. */
 static uint32_t last_key(const struct distances *d, const struct nm_ref *r)
 {
 	const struct nm_coalesced *c;
@@ -208,7 +208,7 @@ static void add(struct nm_result *result, struct nm_result_distance row)
 		result->distances[result->distance_count++] = row;
 }
 
-/* What is left of `references` when each row has got its share has distance 0. */
+/* `references` of each attribution; those that no row counts have distance 0. */
 static void fill(struct nm_result *result, const struct nm_pass_merge *merge, const struct nm_bin_count *rows,
 		 size_t count, uint64_t *references)
 {
@@ -233,7 +233,7 @@ static void fill(struct nm_result *result, const struct nm_pass_merge *merge, co
 			add(result, (struct nm_result_distance){attr, UINT32_MAX, 0, unit, references[attr]});
 }
 
-/* In the middle of a bin. */
+/* Of a reference whose distance is in the middle of a bin. */
 static double miss_probability(const struct nm_level_spec *level, unsigned bin)
 {
 	if (bin >= NM_BINS)
@@ -242,8 +242,7 @@ static double miss_probability(const struct nm_level_spec *level, unsigned bin)
 				       level->sets, level->ways);
 }
 
-/* Of objects, the misses that their distances predict at the levels with LRU sets, as figures: view
- * `predictions`. */
+/* Adds the misses of each object that its distances predict at a level with LRU sets: view `predictions`. */
 static int predict_level(struct nm_result *result, const struct nm_level_spec *level)
 {
 	double *misses = calloc(result->object_count + 1, sizeof *misses);

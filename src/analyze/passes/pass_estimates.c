@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT
  *
- * pass_estimates.c - curves from a part of the references (estimator.h): of the whole stream, at the rates
- * that the user asked for, or of the reuse samples of a sampled recording.
+ * pass_estimates.c - curves estimated from samples (estimator.h), which are taken from all references at the
+ * rates that the user asked for, or are those of a sampled recording.
  *
- * Estimators at one rate that stand on reuse samples share them. References that do not count are left out:
- * an estimator knows no touch without a share in the curve.
+ * Estimators that need reuse samples of one rate share them. References that are not counted are left out,
+ * because to an estimator every touch is part of the curve.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -19,7 +19,7 @@ struct entry {
 	const struct nm_estimator *estimator;
 	void *self;
 	double rate;
-	struct nm_reuse_samples *samples; /* NULL: it gets touches */
+	struct nm_reuse_samples *samples; /* NULL: it is given touches */
 };
 
 struct sampling {
@@ -35,9 +35,9 @@ struct estimates {
 	unsigned count;
 	struct sampling samplings[NM_MAX_ESTIMATES];
 	unsigned sampling_count;
-	int has_touched;              /* some entries get touches */
+	int has_touched;              /* some entries are given touches */
 	int sampled;                  /* the recording is */
-	struct nm_reuse_samples sent; /* of a sampled recording */
+	struct nm_reuse_samples sent; /* by the collector of a sampled recording */
 	struct nm_line_touch touches[TOUCHES];
 	size_t touch_count;
 	uint32_t told; /* 1: a touch of the last reference is among the touches, or was */
@@ -192,7 +192,7 @@ static int keys(void *self, const struct nm_attribution *attributions, size_t co
 	return status;
 }
 
-/* The estimators of a sampled recording are all that stand on reuse samples. */
+/* Of a sampled recording: all estimators that need reuse samples. */
 static int reuse(void *self, const struct nm_reuse_sample *sample)
 {
 	struct estimates *e = self;

@@ -3,11 +3,11 @@
  * pass_strides.c - by how many bytes an access steps from its last address to the next.
  *
  * A stride is the distance between two successive addresses that one instruction reads (or writes) in one
- * object. Strides are counted per attribution, that is for all accesses of a line of code to an object, in a
- * few counters each: one that finds none of its own takes one off the smallest, and its place when that is
- * down to 0. So a count is never too high, and exact as long as there are no more strides than counters; a
- * stride that more than half of the accesses follow is always among them. References of bursts are looked at
- * (bursts.h), and no step leads from one burst to the next.
+ * object. Each attribution (a line of code and an object) has a few counters of strides. A stride without a
+ * counter decrements the smallest one, and takes it over when it is 0. So a count is never too high, and
+ * exact as long as there are no more strides than counters; a stride that more than half of the accesses
+ * follow is always among them. References of bursts are looked at (bursts.h), and no step leads from one
+ * burst to the next.
  *
  * Of the same accesses it is counted how many follow a pointer that the one before them loaded
  * (NM_WIRE_CHASES), since processors cannot overlap those. Of the misses of an attribution that nothing

@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: MIT
  *
- * bins.h - log-linear bins of distances: each of 0 ... 63 for itself, then 32 to an octave.
+ * bins.h - log-linear bins of distances: one for each of 0 ... 63, then 32 to an octave.
  *
- * A bin is at most 1/32 of its lowest value wide, so the middle of a bin is off by less than 1.6 %. Powers of
- * two, and their 32nd parts from 64 on, begin a bin: counts of "at least so many" are exact there.
+ * The width of a bin is at most 1/32 of its lowest distance, so its middle is off by less than 1.6 %. Every
+ * power of two begins a bin, and from 64 on every 32nd part of an octave does: how many distances are at
+ * least that long is known exactly.
  */
 #ifndef NM_BINS_H
 #define NM_BINS_H
@@ -15,8 +16,8 @@ enum nm_distance_bin {
 	NM_BINS_SINGLE = 64,
 	NM_BINS_OCTAVE = 32,
 	NM_BINS = NM_BINS_SINGLE + (64 - 6) * NM_BINS_OCTAVE,
-	NM_BIN_BEYOND, /* the line was touched before, but too long ago to be known */
-	NM_BIN_COLD    /* it was not */
+	NM_BIN_BEYOND, /* the line was touched before, longer ago than the limit */
+	NM_BIN_COLD    /* the line was not touched before */
 };
 
 static inline unsigned nm_bin_of(uint64_t distance)

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT
  *
- * line_table.h - what is known of each line of memory that was touched: a hash with linear probing.
+ * line_table.h - a hash table of the lines of memory that were touched, with linear probing.
  *
- * A slot has 24 bytes and the table is at least 64 % full from 1,000 lines on: it grows by a quarter. A line
- * lies near hash * room / 2^64, so growing keeps the order, and the old table is given back page by page
- * behind the copy: no moment needs both.
+ * A slot has 24 bytes. The table grows by a quarter when it is 80 % full, so it is at least 64 % full. The
+ * slots are in the order of the hashes: a line is at hash * room / 2^64 or a few slots behind. So growing
+ * copies from start to end, and the memory of the old table is freed along the way.
  */
 #ifndef NM_LINE_TABLE_H
 #define NM_LINE_TABLE_H
@@ -15,9 +15,9 @@
 
 struct nm_line {
 	uint64_t name; /* 1 + number of the line; 0: a free slot */
-	uint64_t last; /* reference that touched it last, */
+	uint64_t last; /* number of the reference that touched it last */
 	uint32_t time; /* its time in the timeline; 0: it has none */
-	uint32_t key;  /* who did */
+	uint32_t key;  /* of that reference */
 };
 
 struct nm_line_table {
@@ -41,8 +41,8 @@ static inline struct nm_line *nm_line_find(const struct nm_line_table *t, uint64
 	return NULL;
 }
 
-/* A search looks at two or three slots, so they lie in two cache lines. Always inline: gcc 12 takes a function
- * that only prefetches for one without effect, and drops the call. */
+/* A search looks at two or three slots, so they lie in two cache lines. Always inline: gcc 12 takes a
+ * function that only prefetches for one without effect, and drops the call. */
 __attribute__((always_inline)) static inline void nm_line_prefetch(const struct nm_line_table *t,
 								   uint64_t line)
 {

@@ -1,15 +1,14 @@
 /* SPDX-License-Identifier: MIT
  *
- * recent.h - the lines touched last, with the order of their touches: 16 in front, and behind them those of
- * the 64 that left the front last which have not been touched since.
+ * recent.h - the lines touched last, in the order of their touches: 16 in the *front*, and behind them a
+ * *ring* of the last 64 that left it, less those that were touched since.
  *
- * A line in front keeps its slot. The order is a word of 16 nibbles, the slot touched last in the lowest: to
- * move a line to the front takes some twenty instructions and no loop, wherever it was. Free slots stand
- * last.
+ * A line in the front keeps its slot. Their order is a word of 16 nibbles, each the number of a slot, the one
+ * touched last lowest: moving a line to the first place takes some twenty instructions and no loop. Free
+ * slots are last.
  *
- * Lines that leave the front go into a ring; a line that is touched leaves a hole there. So ring slots are in
- * the order of the lines' last touches, and a word of bits that says where lines are tells how many are
- * later.
+ * A line that is touched leaves a hole in the ring. So the ring is in the order of last touches, and a word
+ * with a bit for each slot that has a line tells how many were touched later.
  */
 #ifndef NM_RECENT_H
 #define NM_RECENT_H
@@ -47,7 +46,7 @@ static inline void nm_recent_init(struct nm_recent *r)
 	}
 }
 
-/* The popcount of processors that have no instruction for it. */
+/* How many bits are set; not every processor has an instruction for it. */
 static inline unsigned nm_ones(uint64_t x)
 {
 	x -= x >> 1 & 0x5555555555555555;

@@ -2,8 +2,8 @@
  *
  * stack.c - see stack.h.
  *
- * `recent` runs ahead of the hash and the timeline: *events* are what these have to catch up with. All lines
- * are in the hash; those that are recent have no time.
+ * `recent` is always up to date. What happened to it is kept as *events*, from which the table and the
+ * timeline catch up. All lines are in the table; those that are recent have no time.
  */
 #include "stack.h"
 
@@ -25,7 +25,7 @@ enum {
 	SEEN_LINES = 32 /* a value of nm_map cannot be 64 ones */
 };
 
-/* A line becomes recent by a touch, or is no longer recent. */
+/* A touch makes a line recent, or a line is no longer recent. */
 struct event {
 	struct nm_recent_line line; /* of a touch only its number is set */
 	struct nm_touch *touch;     /* NULL: no longer */
@@ -124,7 +124,7 @@ static int renumber(struct nm_stack *s)
 	return 0;
 }
 
-/* A line is no longer recent: of the others it was touched last. */
+/* A line is no longer recent: of those that are not, it was touched last. */
 static int leave(struct nm_stack *s, const struct nm_recent_line *line)
 {
 	struct nm_line *entry;
@@ -139,7 +139,7 @@ static int leave(struct nm_stack *s, const struct nm_recent_line *line)
 	return 0;
 }
 
-/* With a limit: whether a line was touched ever before; it is from now on.  -1: out of memory. */
+/* With a limit: whether a line was ever touched before; notes that it was. -1: out of memory. */
 static int see(struct nm_stack *s, uint64_t line)
 {
 	const uint64_t bit = 1ull << line % SEEN_LINES, seen = nm_map_get(&s->seen, line / SEEN_LINES, 0);
@@ -177,7 +177,7 @@ static int enter(struct nm_stack *s, struct nm_touch *t)
 	return 0;
 }
 
-/* Fetches what events to come need: lines, then their times, which stand there. */
+/* Prefetches for later events: first the slot of a line, then what its time, which is there, needs. */
 static void fetch_ahead(const struct nm_stack *s, size_t i)
 {
 	const struct nm_line *line;
@@ -230,7 +230,7 @@ static void touch_recent(struct nm_stack *s, struct nm_touch *t, unsigned slot)
 		set_unknown(t, NM_STACK_BEYOND);
 }
 
-/* A touch of another one: until the event is resolved, its distance is that among the recent ones. */
+/* A touch of another line. All recent lines were touched since; the event adds the others. */
 static void touch_other(struct nm_stack *s, struct nm_touch *t)
 {
 	t->stack = nm_recent_count(&s->recent);

@@ -5,16 +5,17 @@
  * Counting rules. The *stack distance* of a touch is the number of other lines touched since the line was
  * touched last: a fully associative LRU cache of C lines hits if it is below C (Mattson et al. 1970). Its
  * *reuse distance* is the number of references since then (Berg and Hagersten 2004, section 2.1). Both are 0
- * for a touch of the line touched last; callers count those without asking.
+ * for a touch of the line touched last; callers count those themselves.
  *
- * Structure. The lines touched last (recent.h) answer most touches at once. All others are in a hash
- * (line_table.h) with the time at which they left the recent ones, and these times in a set whose later
- * members can be counted (timeline.h). What touches ask of those is resolved for many at a time, so that
- * memory is fetched ahead. When no time is left, the times in use are renumbered from 1.
+ * Structure. Most touches are of the 80 lines touched last (recent.h), which know their order. Every other
+ * line has the *time* at which it left those, in a hash table (line_table.h). All times are in a set that
+ * counts how many are later than a given one (timeline.h). Questions to the table and the set are gathered
+ * and answered together, so that memory is prefetched. When the times are used up, those in use are
+ * renumbered from 1.
  *
- * Bounded. With a limit, distances from that many lines on are *beyond*: lines that far down are forgotten
- * when times are renumbered, but for a bit that tells them from cold ones. Some four times as many lines, or
- * 65,536, are known at most.
+ * Limit. With a limit, distances of that many lines and more are *beyond*. When times are renumbered, lines
+ * that far down are forgotten, except for a bit that tells them from cold ones. So at most four times as many
+ * lines as the limit are known, or 65,536.
  */
 #ifndef NM_STACK_H
 #define NM_STACK_H
@@ -25,11 +26,11 @@
 #define NM_STACK_BEYOND (UINT64_MAX - 1)
 #define NM_STACK_COLD UINT64_MAX
 
-/* Touches of a line, one after another, that no touch of another line comes between. */
+/* Successive touches of one line. */
 struct nm_touch {
 	uint64_t line;          /* not that of the touch before */
 	uint64_t first, last;   /* references have numbers that grow; one may touch several lines */
-	uint32_t key, last_key; /* who made them */
+	uint32_t key, last_key; /* who made the first and the last */
 	uint32_t previous;      /* found: who touched the line before; 0: cold or beyond */
 	uint64_t stack,
 	    reuse; /* found: distances; both NM_STACK_COLD or NM_STACK_BEYOND where there are none */

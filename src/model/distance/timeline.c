@@ -16,7 +16,7 @@ enum { LEAF_WORDS = 1 << (NM_LEAF_BITS - WORD_BITS), TWIG_LEAVES = 1 << (NM_TWIG
 enum { FANOUT = 1 << (NM_BRANCH_BITS - NM_TWIG_BITS) }; /* of branches and trunks */
 _Static_assert(NM_TRUNK_BITS - NM_BRANCH_BITS == NM_BRANCH_BITS - NM_TWIG_BITS, "both have the same");
 
-/* Nodes of a height: all that their parents, of the next height, have. */
+/* How many nodes there are of a height: their parents, of height `next`, are complete. */
 static uint64_t nodes(uint32_t room, unsigned height, unsigned next)
 {
 	return (((uint64_t)room >> next) + 1) << (next - height);
@@ -100,14 +100,14 @@ void nm_timeline_remove(struct nm_timeline *t, uint32_t time)
 	add(t, time, UINT32_MAX); /* one less */
 }
 
-/* ---- sums behind an index, of which only vectors read more than they need ---- */
+/* ---- sums behind an index: all of a node is read and masked, which compilers make vectors of ---- */
 
-/* The part of a table from n - 1 - at on keeps what stands behind `at` of n. */
+/* Read from element n - 1 - at on, such a table masks all of n elements that are not behind `at`. */
 static const uint64_t keep_words[2 * LEAF_WORDS] = {[LEAF_WORDS... 2 * LEAF_WORDS - 1] = UINT64_MAX};
 static const uint16_t keep_leaves[2 * TWIG_LEAVES] = {[TWIG_LEAVES... 2 * TWIG_LEAVES - 1] = UINT16_MAX};
 static const uint32_t keep_sums[2 * FANOUT] = {[FANOUT... 2 * FANOUT - 1] = UINT32_MAX};
 
-/* Ones of each byte: the popcount of processors that have no instruction for it, less its last step. */
+/* The number of ones in each byte; not every processor has an instruction for it. */
 static uint64_t byte_ones(uint64_t x)
 {
 	x -= x >> 1 & 0x5555555555555555;

@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: MIT
  *
- * timeline.h - a set of times, of which the later ones are counted: how many lines were touched since.
+ * timeline.h - a set of times that can count those later than a given one: how many lines were touched since.
  *
- * A bit for each time, and sums of 512 times, of 32 such sums, of 16 of those, and of 16 of those: what a
- * count or a change looks at is one cache line of each height. A set takes an eighth of a byte a time.
+ * There is a bit for each time. *Leaves* count the bits of 512 times, *twigs* those of 32 leaves, *branches*
+ * those of 16 twigs, *trunks* those of 16 branches. Counting or changing a time reads one cache line of each,
+ * and all trunks that are later. The set takes little more than a bit for each time.
  */
 #ifndef NM_TIMELINE_H
 #define NM_TIMELINE_H
@@ -16,8 +17,8 @@ struct nm_timeline {
 	uint64_t *bits;
 	uint16_t *leaves;                    /* sums of 2^NM_LEAF_BITS times, */
 	uint32_t *twigs, *branches, *trunks; /* of 2^NM_TWIG_BITS, and so on */
-	uint32_t room, next;                 /* times are below room; next: the one that comes, from 1 on */
-	uint32_t live;                       /* times in the set */
+	uint32_t room, next; /* times are below room; next: the one that is added next, from 1 on */
+	uint32_t live;       /* times in the set */
 };
 
 /* An empty set with room for so many times at least.  0 or NM_ENOMEM. */
@@ -33,10 +34,10 @@ uint32_t nm_timeline_add(struct nm_timeline *timeline);
 /* Adds the times 1 ... count to an empty set. */
 void nm_timeline_fill(struct nm_timeline *timeline, uint32_t count);
 
-/* Removes a time that is there. */
+/* Removes a time of the set. */
 void nm_timeline_remove(struct nm_timeline *timeline, uint32_t time);
 
-/* How many times of the set are later than one that is there. */
+/* How many times of the set are later than this one, which is in the set. */
 uint32_t nm_timeline_later(const struct nm_timeline *timeline, uint32_t time);
 
 /* Fetches what nm_timeline_later reads.  Any time. Always inline, as nm_line_prefetch. */
