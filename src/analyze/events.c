@@ -227,7 +227,7 @@ static int hand_out(struct nm_engine *e, const struct nm_wire_alloc *piece, stru
 {
 	const size_t chunks = e->space.chunks.live;
 	const struct nm_thread *t = e->executor.running.thread;
-	int fits;
+	int fits, status;
 
 	e->has_pieces = 1;
 	if (t && nm_frames_owner(&t->frames, piece->address).object)
@@ -236,7 +236,11 @@ static int hand_out(struct nm_engine *e, const struct nm_wire_alloc *piece, stru
 		return nm_fail_memory(err);
 	if (e->space.chunks.live != chunks)
 		nm_resolver_forget_mappings(&e->executor.resolver);
-	return fits ? allocate(e, piece->address, piece->size, err) : 0;
+	if (!fits)
+		return 0;
+	status = allocate(e, piece->address, piece->size, err);
+	nm_space_mark_piece(&e->space, piece->address);
+	return status;
 }
 
 static void release(struct nm_engine *e, uint64_t address)

@@ -5,7 +5,8 @@
  * A piece is a heap block of its own, in memory that belonged to something else: a heap block or a variable.
  * That becomes a *chunk*: it leaves the heap's table for one of its own, and answers for the bytes in no
  * piece. So a look-up meets the innermost owner first, and no two blocks of a table overlap. Pieces end with
- * their chunk. An anonymous mapping needs no chunk: it is an allocator's, as if malloc had asked for it.
+ * their chunk, or where a later piece covers them, since pools use their memory again. An anonymous mapping
+ * needs no chunk: it is an allocator's, as if malloc had asked for it.
  */
 #include "space.h"
 
@@ -31,11 +32,8 @@ static int open_memory(struct nm_space *space, uint64_t address, uint64_t size, 
 	if (!m || address + size > m->end || (m->path[0] && !m->module))
 		return 0;
 	*ret_fits = 1;
-	if (!m->module) {
-		m->allocator = 1;
-		m->object = space->bookkeeping;
+	if (!m->module)
 		return 0;
-	}
 	if (nm_space_find(space, address, &location))
 		return NM_ENOMEM;
 	whole = (struct nm_block){location.low, location.end - location.low, location.object, 0};
@@ -52,7 +50,7 @@ int nm_space_open_chunk(struct nm_space *space, uint64_t address, uint64_t size,
 		*ret_fits = !reaches_beyond(&around, address, size);
 		return 0;
 	}
-	if (!nm_blocks_find(&space->heap, address, &around))
+	if (!nm_blocks_find(&space->heap, address, &around) || space->objects.at[around.object].is_piece)
 		return open_memory(space, address, size, ret_fits);
 	if (fills(&around, address, size) || reaches_beyond(&around, address, size)) {
 		*ret_fits = 0;
@@ -61,6 +59,14 @@ int nm_space_open_chunk(struct nm_space *space, uint64_t address, uint64_t size,
 	nm_blocks_remove(&space->heap, around.address, NULL);
 	space->objects.at[around.object].pool = pool;
 	return nm_blocks_add(&space->chunks, around.address, around.size, around.object);
+}
+
+void nm_space_mark_piece(struct nm_space *space, uint64_t address)
+{
+	struct nm_block piece;
+
+	if (nm_blocks_find(&space->heap, address, &piece))
+		space->objects.at[piece.object].is_piece = 1;
 }
 
 int nm_space_close_chunk(struct nm_space *space, uint64_t address, struct nm_block *ret_chunk)

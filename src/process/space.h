@@ -34,6 +34,7 @@ struct nm_object {
 	uint64_t bytes, blocks, largest;
 	/* Stack objects: the local variables of the function, whose objects follow this one. */
 	const struct nm_locals *locals;
+	int is_piece;   /* heap buckets: their blocks are pieces of a pool's memory */
 	uint32_t frame; /* local variables: the stack object of their function */
 	/* Stack objects: properties of the function (nm_space_frame_object). */
 	uint8_t is_allocator, copies, clears, is_trampoline, leaps, nameless;
@@ -123,10 +124,11 @@ int nm_space_alloc(struct nm_space *space, uint64_t address, uint64_t size, uint
 
 /* pools.c: a function, pool, hands out a piece of memory, which nm_space_alloc may then add. open: prepares
  * the memory around it. *ret_fits: it can be a piece; else it is a whole block, or reaches beyond what is
- * known to be one thing. 0 or NM_ENOMEM. close: 1 if a chunk begins at the address; it ends with its pieces.
+ * known to be one thing. 0 or NM_ENOMEM. mark: it has been added. close: 1 if a chunk begins at the address; it ends with its pieces.
  * end_pieces: no piece is left in a range whose mappings go. */
 int nm_space_open_chunk(struct nm_space *space, uint64_t address, uint64_t size, uint64_t pool,
 			int *ret_fits);
+void nm_space_mark_piece(struct nm_space *space, uint64_t address);
 int nm_space_close_chunk(struct nm_space *space, uint64_t address, struct nm_block *ret_chunk);
 void nm_space_end_pieces(struct nm_space *space, uint64_t address, uint64_t bytes);
 

@@ -133,7 +133,7 @@ def case_pieces_of_pools_are_objects():
     found = {(name.split(" (")[0], int(place.rsplit(":", 1)[1])): (blocks, size) for name, place, blocks, size in
              rows("SELECT object, allocated_at, blocks, bytes FROM objects WHERE kind = 'heap' AND object LIKE '%pools.cpp%'")}
     for name, tag, blocks, size in (("words[i]", "word", 4000, 32), ("places[i]", "place", 4000, 16), ("first[i]", "slot", 3000, 32),
-                                    ("keys[i]", "key", 4000, 64), ("after", "after", 1, 1 << 16)):
+                                    ("keys[i]", "key", 4000, 64), ("again", "again", 1000, 40), ("after", "after", 1, 1 << 16)):
         assert found[name, at(POOLS, tag)] == (blocks, blocks * size), (name, found)
     misses = dict(rows("SELECT object, sum(read_misses + write_misses) FROM counts WHERE level = 'L1d' AND "
                        "(object LIKE '% (pools.cpp%' OR object = 'slots') GROUP BY 1"))

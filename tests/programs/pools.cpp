@@ -7,7 +7,7 @@
 #include <sys/mman.h>
 
 // clang-format off
-enum { ITEMS = 4000, CHUNK = 1 << 16, SLOTS = 3000 };
+enum { ITEMS = 4000, REUSED = 1000, CHUNK = 1 << 16, SLOTS = 3000 };
 
 struct word { long letters[3]; word *next; };
 struct place { double x, y; };
@@ -60,12 +60,13 @@ __attribute__((noipa)) static slot *new_slot()
 
 static char *region;
 
+static int region_used[2];
+
 __attribute__((noipa)) static void *from_region(int kind, int bytes)
 {
-	static int used[2];
-	char *piece = region + kind * (1 << 20) + used[kind];
+	char *piece = region + kind * (1 << 20) + region_used[kind];
 
-	used[kind] += bytes;
+	region_used[kind] += bytes;
 	asm volatile("" : "+r"(piece));
 	return piece;
 }
@@ -94,6 +95,12 @@ int main()
 	}
 	for (int i = 0; i < ITEMS; i++)
 		sum += words[i]->letters[0] + static_cast<long>(places[i]->x) + *keys[i] + first[i % SLOTS]->value[0];
+	region_used[0] = region_used[1] = 0;
+	for (int i = 0; i < REUSED; i++) {
+		long *again = static_cast<long *>(from_region(0, 40)); // @again
+		*again = i;
+		sum += *again;
+	}
 	arena.release();
 	long *after = static_cast<long *>(std::malloc(CHUNK)); // @after
 	for (int i = 0; i < CHUNK / 8; i++)
