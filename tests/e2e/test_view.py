@@ -18,7 +18,7 @@ import subprocess
 import time
 import urllib.parse
 
-from harness import ENVIRONMENT, NEARMISS, TOP, Skip, main, nearmiss
+from harness import ENVIRONMENT, NEARMISS, TOP, Skip, at, main, nearmiss, program, record
 
 NEST = os.path.join(TOP, "examples/transpose.nest")
 HOSTILE = "<script>alert(1)</script>\"'&\u202e\u0007\x1b[31m\n</SCRIPT>"
@@ -391,6 +391,16 @@ def case_evictions():
         assert part["rest"] + sum(row["count"] for row in part["rows"]) == answer["total"]
         few = s.get("/api/p/0/evictions", top=1)
         assert len(few["objects"]) == 1 and few["rest"] == few["total"] - few["matrix"][0][0]
+
+
+def case_eviction_lines_have_innermost_frames():
+    record([program("userlines")])
+    find = at("tests/programs/userlines.cpp", "find")
+    with served("p.nmp") as s:
+        lines = [row for row in s.get("/api/p/0/evictions/lines")["rows"] if row["line"] == row["victim_line"] == find]
+        assert lines and all(row["inner_file"] and row["victim_inner_file"] for row in lines), lines
+        assert any(row["victim_inner_file"].endswith("stl_tree.h") and row["victim_inner_line"] != find for row in lines), lines
+        assert any(row["inner_function"].startswith("std::") for row in lines), lines
 
 
 def case_histograms_and_curves():

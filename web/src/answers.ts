@@ -119,6 +119,11 @@ export interface EvictionLine {
 	victim_file: string | null;
 	victim_line: number | null;
 	victim_function: string | null;
+	/** The innermost frames, of inlined calls too, where the lines are the user's. */
+	inner_file?: string | null;
+	inner_line?: number | null;
+	victim_inner_file?: string | null;
+	victim_inner_line?: number | null;
 	count: number;
 	share: number;
 }

@@ -209,7 +209,7 @@ static json_t *json_of_lines(const struct nm_facts *lines, int64_t offset, int64
 int nm_view_eviction_lines(const struct nm_view_profile *of, const struct nm_request *request,
 			   json_t **ret_answer, struct nm_error *err)
 {
-	static const unsigned all[NM_FACT_KEYS] = {0, 1, 2, 3, 4, 5, 6, 7};
+	static const unsigned all[NM_FACT_KEYS] = {0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13};
 	struct nm_fact_condition of_pair[2];
 	const struct nm_facts *facts;
 	struct nm_facts lines = {.key_count = 0};

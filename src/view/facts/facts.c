@@ -163,7 +163,7 @@ int nm_facts_sum(struct nm_facts *ret_facts, const struct nm_facts *facts, const
 
 int nm_facts_join(struct nm_facts *ret_facts, const struct nm_facts *before, const struct nm_facts *after)
 {
-	static const unsigned same[NM_FACT_KEYS] = {0, 1, 2, 3, 4, 5, 6, 7};
+	static const unsigned same[NM_FACT_KEYS] = {0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13};
 	struct nm_facts rows = {.key_count = before->key_count,
 				.sum_count = before->sum_count + after->sum_count,
 				.numbers = before->numbers};

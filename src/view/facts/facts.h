@@ -16,7 +16,7 @@
 #include "map.h"
 #include "reader.h"
 
-enum { NM_FACT_KEYS = 8 };
+enum { NM_FACT_KEYS = 14 };
 
 /* What rows are read: of the views `counts`, `field_counts` (fields that have a name) and `evictions`. */
 enum nm_fact_kind { NM_FACTS_COUNTS, NM_FACTS_FIELDS, NM_FACTS_EVICTIONS };

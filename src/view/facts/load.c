@@ -2,6 +2,7 @@
  *
  * load.c - reads facts from the views of a profile.
  */
+#include <fnmatch.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -9,10 +10,12 @@
 #include "memstream.h"
 #include "utf8.h"
 
-/* The keys of each kind, which are columns of its view, and the rest of the query; ?1 is the level. */
+/* The keys of each kind, which are columns of its view, the rest of the query (?1 is the level), and the keys
+ * that only a view has that shows frames of the user's code. */
 static const struct {
 	const char *keys[NM_FACT_KEYS + 1];
 	const char *from;
+	const char *inner[7];
 } kinds[] = {
     [NM_FACTS_COUNTS] = {{"object", "function", "file", "line", "thread", "process"},
 			 "counts WHERE level = ?1"},
@@ -20,7 +23,9 @@ static const struct {
 			 "field_counts WHERE level = ?1 AND field IS NOT NULL"},
     [NM_FACTS_EVICTIONS] = {{"evictor", "file", "line", "function", "victim", "victim_file", "victim_line",
 			     "victim_function"},
-			    "evictions WHERE level = ?1"},
+			    "evictions WHERE level = ?1",
+			    {"inner_file", "inner_line", "inner_function", "victim_inner_file",
+			     "victim_inner_line", "victim_inner_function"}},
 };
 
 static const char *const counts[] = {
@@ -31,10 +36,7 @@ static const char *const counts[] = {
 #undef NM_LATER_COUNT
 };
 
-int nm_fact_is_number(const char *name)
-{
-	return !strcmp(name, "line") || !strcmp(name, "thread") || !strcmp(name, "victim_line");
-}
+int nm_fact_is_number(const char *name) { return !strcmp(name, "thread") || !fnmatch("*line", name, 0); }
 
 /* ---- names ---- */
 
@@ -105,8 +107,15 @@ static int add_row(struct nm_facts *facts, struct nm_fact_names *names, const st
 	return 0;
 }
 
+static void add_key(struct nm_facts *facts, const char *key, FILE *sql)
+{
+	fprintf(sql, "%s%s", facts->key_count ? ", " : "SELECT ", key);
+	facts->numbers |= (unsigned)nm_fact_is_number(key) << facts->key_count;
+	facts->names[facts->key_count++] = key;
+}
+
 /* Empty facts of a kind, and the query for their rows, malloc'ed; NULL: no memory. */
-static char *prepare(struct nm_facts *facts, enum nm_fact_kind kind)
+static char *prepare(struct nm_facts *facts, enum nm_fact_kind kind, int has_inner)
 {
 	char *text = NULL;
 	size_t bytes;
@@ -116,11 +125,10 @@ static char *prepare(struct nm_facts *facts, enum nm_fact_kind kind)
 		return NULL;
 	*facts =
 	    (struct nm_facts){.sum_count = kind == NM_FACTS_EVICTIONS ? 1 : sizeof counts / sizeof *counts};
-	for (const char *const *key = kinds[kind].keys; *key; key++) {
-		fprintf(sql, "%s%s", facts->key_count ? ", " : "SELECT ", *key);
-		facts->numbers |= (unsigned)nm_fact_is_number(*key) << facts->key_count;
-		facts->names[facts->key_count++] = *key;
-	}
+	for (const char *const *key = kinds[kind].keys; *key; key++)
+		add_key(facts, *key, sql);
+	for (const char *const *key = kinds[kind].inner; has_inner && *key; key++)
+		add_key(facts, *key, sql);
 	for (unsigned s = 0; s < facts->sum_count; s++)
 		fprintf(sql, ", %s", kind == NM_FACTS_EVICTIONS ? "count" : counts[s]);
 	fprintf(sql, " FROM %s", kinds[kind].from);
@@ -132,8 +140,12 @@ int nm_facts_load(struct nm_facts *ret_facts, struct nm_fact_names *names, struc
 {
 	struct nm_facts facts;
 	struct nm_rows *rows = NULL;
-	char *sql = prepare(&facts, kind);
-	int status = sql ? nm_profile_query(profile, sql, &rows, err) : nm_fail_memory(err);
+	int has_inner =
+	    nm_profile_has_row(profile, "SELECT 1 FROM temp.sqlite_schema WHERE name = 'evictions'", err);
+	char *sql = has_inner < 0 ? NULL : prepare(&facts, kind, has_inner);
+	int status = has_inner < 0 ? has_inner
+		     : sql         ? nm_profile_query(profile, sql, &rows, err)
+				   : nm_fail_memory(err);
 
 	free(sql);
 	if (status)

@@ -25,10 +25,18 @@ const SHOWN = 30;
 
 const name = (object: string | null) => object ?? "unknown";
 
+/** The user's line, and the innermost one where that is another. */
+function places(file: string | null, line: number | null, code: string | null, innerFile?: string | null,
+	innerLine?: number | null): string {
+	const shown = place(file, line, code);
+	return !innerFile || (innerFile === file && innerLine === line) ? shown : `${shown} < ${place(innerFile, innerLine ?? null)}`;
+}
+
 function rowOf(line: EvictionLine): Cell[] {
 	return [
-		name(line.evictor), place(line.file, line.line, line.function), name(line.victim),
-		place(line.victim_file, line.victim_line, line.victim_function), line.count, line.share,
+		name(line.evictor), places(line.file, line.line, line.function, line.inner_file, line.inner_line), name(line.victim),
+		places(line.victim_file, line.victim_line, line.victim_function, line.victim_inner_file, line.victim_inner_line),
+		line.count, line.share,
 	];
 }
 
