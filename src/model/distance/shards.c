@@ -17,12 +17,16 @@
  * the rate that was asked for, and then SMALL, when all objects have more than MOST_LINES, and keeps counts
  * beyond MOST_ROWS bins for the whole only: less than 16 MB whatever the run.
  *
+ * The first touch of a line by an object of high rate looks cold even if one of lower rate, which does not
+ * follow the line, touched it before. Of lines that all rates follow it is known; so touches that look cold
+ * are shared out among the distances of such first touches, each of which stands for those that the lower
+ * rate misses. Where there are none, all are taken to be cold, and the interval reaches down to where none is.
+ *
  * Intervals: lines fall into BUCKETS by hash, and the misses of each estimate the variance of the whole;
  * those of groups are taken to be as much larger than that of independent touches as that of the whole. To
- * this comes what the curve falls within the standard error of a distance. The first touch of a line by an
- * object of high rate counts as cold, though one of lower rate, which does not follow the line, may have
- * touched it before: intervals reach down to where all these are hits. The model's error is that of few lines
- * which are touched far more than others.
+ * this comes what the curve falls within the standard error of a distance, and the error of a share (Agresti
+ * and Coull 1998) of the touches that look cold. The model's error is that of few lines which are touched far
+ * more than others.
  */
 #include <math.h>
 #include <stdlib.h>
@@ -46,7 +50,7 @@ enum {
 	BINS = NM_BIN_COLD + 1
 };
 
-static const struct nm_model_error model_error = {.part = 0.1, .least = 0.0004};
+static const struct nm_model_error model_error = {.part = 0.04, .least = 0.0002};
 
 /* A line that is followed. */
 struct followed {
@@ -70,12 +74,16 @@ struct row {
 	int64_t touches;
 	double weight;   /* touches that they stand for */
 	double variance; /* of that, if touches were independent */
+	/* of first touches of lines, those that would look cold had the lines other hashes: of how many
+	 * touches that is known, and for how many they stand */
+	double known, alike;
 };
 
 /* A touch that was counted. */
 struct counted {
 	double weight; /* 0: none was */
 	unsigned bin;
+	double alike; /* as in a row */
 };
 
 struct shards {
@@ -84,8 +92,8 @@ struct shards {
 	uint32_t small; /* lines that an object may have at a higher rate */
 	struct nm_vec(struct object) objects;
 	struct nm_vec(uint32_t) object_of; /* [key] */
-	struct nm_vec(double) doubtful;    /* [key]: weight of touches that count as cold but may not be */
-	uint64_t lowest;                   /* threshold of an object: smaller hashes are followed always */
+	struct nm_vec(double) doubtful;    /* [key]: weight of touches that look cold but may not be */
+	uint64_t lowest, heaviest; /* threshold and weight of an object: smaller hashes are followed always */
 	struct nm_vec(struct followed) lines;
 	uint32_t free, count;           /* of lines */
 	struct nm_map by_line;          /* line -> index */
@@ -203,7 +211,10 @@ static void lower_rate(struct shards *s, struct object *o)
 
 	o->weight = (uint64_t)llround(ONE / rate);
 	o->threshold = (uint64_t)(rate * 0x1p64);
-	s->lowest = o->threshold < s->lowest ? o->threshold : s->lowest;
+	if (o->threshold < s->lowest) {
+		s->lowest = o->threshold;
+		s->heaviest = o->weight;
+	}
 	while (at) {
 		const uint32_t index = at - 1;
 		struct followed *f = &s->lines.at[index];
@@ -249,6 +260,7 @@ static int make(void **ret_self, const struct nm_estimator_setup *setup)
 	s->rate = setup->rate;
 	s->small = SMALL;
 	s->lowest = UINT64_MAX;
+	s->heaviest = ONE;
 	if (nm_vec_reach(&s->rows, BINS) || renumber(s)) {
 		nm_vec_free(&s->rows);
 		free(s);
@@ -305,6 +317,12 @@ static void add_to_row(struct row *r, double weight, int touches)
 	r->variance += weight * (weight - 1);
 }
 
+static void add_alike(struct row *r, double alike)
+{
+	r->known += alike > 0;
+	r->alike += alike;
+}
+
 /* The row of a key and a bin; NULL: there is no room for it. */
 static int row_of(struct shards *s, uint32_t key, unsigned bin, struct row **ret_row)
 {
@@ -330,23 +348,30 @@ static int count(struct shards *s, uint32_t key, const struct counted *c, int to
 	struct row *row;
 
 	add_to_row(&s->rows.at[c->bin], c->weight, touches);
+	add_alike(&s->rows.at[c->bin], c->alike);
 	if (row_of(s, key, c->bin, &row))
 		return NM_ENOMEM;
-	if (row)
+	if (row) {
 		add_to_row(row, c->weight, touches);
+		add_alike(row, c->alike);
+	}
 	return 0;
 }
 
-/* A touch of a line with this hash, by an object whose touches have this weight. */
-static int count_touch(struct shards *s, uint32_t key, unsigned bin, uint64_t hash, uint64_t weight)
+/* A touch of a line with this hash, by an object whose touches have this weight; before: the weight of those
+ * who touched the line last. */
+static int count_touch(struct shards *s, uint32_t key, unsigned bin, uint64_t hash, uint64_t weight,
+		       uint64_t before)
 {
-	const struct counted now = {(double)weight / ONE, bin};
+	const double more = before > weight ? (double)(before - weight) / ONE : 0;
+	const int doubtful = bin == NM_BIN_COLD && hash >= s->lowest;
+	const struct counted now = {(double)weight / ONE, bin, doubtful ? 0 : more};
 	const struct counted both = {now.weight * s->largest.weight,
-				     bin < s->largest.bin ? bin : s->largest.bin};
+				     bin < s->largest.bin ? bin : s->largest.bin, 0};
 
 	s->touches++;
 	s->weight_of_lines += now.weight;
-	if (bin == NM_BIN_COLD && hash >= s->lowest)
+	if (doubtful)
 		s->doubtful.at[key] += now.weight;
 	if (weight > ONE)
 		s->buckets[hash % BUCKETS][bin] += now.weight;
@@ -379,13 +404,14 @@ static int follow(struct shards *s, uint64_t line, uint64_t hash, uint32_t owner
 }
 
 /* Takes a line out of the times; returns the bin of its distance. An object that has a higher rate than its
- * owner gets it. */
-static unsigned take(struct shards *s, uint32_t index, uint32_t object)
+ * owner gets it. *ret_before: the owner's weight. */
+static unsigned take(struct shards *s, uint32_t index, uint32_t object, uint64_t *ret_before)
 {
 	struct followed *f = &s->lines.at[index];
 	const struct object *o = &s->objects.at[object];
 	const unsigned bin = nm_bin_of((weight_up_to(s, s->now) - weight_up_to(s, f->time)) / ONE);
 
+	*ret_before = f->weight;
 	add_weight(s, f->time, -f->weight);
 	if (o->threshold > s->objects.at[f->owner].threshold) {
 		unlink_line(s, index);
@@ -400,6 +426,7 @@ static int touch_line(struct shards *s, const struct nm_line_touch *t, uint64_t 
 	struct object *o = &s->objects.at[object];
 	const int counts = hash < o->threshold;
 	uint32_t index = (uint32_t)nm_map_get(&s->by_line, t->line, UINT32_MAX);
+	uint64_t before = s->heaviest;
 	unsigned bin = NM_BIN_COLD;
 
 	if (index == UINT32_MAX && !counts)
@@ -407,12 +434,12 @@ static int touch_line(struct shards *s, const struct nm_line_touch *t, uint64_t 
 	if (s->now == s->times && renumber(s))
 		return NM_ENOMEM;
 	if (index != UINT32_MAX)
-		bin = take(s, index, object);
+		bin = take(s, index, object, &before);
 	else if (follow(s, t->line, hash, object, &index))
 		return NM_ENOMEM;
 	s->lines.at[index].time = ++s->now;
 	add_weight(s, s->now, s->lines.at[index].weight);
-	if (counts && t->key && count_touch(s, t->key, bin, hash, o->weight))
+	if (counts && t->key && count_touch(s, t->key, bin, hash, o->weight, before))
 		return NM_ENOMEM;
 	while (is_large(s, o))
 		lower_rate(s, o);
@@ -463,40 +490,63 @@ static double design_effect(const struct shards *s, unsigned bin)
 
 /* What is known of a group beside its estimate. */
 struct group {
-	double variance; /* of its misses, */
-	double near;     /* touches whose distance is near the cache's size, */
-	double doubtful; /* cold misses that may be none */
+	double variance;                 /* of its misses, */
+	double near;                     /* touches whose distance is near the cache's size, */
+	double doubtful;                 /* touches that look cold but may not be, */
+	double known;                    /* first touches of which that is known, */
+	double alike;                    /* touches for which these stand, */
+	double alike_misses, alike_cold; /* and, of those, such as miss and as are cold */
 };
 
 static void add_row(struct nm_estimate *e, struct group *g, const struct row *r, unsigned bin,
 		    const unsigned around[2])
 {
 	e->samples += (uint64_t)r->touches;
-	if (r->bin == NM_BIN_COLD)
+	g->known += r->known;
+	g->alike += r->alike;
+	if (r->bin == NM_BIN_COLD) {
 		e->cold_ratio += r->weight;
+		g->alike_cold += r->alike;
+	}
 	if (misses_at(r, bin)) {
 		e->miss_ratio += r->weight;
 		g->variance += r->variance;
+		g->alike_misses += r->alike;
 	}
 	if (r->bin >= around[0] && r->bin < around[1])
 		g->near += r->weight;
+}
+
+/* Shares out the touches that look cold; returns the variance of those that miss. */
+static double settle_doubtful(struct nm_estimate *e, const struct group *g)
+{
+	const double missing = g->alike > 0 ? g->alike_misses / g->alike : 1;
+	const double cold = g->alike > 0 ? g->alike_cold / g->alike : 1;
+	const double n = g->known + 4, share = (missing * g->known + 2) / n;
+
+	e->miss_ratio -= g->doubtful * (1 - missing);
+	e->cold_ratio -= g->doubtful * (1 - cold);
+	return g->known > 0 ? g->doubtful * g->doubtful * share * (1 - share) / n : 0;
 }
 
 static void conclude(struct nm_estimate *e, uint64_t references, const struct group *g, double effect,
 		     int exact)
 {
 	const double n = (double)references;
+	double variance;
 
 	if (!references) {
 		*e = (struct nm_estimate){.miss_ratio = NAN, .cold_ratio = NAN, .low = 0, .high = 1};
 		return;
 	}
-	e->miss_ratio = fmin(1, fmax(0, e->miss_ratio / n));
+	variance = g->variance * effect + g->near * g->near / 16 + settle_doubtful(e, g);
 	e->cold_ratio = fmin(1, fmax(0, e->cold_ratio / n));
-	nm_estimate_spread(e, (g->variance * effect + g->near * g->near / 16) / (n * n));
+	e->miss_ratio = fmin(1, fmax(e->cold_ratio, e->miss_ratio / n));
+	nm_estimate_spread(e, variance / (n * n));
 	if (!exact)
 		nm_estimate_widen(e, &model_error);
-	e->low = fmax(0, e->low - g->doubtful / n);
+	if (!(g->known > 0))
+		e->low = fmax(0, e->low - g->doubtful / n);
 }
 
 static void add_doubtful(const struct shards *s, const struct nm_groups *groups, struct group *known)
