@@ -148,6 +148,9 @@ static struct nm_open_sample *find_sample(struct nm_sampled *s, uint64_t clock)
 		   : NULL;
 }
 
+/* References that a sample stands for. */
+static double weight(const struct nm_sampled *s) { return 1e9 / s->options.rate; }
+
 static int on_reuse(struct nm_engine *e, const struct nm_wire_record *r, struct nm_error *err)
 {
 	struct nm_wire_reuse u;
@@ -163,7 +166,8 @@ static int on_reuse(struct nm_engine *e, const struct nm_wire_record *r, struct 
 	sample = (struct nm_reuse_sample){.start = open->clock + 1,
 					  .distance = u.clock - u.sample - 1,
 					  .starter = open->attr,
-					  .key = attribution(e, u.code.pc, u.address)};
+					  .key = attribution(e, u.code.pc, u.address),
+					  .weight = weight(&e->sampled)};
 	if (!sample.key || nm_passes_reuse(&e->feed.passes, &sample))
 		return nm_fail_memory(err);
 	open->attr = 0;
@@ -206,7 +210,8 @@ int nm_engine_end_samples(struct nm_engine *e)
 	for (size_t i = 0; i < s->samples.count; i++) {
 		const struct nm_reuse_sample sample = {.start = s->samples.at[i].clock + 1,
 						       .distance = NM_NO_REUSE,
-						       .starter = s->samples.at[i].attr};
+						       .starter = s->samples.at[i].attr,
+						       .weight = weight(s)};
 
 		if (sample.starter && nm_passes_reuse(&e->feed.passes, &sample))
 			return NM_ENOMEM;

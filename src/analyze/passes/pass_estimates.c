@@ -68,7 +68,7 @@ static struct nm_reuse_samples *samples_at(struct estimates *e, double rate)
 		if (s->rate == rate)
 			return &s->samples;
 	*s = (struct sampling){.samples = {.slot = NM_SLOT}, .rate = rate};
-	s->sampler = nm_reuse_sampler_new(&s->samples, rate, SEED);
+	s->sampler = nm_reuse_sampler_new(&s->samples, rate, NM_REUSE_ENOUGH, SEED);
 	e->sampling_count++;
 	return s->sampler ? &s->samples : NULL;
 }
@@ -87,10 +87,7 @@ static int add_entry(struct estimates *e, const struct nm_estimate_request *requ
 
 static unsigned needs(const struct nm_engine_options *options)
 {
-	for (unsigned i = 0; i < options->estimate_count; i++)
-		if (options->estimates[i].estimator->keys)
-			return NM_PASS_KEYS;
-	return 0;
+	return options->estimate_count ? NM_PASS_KEYS : 0;
 }
 
 static int make(void **ret_self, const struct nm_pass_setup *setup, struct nm_error *err)
@@ -137,19 +134,22 @@ static int tell(struct estimates *e)
 	return status;
 }
 
-static int touch(struct estimates *e, uint64_t line, uint32_t key, int first)
+static int touch(struct estimates *e, uint64_t first, uint64_t last, uint32_t key)
 {
 	for (unsigned i = 0; i < e->sampling_count; i++)
-		if (nm_reuse_sampler_touch(e->samplings[i].sampler, line, key, first))
+		if (nm_reuse_sampler_touch(e->samplings[i].sampler, first, last, key))
 			return NM_ENOMEM;
-	if (first)
-		e->told = 0;
-	if (!e->has_touched || line == e->top)
-		return 0;
-	e->top = line;
-	e->touches[e->touch_count++] = (struct nm_line_touch){line, key, e->told};
-	e->told = 1;
-	return e->touch_count == TOUCHES ? tell(e) : 0;
+	e->told = 0;
+	for (uint64_t line = first; line <= last && e->has_touched; line++) {
+		if (line == e->top)
+			continue;
+		e->top = line;
+		e->touches[e->touch_count++] = (struct nm_line_touch){line, key, e->told};
+		e->told = 1;
+		if (e->touch_count == TOUCHES && tell(e))
+			return NM_ENOMEM;
+	}
+	return 0;
 }
 
 static int batch(void *self, const struct nm_pass_batch *b)
@@ -167,9 +167,8 @@ static int batch(void *self, const struct nm_pass_batch *b)
 			const uint64_t first = refs[k].address >> e->shift;
 			const uint64_t last = (refs[k].address + refs[k].size - 1) >> e->shift;
 
-			for (uint64_t line = first; line <= last; line++)
-				if (touch(e, line, r->weight ? refs[k].attr : 0, line == first))
-					return NM_ENOMEM;
+			if (touch(e, first, last, r->weight ? refs[k].attr : 0))
+				return NM_ENOMEM;
 		}
 	}
 	return 0;
@@ -185,6 +184,8 @@ static int keys(void *self, const struct nm_attribution *attributions, size_t co
 		objects[i] = attributions[i].object;
 	if (!status)
 		status = tell(e);
+	for (unsigned i = 0; i < e->sampling_count && !status; i++)
+		status = nm_reuse_sampler_keys(e->samplings[i].sampler, objects, count);
 	for (unsigned i = 0; i < e->count && !status; i++)
 		if (e->entries[i].estimator->keys)
 			status = e->entries[i].estimator->keys(e->entries[i].self, objects, count);

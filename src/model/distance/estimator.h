@@ -27,15 +27,22 @@ struct nm_reuse_sample {
 	uint64_t distance;
 	uint32_t starter; /* key of that reference */
 	uint32_t key;     /* of the one that touched the line next; 0: none did */
+	double weight;    /* references that it stands for: 1 / the probability that it was chosen */
+	/* Of references that touch several lines: it starts with a further line of one, which has a sample for
+	 * its first line too; it ends with a line that is not the one whose last touch is longest ago, by which
+	 * a reference hits or misses. */
+	int further, aside;
 };
 
-/* ---- reuse_samples.c: a list of samples, 16 bytes each, shared by all estimators that stand on them ---- */
+/* ---- reuse_samples.c: a list of samples, 20 bytes each, shared by all estimators that stand on them ---- */
 
 enum { NM_SLOT = 200000 /* references of a time slot, as paper 4 has it */ };
 
 struct nm_kept_sample {
 	uint32_t slot, starter, key;
 	uint16_t bin; /* of the distance; NM_BIN_COLD: none */
+	uint8_t further, aside;
+	float weight;
 };
 
 struct nm_reuse_samples {
@@ -49,6 +56,8 @@ struct nm_reuse_samples {
 /* In any order.  0 or NM_ENOMEM. */
 int nm_reuse_samples_add(struct nm_reuse_samples *samples, const struct nm_reuse_sample *sample);
 void nm_reuse_samples_sort(struct nm_reuse_samples *samples);
+/* How many samples of equal weights tell as much of the whole (Kish, Survey Sampling, 1965). */
+double nm_reuse_samples_effective(const struct nm_reuse_samples *samples);
 void nm_reuse_samples_free(struct nm_reuse_samples *samples);
 
 /* ---- estimators ---------------------------------------------------------------------------------- */
@@ -59,7 +68,7 @@ struct nm_groups {
 	const uint32_t *of_key;
 	size_t keys;                /* keys are below */
 	uint32_t count;             /* of groups, group 0 included */
-	const uint64_t *references; /* of each group; those on reuse samples do without, and it may be NULL */
+	const uint64_t *references; /* of each group; NULL: not known, as in sampled recordings */
 };
 
 struct nm_estimate {
@@ -117,46 +126,23 @@ static inline uint32_t nm_group_of(const struct nm_groups *groups, uint32_t key)
 	return key < groups->keys ? groups->of_key[key] : 0;
 }
 
-/* References that are not counted have key 0: they move lines, so that others find them nearer or farther.
- *
- * Samples of a group. References that are not cold are those that end a sample, so cold references are 1 -
- * ends / starts, and of the others misses / ends miss. A sample may start with a reference of one group and
- * end with one of another. */
+/* What samples tell of a group: sums of weights, which estimate numbers. Each reference starts a sample, beside
+ * those of its further lines, and each that is not cold ends one, beside those that it ends aside. A sample
+ * may start with a reference of one group and end with one of another. So cold misses are samples that start
+ * here less those that end here, and misses are those that start less hits that end. Sums of w (w - 1) are the
+ * variances and covariances of these numbers (Horvitz and Thompson 1952); they are 0 where every reference was
+ * chosen. References that are not counted have key 0: they move lines, so that others find them nearer or
+ * farther. */
 struct nm_reuse_sum {
-	uint64_t starts, ends, own; /* own: ends of samples that started here too */
-	double misses, squares;     /* sums of probabilities, over ends, and of their squares */
-	double variance;            /* of `misses`, by what the samples do not tell */
+	uint64_t samples;
+	double references, misses, cold;
+	double references_squared, references_misses, references_cold, misses_squared;
+	double variance; /* of `misses`, by what the samples do not tell */
 };
 
-static inline void nm_reuse_sum_start(struct nm_reuse_sum *sums, const struct nm_groups *groups, uint32_t key)
-{
-	const uint32_t group = nm_group_of(groups, key);
-
-	sums[0].starts += key != 0;
-	if (group)
-		sums[group].starts++;
-}
-
-static inline void nm_reuse_sum_add(struct nm_reuse_sum *sum, double miss, int own)
-{
-	sum->ends++;
-	sum->own += own != 0;
-	sum->misses += miss;
-	sum->squares += miss * miss;
-}
-
-/* A sample that ended misses with this probability. */
-static inline void nm_reuse_sum_end(struct nm_reuse_sum *sums, const struct nm_groups *groups,
-				    const struct nm_kept_sample *sample, double miss)
-{
-	const uint32_t group = nm_group_of(groups, sample->key);
-
-	if (!sample->key)
-		return;
-	nm_reuse_sum_add(&sums[0], miss, sample->starter != 0);
-	if (group)
-		nm_reuse_sum_add(&sums[group], miss, group == nm_group_of(groups, sample->starter));
-}
+/* A sample that, if it ended, missed with this probability. */
+void nm_reuse_sum_add(struct nm_reuse_sum *sums, const struct nm_groups *groups,
+		      const struct nm_kept_sample *sample, double miss);
 
 /* The standard deviation of a model's error: a part of the misses that are not cold, and a miss ratio. */
 struct nm_model_error {
@@ -166,9 +152,12 @@ struct nm_model_error {
 /* Widens low and high by that error, within [0, 1]: errors add as their squares. */
 void nm_estimate_widen(struct nm_estimate *estimate, const struct nm_model_error *error);
 
-/* From sums to an estimate. The interval is that of ratios of sums (Cochran, Sampling Techniques, 1977,
- * section 6.3), but at least Wilson's (1927) of as many samples. */
-void nm_reuse_conclude(const struct nm_reuse_sum *sum, struct nm_estimate *ret_estimate);
+/* From sums to an estimate of a group with so many references; 0: not known. If they are, misses are corrected
+ * by how many too few or too many references the samples stand for: the regression estimator (Cochran,
+ * Sampling Techniques, 1977, section 7.3); else they are divided by the references that the samples stand for
+ * (section 6.3). The interval is that of either, but at least Wilson's (1927) of as many independent samples as
+ * would tell as much. */
+void nm_reuse_conclude(const struct nm_reuse_sum *sum, uint64_t references, struct nm_estimate *ret_estimate);
 
 /* Sets low and high to the normal interval of this variance of the miss ratio, within [0, 1]; 0: the ratio
  * itself. */

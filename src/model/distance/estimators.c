@@ -49,31 +49,56 @@ static void set_interval(struct nm_estimate *e, double n, double half)
 	e->high = fmin(1, fmax(p + half, centre + wilson));
 }
 
-/* Of ends / starts: samples are in one of them, or in both. */
-static double variance_of_ends(const struct nm_reuse_sum *sum)
+/* In a group: the references, misses and cold misses that a sample is, each from -1 to 1. */
+static void add(struct nm_reuse_sum *sum, double weight, double references, double misses, double cold)
 {
-	const double starts = (double)sum->starts, ends = (double)sum->ends, own = (double)sum->own;
-	const double ratio = ends / starts;
+	const double variance = weight * (weight - 1);
 
-	return ((starts - own) * ratio * ratio + (ends - own) + own * (1 - ratio) * (1 - ratio)) /
-	       (starts * starts);
+	sum->samples += references > 0;
+	sum->references += weight * references;
+	sum->misses += weight * misses;
+	sum->cold += weight * cold;
+	sum->references_squared += variance * references * references;
+	sum->references_misses += variance * references * misses;
+	sum->references_cold += variance * references * cold;
+	sum->misses_squared += variance * misses * misses;
 }
 
-void nm_reuse_conclude(const struct nm_reuse_sum *sum, struct nm_estimate *ret)
+void nm_reuse_sum_add(struct nm_reuse_sum *sums, const struct nm_groups *groups,
+		      const struct nm_kept_sample *sample, double miss)
 {
-	const double starts = (double)sum->starts, ends = (double)sum->ends;
+	const uint32_t from = nm_group_of(groups, sample->starter), to = nm_group_of(groups, sample->key);
+	const double start = sample->starter && !sample->further, end = sample->key && !sample->aside;
+	const double hit = end * (1 - miss), w = sample->weight;
+
+	add(&sums[0], w, start, start - hit, start - end);
+	if (from && from == to) {
+		add(&sums[from], w, start, start - hit, start - end);
+		return;
+	}
+	if (from)
+		add(&sums[from], w, start, start, start);
+	if (to)
+		add(&sums[to], w, 0, -hit, -end);
+}
+
+void nm_reuse_conclude(const struct nm_reuse_sum *sum, uint64_t references, struct nm_estimate *ret)
+{
+	const int known = references && sum->references_squared > 0;
+	const double n = references ? (double)references : sum->references, excess = sum->references - n;
+	const double of_cold = known ? sum->references_cold / sum->references_squared : 0;
+	const double slope = known ? sum->references_misses / sum->references_squared : sum->misses / n;
 	struct nm_estimate e = {
-	    .miss_ratio = NAN, .cold_ratio = NAN, .low = 0, .high = 1, .samples = sum->starts};
+	    .miss_ratio = NAN, .cold_ratio = NAN, .low = 0, .high = 1, .samples = sum->samples};
 
-	if (sum->starts) {
-		const double warm = fmin(1, ends / starts), missing = ends > 0 ? sum->misses / ends : 0;
-		const double variance = fmax(sum->squares - missing * missing * ends, 0) + sum->variance;
+	if (sum->references > 0) {
+		const double variance = sum->misses_squared - 2 * slope * sum->references_misses +
+					slope * slope * sum->references_squared + sum->variance;
 
-		e.cold_ratio = 1 - warm;
-		e.miss_ratio = fmin(1, e.cold_ratio + warm * missing);
-		set_interval(&e, starts,
-			     normal_975 * hypot(warm * sqrt(variance) / fmax(ends, 1),
-						(1 - missing) * sqrt(variance_of_ends(sum))));
+		e.cold_ratio = fmin(fmax((sum->cold - of_cold * excess) / n, 0), 1);
+		e.miss_ratio = fmin(fmax((sum->misses - slope * excess) / n, e.cold_ratio), 1);
+		set_interval(&e, n * n / fmax(sum->references_squared, 1e-9),
+			     normal_975 * sqrt(fmax(variance, 0)) / n);
 	}
 	*ret = e;
 }

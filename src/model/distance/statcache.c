@@ -5,8 +5,8 @@
  *
  * A line is out of a cache of L lines after n misses with probability f(n) = 1 - (1 - 1/L)^n (equation 1). A
  * reference of reuse distance A that comes at miss ratio R has seen A * R misses, so in each time slot R N =
- * sum of h(A) f(A R) (equation 6). N is the number of samples that started in the slot and h their histogram,
- * so that lines which are not touched again count in N alone. R = 0 is a root always; the right side is
+ * sum of h(A) f(A R) (equation 6). N is the number of references in the slot that the samples stand
+ * for and h their histogram, so that lines which are not touched again count in N alone. R = 0 is a root always; the right side is
  * concave in R, so there is at most one other, and it is there if the slope at 0 is larger than N.
  *
  * The paper's caches are always full. Here a cache evicts nothing before it has been filled: of a reuse
@@ -31,9 +31,12 @@ static const struct nm_model_error model_error = {.part = 0.1, .least = 0.0008};
 static const double LEAST_LOG = -700;     /* of 1 - 1/L with L = 1, so that products are numbers */
 static const double LEAST_DAMPING = 0.05; /* of 1 - slope */
 
-/* Sums over samples of a group in a slot. */
-struct slot_sum {
-	double f, squares, slope; /* of f, its squares, and its derivatives by R */
+/* The samples of a slot. */
+struct slot {
+	const struct nm_kept_sample *at;
+	size_t count;
+	double references; /* that they stand for */
+	double fresh;      /* of their touches, those that nothing followed */
 };
 
 /* A cache of so many lines. */
@@ -56,7 +59,7 @@ struct statcache {
 struct work {
 	const struct nm_groups *groups;
 	const struct cache *cache;
-	struct slot_sum *slot;    /* [groups->count], zeros between slots */
+	double *slope;            /* [groups->count]: of f by R, summed over a slot; zeros between slots */
 	struct nm_reuse_sum *sum; /* [groups->count] */
 };
 
@@ -85,37 +88,39 @@ static double exposure(const struct cache *c, const struct nm_kept_sample *at)
 }
 
 /* The sum of h(A) f(A r) / N - R, and its derivative; r: misses and new lines per reference. */
-static double excess(const struct cache *c, const struct nm_kept_sample *at, size_t n, double ratio,
-		     double fresh, double *ret_slope)
+static double excess(const struct cache *c, const struct slot *slot, double ratio, double *ret_slope)
 {
+	const double fresh = slot->fresh / slot->references;
+	const struct nm_kept_sample *at = slot->at;
 	double sum = 0, slope = 0;
 
-	for (size_t i = 0, end; i < n && at[i].bin < NM_BINS; i = end) {
+	for (size_t i = 0, end; i < slot->count && at[i].bin < NM_BINS; i = end) {
 		const double distance = exposure(c, &at[i]), misses = distance * (ratio + fresh);
+		double weight = 0;
 
-		for (end = i + 1; end < n && at[end].bin == at[i].bin;)
-			end++;
-		sum += (double)(end - i) * leaves(c->log_stay, misses);
-		slope += (double)(end - i) * distance * leaves_slope(c->log_stay, misses);
+		for (end = i; end < slot->count && at[end].bin == at[i].bin; end++)
+			weight += at[end].weight;
+		sum += weight * leaves(c->log_stay, misses);
+		slope += weight * distance * leaves_slope(c->log_stay, misses);
 	}
-	*ret_slope = slope / (double)n - 1;
-	return sum / (double)n - ratio;
+	*ret_slope = slope / slot->references - 1;
+	return sum / slot->references - ratio;
 }
 
 /* The largest root in [0, 1]: Newton's steps within a bracket, which is halved where they leave it. The
  * excess is concave and not above 0 at 1, so there is no root but 0 if it does not rise there. */
-static double solve(const struct cache *c, const struct nm_kept_sample *at, size_t n, double fresh)
+static double solve(const struct cache *c, const struct slot *slot)
 {
 	enum { STEPS = 100 };
 	static const double precision = 1e-9;
-	double low = 0, high = 1, x = 1, slope, y = excess(c, at, n, 0, fresh, &slope);
+	double low = 0, high = 1, x = 1, slope, y = excess(c, slot, 0, &slope);
 
 	if (y <= 0 && slope <= 0)
 		return 0;
 	for (unsigned i = 0; i < STEPS; i++) {
 		const double last = x;
 
-		y = excess(c, at, n, x, fresh, &slope);
+		y = excess(c, slot, x, &slope);
 		if (y > 0)
 			low = x;
 		else
@@ -129,56 +134,20 @@ static double solve(const struct cache *c, const struct nm_kept_sample *at, size
 	return x;
 }
 
-static void add_to_slot(struct slot_sum *sum, double f, double slope)
+/* The slot that begins with a sample. */
+static struct slot slot_at(const struct nm_reuse_samples *samples, size_t at)
 {
-	sum->f += f;
-	sum->squares += f * f;
-	sum->slope += slope;
-}
+	struct slot slot = {.at = &samples->at[at]};
 
-/* Adds the samples of a slot to all sums. */
-static void add_samples(struct work *w, const struct nm_kept_sample *at, size_t n, double ratio)
-{
-	for (size_t i = 0; i < n; i++) {
-		const uint32_t key = nm_group_of(w->groups, at[i].key);
-		double distance, f, slope;
-
-		nm_reuse_sum_start(w->sum, w->groups, at[i].starter);
-		if (at[i].bin >= NM_BINS)
-			continue;
-		distance = exposure(w->cache, &at[i]);
-		f = leaves(w->cache->log_stay, distance * ratio);
-		slope = distance * leaves_slope(w->cache->log_stay, distance * ratio);
-		nm_reuse_sum_end(w->sum, w->groups, &at[i], f);
-		if (at[i].key)
-			add_to_slot(&w->slot[0], f, slope);
-		if (key)
-			add_to_slot(&w->slot[key], f, slope);
+	for (; at < samples->count && samples->at[at].slot == slot.at->slot; at++) {
+		slot.count++;
+		slot.references += samples->at[at].further ? 0 : samples->at[at].weight;
+		slot.fresh += samples->at[at].bin < NM_BINS ? 0 : samples->at[at].weight;
 	}
+	return slot;
 }
 
-/* The variance of a group's misses grows by that of a slot, whose sums are cleared. error: the deviation of R
- * there. */
-static void settle(struct work *w, uint32_t group, double error)
-{
-	w->sum[group].variance += pow(w->slot[group].slope * error, 2);
-	w->slot[group] = (struct slot_sum){0};
-}
-
-/* How many of the samples from `at` on are of its slot; *ret_fresh: of those, how many nothing ended. */
-static size_t slot_at(const struct nm_reuse_samples *samples, size_t at, size_t *ret_fresh)
-{
-	size_t end = at, fresh = 0;
-
-	while (end < samples->count && samples->at[end].slot == samples->at[at].slot)
-		end++;
-	while (fresh < end - at && samples->at[end - 1 - fresh].bin >= NM_BINS)
-		fresh++;
-	*ret_fresh = fresh;
-	return end - at;
-}
-
-/* In a slot, the samples that wait become `more` more. */
+/* In a slot, the weight of samples that wait becomes `more` more. */
 static int add_waiting(struct statcache *s, double slot, double more)
 {
 	const uint64_t last = (s->samples->last - 1) / s->samples->slot;
@@ -190,15 +159,15 @@ static int add_waiting(struct statcache *s, double slot, double more)
 	return 0;
 }
 
-/* From changes in the number of samples that wait to lines: a line that was touched stays so. */
-static void accumulate(struct statcache *s)
+/* From changes in the weight of samples that wait to lines: a line that was touched stays so. scale: of
+ * weights. */
+static void accumulate(struct statcache *s, double scale)
 {
-	const double rate = (double)s->samples->count / (double)s->samples->last;
 	double waiting = 0, most = 0;
 
 	for (size_t slot = 0; slot < s->touched.count; slot++) {
 		waiting += s->touched.at[slot];
-		most = fmax(most, waiting / rate);
+		most = fmax(most, waiting * scale);
 		s->touched.at[slot] = most;
 	}
 }
@@ -206,20 +175,23 @@ static void accumulate(struct statcache *s)
 static int prepare(struct statcache *s)
 {
 	const struct cache always = {.slot = (double)s->samples->slot};
+	double references = 0;
 	int status = 0;
-	size_t fresh;
 
 	nm_reuse_samples_sort(s->samples);
-	for (size_t i = 0; i < s->samples->count; i += slot_at(s->samples, i, &fresh))
+	for (size_t i = 0; i < s->samples->count; i += slot_at(s->samples, i).count)
 		s->slots++;
 	for (size_t i = 0; i < s->samples->count && !status; i++) {
 		const struct nm_kept_sample *at = &s->samples->at[i];
 
-		status = add_waiting(s, at->slot, 1);
+		references += at->further ? 0 : at->weight;
+		status = add_waiting(s, at->slot, at->weight);
 		if (at->bin < NM_BINS && !status)
-			status = add_waiting(s, at->slot + 0.5 + exposure(&always, at) / always.slot, -1);
+			status = add_waiting(s, at->slot + 0.5 + exposure(&always, at) / always.slot,
+					     -(double)at->weight);
 	}
-	accumulate(s);
+	if (references > 0)
+		accumulate(s, (double)s->samples->last / references);
 	return status;
 }
 
@@ -242,7 +214,7 @@ static const struct cache *solution(struct statcache *s, uint64_t lines)
 	struct cache c = {.lines = lines,
 			  .log_stay = fmax(log1p(-1 / (double)lines), LEAST_LOG),
 			  .slot = (double)s->samples->slot};
-	size_t slot = 0, fresh, n;
+	size_t solved = 0;
 
 	for (size_t i = 0; i < s->caches.count; i++)
 		if (s->caches.at[i].lines == lines)
@@ -255,26 +227,61 @@ static const struct cache *solution(struct statcache *s, uint64_t lines)
 		free(c.ratios);
 		return NULL;
 	}
-	for (size_t i = 0; i < s->samples->count; i += n) {
-		n = slot_at(s->samples, i, &fresh);
-		c.ratios[slot++] = solve(&c, &s->samples->at[i], n, (double)fresh / (double)n);
+	for (size_t i = 0; i < s->samples->count;) {
+		const struct slot slot = slot_at(s->samples, i);
+
+		c.ratios[solved++] = solve(&c, &slot);
+		i += slot.count;
 	}
 	return &s->caches.at[s->caches.count - 1];
 }
 
-/* Adds the n samples of a slot, whose ratio of misses and new lines is given. */
-static void add_slot(struct work *w, const struct nm_kept_sample *at, size_t n, double ratio)
+/* A sample's f in a slot with this ratio of misses and new lines, and its derivative by R. */
+static double miss_of(const struct cache *c, const struct nm_kept_sample *at, double ratio, double *ret_slope)
 {
-	double error;
+	const double distance = at->bin < NM_BINS ? exposure(c, at) : 0;
 
-	add_samples(w, at, n, ratio);
-	error = sqrt(fmax(w->slot[0].squares - w->slot[0].f * w->slot[0].f / (double)n, 0)) / (double)n /
-		fmax(1 - w->slot[0].slope / (double)n, LEAST_DAMPING);
-	for (size_t i = 0; i < n; i++) {
-		settle(w, nm_group_of(w->groups, at[i].starter), error);
-		settle(w, nm_group_of(w->groups, at[i].key), error);
+	*ret_slope = distance * leaves_slope(c->log_stay, distance * ratio);
+	return leaves(c->log_stay, distance * ratio);
+}
+
+/* Adds the samples of a slot to all sums; returns the standard error of the slot's R. */
+static double add_samples(struct work *w, const struct slot *slot, double ratio)
+{
+	const double fresh = slot->fresh / slot->references;
+	double variance = 0, slopes = 0, slope = 0, f = 0;
+
+	for (size_t i = 0; i < slot->count; i++) {
+		const struct nm_kept_sample *at = &slot->at[i];
+
+		if (!i || at->bin != at[-1].bin)
+			f = miss_of(w->cache, at, ratio + fresh, &slope);
+		nm_reuse_sum_add(w->sum, w->groups, at, f);
+		variance += at->weight * (at->weight - 1) * (f - ratio) * (f - ratio);
+		slopes += at->weight * slope;
+		if (at->key)
+			w->slope[0] += at->weight * slope;
+		if (nm_group_of(w->groups, at->key))
+			w->slope[nm_group_of(w->groups, at->key)] += at->weight * slope;
 	}
+	return sqrt(variance) / slot->references / fmax(1 - slopes / slot->references, LEAST_DAMPING);
+}
+
+/* The variance of a group's hits grows by that of a slot, whose slope is cleared. error: the deviation of R
+ * there. */
+static void settle(struct work *w, uint32_t group, double error)
+{
+	w->sum[group].variance += pow(w->slope[group] * error, 2);
+	w->slope[group] = 0;
+}
+
+static void add_slot(struct work *w, const struct slot *slot, double ratio)
+{
+	const double error = add_samples(w, slot, ratio);
+
 	settle(w, 0, error);
+	for (size_t i = 0; i < slot->count; i++)
+		settle(w, nm_group_of(w->groups, slot->at[i].key), error);
 }
 
 static int estimate(void *self, const struct nm_groups *groups, uint64_t lines, struct nm_estimate *ret)
@@ -282,24 +289,26 @@ static int estimate(void *self, const struct nm_groups *groups, uint64_t lines, 
 	struct statcache *s = self;
 	struct work w = {.groups = groups, .cache = solution(s, lines)};
 	const double *ratio = w.cache ? w.cache->ratios : NULL;
-	size_t fresh, n;
 
-	w.slot = calloc(groups->count, sizeof *w.slot);
+	w.slope = calloc(groups->count, sizeof *w.slope);
 	w.sum = calloc(groups->count, sizeof *w.sum);
-	if (!ratio || !w.slot || !w.sum) {
-		free(w.slot);
+	if (!ratio || !w.slope || !w.sum) {
+		free(w.slope);
 		free(w.sum);
 		return NM_ENOMEM;
 	}
-	for (size_t i = 0; i < s->samples->count; i += n) {
-		n = slot_at(s->samples, i, &fresh);
-		add_slot(&w, &s->samples->at[i], n, *ratio++ + (double)fresh / (double)n);
+	for (size_t i = 0; i < s->samples->count;) {
+		const struct slot slot = slot_at(s->samples, i);
+
+		add_slot(&w, &slot, *ratio++);
+		i += slot.count;
 	}
 	for (uint32_t group = 0; group < groups->count; group++) {
-		nm_reuse_conclude(&w.sum[group], &ret[group]);
+		nm_reuse_conclude(&w.sum[group], groups->references ? groups->references[group] : 0,
+				  &ret[group]);
 		nm_estimate_widen(&ret[group], &model_error);
 	}
-	free(w.slot);
+	free(w.slope);
 	free(w.sum);
 	return 0;
 }

@@ -31,7 +31,7 @@ static const struct nm_model_error model_error = {.part = 0.15, .least = 0.0005}
 
 /* Of the samples that start in a window: */
 struct window {
-	double survivors[NM_BINS + 1]; /* share of reuse distances that are the lowest of a bin or more, */
+	double survivors[NM_BINS + 1]; /* per reference: distances that are the lowest of a bin or more, */
 	double sum[NM_BINS + 1];       /* summed over distances from 1 up to that one */
 };
 
@@ -83,14 +83,14 @@ static double start_of(const struct cut *cut, const struct nm_kept_sample *sampl
 	return (sample->slot + 0.5) * cut->slot;
 }
 
-/* From numbers of samples in bins to shares of those at a bin or above, and their sums. Within a bin
- * distances are evenly spread. */
-static void accumulate(struct window *w, double samples)
+/* From weights of samples in bins to numbers of those at a bin or above, per reference, and their sums. Within
+ * a bin distances are evenly spread. */
+static void accumulate(struct window *w, double references)
 {
 	for (unsigned bin = NM_BINS; bin-- > 0;)
 		w->survivors[bin] += w->survivors[bin + 1];
 	for (unsigned bin = 0; bin <= NM_BINS; bin++)
-		w->survivors[bin] /= fmax(samples, 1);
+		w->survivors[bin] /= fmax(references, 1);
 	for (unsigned bin = 0; bin + 1 < NM_BINS; bin++) {
 		const double width = low(bin + 1) - low(bin),
 			     fall = w->survivors[bin] - w->survivors[bin + 1];
@@ -130,7 +130,7 @@ static double expect(const struct cut *cut, double start, double distance)
 static struct cut plan(const struct nm_reuse_samples *samples)
 {
 	const uint32_t slots = samples->count ? samples->at[samples->count - 1].slot + 1 : 1;
-	const size_t affordable = samples->count / SAMPLES_A_WINDOW;
+	const double affordable = nm_reuse_samples_effective(samples) / SAMPLES_A_WINDOW;
 	const uint32_t most = affordable < 1 ? 1 : affordable < WINDOWS ? (uint32_t)affordable : WINDOWS;
 	const uint32_t length = (slots + most - 1) / most;
 
@@ -141,17 +141,18 @@ static struct cut plan(const struct nm_reuse_samples *samples)
 
 static void fill(struct cut *cut, const struct nm_reuse_samples *samples)
 {
-	uint64_t in_window[WINDOWS] = {0};
+	double in_window[WINDOWS] = {0};
 
 	for (size_t i = 0; i < samples->count; i++) {
 		const struct nm_kept_sample *sample = &samples->at[i];
 		const uint32_t window = window_of(cut, start_of(cut, sample));
 
-		cut->windows[window].survivors[sample->bin < NM_BINS ? sample->bin : NM_BINS]++;
-		in_window[window]++;
+		cut->windows[window].survivors[sample->bin < NM_BINS ? sample->bin : NM_BINS] +=
+		    sample->weight;
+		in_window[window] += sample->further ? 0 : sample->weight;
 	}
 	for (uint32_t i = 0; i < cut->count; i++)
-		accumulate(&cut->windows[i], (double)in_window[i]);
+		accumulate(&cut->windows[i], in_window[i]);
 }
 
 /* Samples of one slot and bin have one expected distance. */
@@ -194,12 +195,11 @@ static int estimate(void *self, const struct nm_groups *groups, uint64_t lines, 
 	for (size_t i = 0; i < s->samples->count; i++) {
 		const struct nm_kept_sample *at = &s->samples->at[i];
 
-		nm_reuse_sum_start(sums, groups, at->starter);
-		if (at->bin < NM_BINS)
-			nm_reuse_sum_end(sums, groups, at, s->distance[i] >= (double)lines - 0.5);
+		nm_reuse_sum_add(sums, groups, at, s->distance[i] >= (double)lines - 0.5);
 	}
 	for (uint32_t group = 0; group < groups->count; group++) {
-		nm_reuse_conclude(&sums[group], &ret[group]);
+		nm_reuse_conclude(&sums[group], groups->references ? groups->references[group] : 0,
+				  &ret[group]);
 		nm_estimate_widen(&ret[group], &model_error);
 	}
 	free(sums);

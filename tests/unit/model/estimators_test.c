@@ -48,56 +48,106 @@ static size_t next_touch(const struct stream *s, size_t at)
 	return i;
 }
 
-static void sample(const struct stream *s, double rate, uint64_t seed, struct nm_reuse_samples *ret)
+/* Each key is an object of its own. */
+static void sample(const struct stream *s, double rate, uint32_t enough, uint64_t seed,
+		   struct nm_reuse_samples *ret)
 {
+	static const uint32_t objects[KEYS + 1] = {0, 1, 2, 3, 4};
 	struct nm_reuse_sampler *sampler;
 
 	*ret = (struct nm_reuse_samples){.slot = SLOT};
-	sampler = nm_reuse_sampler_new(ret, rate, seed);
+	sampler = nm_reuse_sampler_new(ret, rate, enough, seed);
 	assert_non_null(sampler);
+	assert_int_equal(nm_reuse_sampler_keys(sampler, objects, KEYS + 1), 0);
 	for (size_t i = 0; i < REFS; i++)
-		assert_int_equal(nm_reuse_sampler_touch(sampler, s->lines[i], s->keys[i], 1), 0);
+		assert_int_equal(nm_reuse_sampler_touch(sampler, s->lines[i], s->lines[i], s->keys[i]), 0);
 	assert_int_equal(nm_reuse_sampler_finish(sampler), 0);
 	nm_reuse_sampler_free(sampler);
 }
 
-/* At rate 1 each reference is a sample; at others each is one as often as the rate says. */
+/* At rate 1, and of objects of few references, each reference is a sample. */
 static void test_sampler(void **state)
 {
 	static struct stream s;
 	struct nm_reuse_samples samples;
-	uint64_t expected[REFS / SLOT][NM_BIN_COLD + 1] = {{0}}, total = 0;
 
 	(void)state;
 	rng_state = 1;
 	make_stream(&s, 0);
-	sample(&s, 1, 1, &samples);
-	assert_int_equal(samples.count, REFS);
-	for (size_t i = 0; i < REFS; i++) {
-		size_t next = next_touch(&s, i);
+	for (unsigned small = 0; small < 2; small++) {
+		uint64_t expected[REFS / SLOT][NM_BIN_COLD + 1] = {{0}};
 
-		expected[i / SLOT][next < REFS ? nm_bin_of(next - i - 1) : NM_BIN_COLD]++;
-	}
-	for (size_t i = 0; i < samples.count; i++)
-		assert_true(expected[samples.at[i].slot][samples.at[i].bin]-- > 0);
-	nm_reuse_samples_free(&samples);
-	for (uint64_t seed = 0; seed < 100; seed++) {
-		sample(&s, 0.01, seed, &samples);
-		total += samples.count;
+		sample(&s, small ? 1e-6 : 1, small ? REFS : 2, 1, &samples);
+		assert_int_equal(samples.count, REFS);
+		for (size_t i = 0; i < REFS; i++) {
+			size_t next = next_touch(&s, i);
+
+			expected[i / SLOT][next < REFS ? nm_bin_of(next - i - 1) : NM_BIN_COLD]++;
+		}
+		for (size_t i = 0; i < samples.count; i++) {
+			assert_true(expected[samples.at[i].slot][samples.at[i].bin]-- > 0);
+			assert_true(samples.at[i].weight == 1);
+		}
 		nm_reuse_samples_free(&samples);
 	}
-	assert_in_range(total, 100 * REFS / 100 * 95 / 100, 100 * REFS / 100 * 105 / 100);
+}
+
+/* At other rates the samples of an object stand for its references, in each part of the run, however often
+ * its rate was halved; and it has enough samples, if it has the references, but not many more. */
+static void test_rates_of_objects(void **state)
+{
+	enum { ENOUGH = 100, SEEDS = 200 };
+	static struct stream s;
+	uint64_t counts[KEYS + 1] = {0}, before[KEYS + 1] = {0};
+	double weights[KEYS + 1] = {0}, early[KEYS + 1] = {0}, cold = 0, all_cold = 0;
+
+	(void)state;
+	rng_state = 2;
+	make_stream(&s, 0);
+	for (size_t i = 0; i < REFS; i++) {
+		s.keys[i] = s.keys[i] == 4 && below(20) ? 3 : s.keys[i]; /* key 4 is rare */
+		counts[s.keys[i]]++;
+		before[s.keys[i]] += i < SLOT;
+		all_cold += next_touch(&s, i) == REFS;
+	}
+	assert_in_range(counts[4], 1, ENOUGH - 1);
+	for (uint64_t seed = 0; seed < SEEDS; seed++) {
+		struct nm_reuse_samples samples;
+		uint64_t taken[KEYS + 1] = {0};
+
+		sample(&s, 1e-6, ENOUGH, seed, &samples);
+		for (size_t i = 0; i < samples.count; i++) {
+			const struct nm_kept_sample *at = &samples.at[i];
+
+			taken[at->starter]++;
+			weights[at->starter] += at->weight;
+			early[at->starter] += at->slot ? 0 : at->weight;
+			cold += at->bin == NM_BIN_COLD ? at->weight : 0;
+		}
+		for (uint32_t key = 1; key < 4; key++)
+			assert_in_range(taken[key], ENOUGH / 4, ENOUGH * 3 / 2);
+		assert_int_equal(taken[4], counts[4]);
+		nm_reuse_samples_free(&samples);
+	}
+	for (uint32_t key = 1; key <= KEYS; key++) {
+		assert_true(fabs(weights[key] / SEEDS / (double)counts[key] - 1) < 0.03);
+		assert_true(fabs(early[key] / SEEDS / (double)before[key] - 1) < 0.06);
+	}
+	assert_true(fabs(cold / SEEDS / all_cold - 1) < 0.03);
 }
 
 /* ---- twins --------------------------------------------------------------------------------------- */
 
 static double middle(unsigned bin) { return ((double)nm_bin_low(bin) + (double)nm_bin_high(bin)) / 2; }
 
-/* Lines that were touched up to the end of a slot: as many as samples wait for theirs, or did before. */
+/* Lines that were touched up to the end of a slot: as many as samples that wait for theirs stand for, or did
+ * before. */
 static double twin_touched(const struct nm_reuse_samples *samples, uint32_t slot, uint32_t last)
 {
-	double most = 0;
+	double most = 0, weight = 0;
 
+	for (size_t i = 0; i < samples->count; i++)
+		weight += samples->at[i].further ? 0 : samples->at[i].weight;
 	for (uint32_t s = 0; s <= slot; s++) {
 		double waiting = 0;
 
@@ -105,9 +155,10 @@ static double twin_touched(const struct nm_reuse_samples *samples, uint32_t slot
 			const struct nm_kept_sample *at = &samples->at[i];
 			const double end = at->slot + 0.5 + middle(at->bin < NM_BINS ? at->bin : 0) / SLOT;
 
-			waiting += at->slot <= s && (at->bin >= NM_BINS || fmin(end, (double)last) >= s + 1);
+			if (at->slot <= s && (at->bin >= NM_BINS || fmin(end, (double)last) >= s + 1))
+				waiting += at->weight;
 		}
-		most = fmax(most, waiting * (double)samples->last / (double)samples->count);
+		most = fmax(most, waiting * (double)samples->last / weight);
 	}
 	return most;
 }
@@ -136,23 +187,24 @@ static double twin_exposure(const struct nm_kept_sample *at, double full)
 static double twin_statcache(const struct nm_reuse_samples *samples, uint64_t lines, uint32_t group)
 {
 	const double stay = 1 - 1.0 / (double)lines, full = twin_full(samples, (double)lines);
-	double misses = 0, starts = 0, ends = 0;
+	double misses = 0, references = 0;
 
 	for (uint32_t slot = 0; slot < REFS / SLOT; slot++) {
 		double low = 0, high = 1, n = 0, fresh = 0;
 
 		for (size_t i = 0; i < samples->count; i++)
 			if (samples->at[i].slot == slot) {
-				n++;
-				fresh += samples->at[i].bin == NM_BIN_COLD;
+				n += samples->at[i].further ? 0 : samples->at[i].weight;
+				fresh += samples->at[i].bin == NM_BIN_COLD ? samples->at[i].weight : 0;
 			}
 		for (unsigned step = 0; step < 50; step++) {
 			double ratio = (low + high) / 2, sum = 0;
 
 			for (size_t i = 0; i < samples->count; i++)
 				if (samples->at[i].slot == slot && samples->at[i].bin != NM_BIN_COLD)
-					sum += 1 - pow(stay, twin_exposure(&samples->at[i], full) *
-								 (ratio + fresh / n));
+					sum += samples->at[i].weight *
+					       (1 - pow(stay, twin_exposure(&samples->at[i], full) *
+								  (ratio + fresh / n)));
 			*(sum / n > ratio ? &low : &high) = ratio;
 		}
 		for (size_t i = 0; i < samples->count; i++) {
@@ -160,14 +212,15 @@ static double twin_statcache(const struct nm_reuse_samples *samples, uint64_t li
 
 			if (at->slot != slot)
 				continue;
-			starts += !group || group_of[at->starter] == group;
-			if (at->bin == NM_BIN_COLD || (group && group_of[at->key] != group))
-				continue;
-			ends++;
-			misses += 1 - pow(stay, twin_exposure(at, full) * (low + fresh / n));
+			if (!group || group_of[at->starter] == group) {
+				references += at->further ? 0 : at->weight;
+				misses += at->weight;
+			}
+			if (at->bin != NM_BIN_COLD && (!group || group_of[at->key] == group))
+				misses -= at->weight * pow(stay, twin_exposure(at, full) * (low + fresh / n));
 		}
 	}
-	return ends < starts ? (misses + starts - ends) / starts : misses / ends;
+	return fmin(fmax(misses / references, 0), 1);
 }
 
 static void compare_statcache(const struct nm_reuse_samples *samples, void *estimator)
@@ -198,7 +251,7 @@ static void test_statcache(void **state)
 
 		rng_state = seed;
 		make_stream(&s, seed % 2);
-		sample(&s, seed < 2 ? 1 : 0.1, seed, &samples);
+		sample(&s, seed < 2 ? 1 : 0.1, 200, seed, &samples);
 		assert_int_equal(nm_estimator_statcache.make(&estimator, &setup), 0);
 		compare_statcache(&samples, estimator);
 		nm_estimator_statcache.free(estimator);
@@ -243,7 +296,7 @@ static void test_statstack(void **state)
 	(void)state;
 	rng_state = 5;
 	make_stream(&s, 1);
-	sample(&s, 1, 1, &samples);
+	sample(&s, 1, 2, 1, &samples);
 	for (size_t i = 0; i < samples.count; i++)
 		assert_true(samples.at[i].bin < NM_BINS_SINGLE || samples.at[i].bin == NM_BIN_COLD);
 	assert_int_equal(nm_estimator_statstack.make(&estimator, &setup), 0);
@@ -257,6 +310,75 @@ static void test_statstack(void **state)
 	}
 	nm_estimator_statstack.free(estimator);
 	nm_reuse_samples_free(&samples);
+}
+
+/* ---- sums ----------------------------------------------------------------------------------------- */
+
+/* Samples that stand for two references each, three of four of them hits. Where the group is known to have
+ * more references than they stand for, the rest are taken to hit as often. Ten more samples end here only. */
+static void test_known_references(void **state)
+{
+	enum { SAMPLES = 100, FOREIGN = 10, REFERENCES = 210 };
+	const double hits = 2 * 0.75 * SAMPLES + 2 * FOREIGN;
+	struct nm_reuse_sum sums[GROUPS] = {{0}};
+	struct nm_estimate unknown, known;
+
+	(void)state;
+	for (unsigned i = 0; i < SAMPLES; i++)
+		nm_reuse_sum_add(sums, &groups, &(struct nm_kept_sample){.starter = 1, .key = 1, .weight = 2},
+				 i % 4 == 0);
+	for (unsigned i = 0; i < FOREIGN; i++)
+		nm_reuse_sum_add(sums, &groups, &(struct nm_kept_sample){.starter = 4, .key = 1, .weight = 2},
+				 0);
+	nm_reuse_conclude(&sums[1], 0, &unknown);
+	nm_reuse_conclude(&sums[1], REFERENCES, &known);
+	assert_true(fabs(unknown.miss_ratio - (1 - hits / (2 * SAMPLES))) < 1e-9);
+	assert_true(fabs(known.miss_ratio - (1 - (hits + 0.75 * (REFERENCES - 2 * SAMPLES)) / REFERENCES)) <
+		    1e-9);
+	assert_true(known.cold_ratio < 1e-9);
+	assert_int_equal(known.samples, SAMPLES);
+}
+
+/* References to one line or two: they hit or miss by the larger of the distances, as the exact stack has them. */
+static void test_two_lines(void **state)
+{
+	enum { LINES = 500 };
+
+	(void)state;
+	for (unsigned kind = 0; kind < 3; kind++) {
+		static const uint32_t objects[] = {0, 1};
+		struct nm_reuse_samples samples = {.slot = SLOT};
+		struct nm_reuse_sampler *sampler = nm_reuse_sampler_new(&samples, 1, 2, 1);
+		uint64_t last[LINES + 1] = {0}, expected[NM_BIN_COLD + 1] = {0}, references = 0;
+
+		rng_state = 7;
+		assert_int_equal(nm_reuse_sampler_keys(sampler, objects, 2), 0);
+		for (uint64_t i = 1; i <= REFS; i++) {
+			/* walks on; jumps among pairs; jumps, to one line or two */
+			const uint64_t line = kind == 0   ? i % LINES
+					      : kind == 1 ? 2 * below(LINES / 2)
+							  : below(LINES);
+			const uint64_t end = line + (kind < 2 || below(2)),
+				       oldest = last[line] < last[end] ? last[line] : last[end];
+
+			expected[oldest ? nm_bin_of(i - oldest - 1) : NM_BIN_COLD]++;
+			last[line] = last[end] = i;
+			assert_int_equal(nm_reuse_sampler_touch(sampler, line, end, 1), 0);
+		}
+		assert_int_equal(nm_reuse_sampler_finish(sampler), 0);
+		for (size_t i = 0; i < samples.count; i++) {
+			const struct nm_kept_sample *at = &samples.at[i];
+
+			references += !at->further;
+			if (at->bin != NM_BIN_COLD && !at->aside)
+				assert_true(expected[at->bin]-- > 0);
+		}
+		assert_int_equal(references, REFS);
+		for (unsigned bin = 0; bin < NM_BIN_COLD; bin++)
+			assert_int_equal(expected[bin], 0);
+		nm_reuse_sampler_free(sampler);
+		nm_reuse_samples_free(&samples);
+	}
 }
 
 /* ---- SHARDS --------------------------------------------------------------------------------------- */
@@ -333,7 +455,7 @@ static double ratio_at(const uint64_t *counts, uint64_t lines)
 }
 
 /* The mean error over sizes of the whole must be below `whole`, that of the small object be 0 where all it
- * meets is exact. */
+ * meets is exact, and that of the one that shares lines small, though most of its first touches look cold. */
 static void compare_shards(const struct nm_estimator *estimator, double rate, double whole)
 {
 	static struct nm_line_touch touches[TOUCHES];
@@ -342,7 +464,7 @@ static void compare_shards(const struct nm_estimator *estimator, double rate, do
 	uint64_t references[4];
 	const struct nm_groups by_key = {.of_key = of_key, .keys = 4, .count = 4, .references = references};
 	const struct nm_estimator_setup setup = {.rate = rate};
-	double error = 0, sizes = 0, covered = 0;
+	double error = 0, sizes = 0, covered = 0, shared = 0;
 	void *self;
 
 	rng_state = 3;
@@ -361,6 +483,7 @@ static void compare_shards(const struct nm_estimator *estimator, double rate, do
 
 		assert_int_equal(estimator->estimate(self, &by_key, lines, got), 0);
 		error += fabs(got[0].miss_ratio - truth);
+		shared += fabs(got[3].miss_ratio - ratio_at(counts[3], lines));
 		covered += truth >= got[0].low - 1e-9 && truth <= got[0].high + 1e-9;
 		assert_true(rate < 1 || fabs(got[0].miss_ratio - truth) < 1e-9 ||
 			    estimator == &nm_estimator_shards_size);
@@ -368,6 +491,7 @@ static void compare_shards(const struct nm_estimator *estimator, double rate, do
 			assert_true(fabs(got[1].miss_ratio - ratio_at(counts[1], lines)) < 1e-9);
 	}
 	assert_true(error / sizes <= whole);
+	assert_true(shared / sizes <= whole / 2);
 	assert_true(covered / sizes > 0.8);
 	estimator->free(self);
 }
@@ -403,7 +527,11 @@ static void test_few(void **state)
 			assert_true(got[0].high - got[0].low > 0.7);
 			nm_estimators[i]->free(estimator);
 			assert_int_equal(
-			    nm_reuse_samples_add(&samples, &(struct nm_reuse_sample){1, 5, 1, 1}), 0);
+			    nm_reuse_samples_add(
+				&samples,
+				&(struct nm_reuse_sample){
+				    .start = 1, .distance = 5, .starter = 1, .key = 1, .weight = 100}),
+			    0);
 		}
 		nm_reuse_samples_free(&samples);
 	}
@@ -413,9 +541,10 @@ static void test_few(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-	    cmocka_unit_test(test_sampler),   cmocka_unit_test(test_statcache),
-	    cmocka_unit_test(test_statstack), cmocka_unit_test(test_shards),
-	    cmocka_unit_test(test_few),
+	    cmocka_unit_test(test_sampler),          cmocka_unit_test(test_rates_of_objects),
+	    cmocka_unit_test(test_statcache),        cmocka_unit_test(test_statstack),
+	    cmocka_unit_test(test_shards),           cmocka_unit_test(test_few),
+	    cmocka_unit_test(test_known_references), cmocka_unit_test(test_two_lines),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
