@@ -19,14 +19,37 @@ static int check_scope(const char *scope, struct nm_error *err)
 	return nm_fail_unknown("scope", scope, scopes, err);
 }
 
-static int nothing_fits(const struct nm_curve_request *r, struct nm_error *err)
+/* Whether the profiles have curves of the whole; 0 too if they cannot be read. */
+static int has_total(const struct nm_curve_source *sources, size_t count, const struct nm_curve_request *r)
+{
+	struct nm_curves curves = {0};
+	struct nm_error ignored;
+	int found = 0;
+
+	for (size_t i = 0; i < count && !found; i++)
+		found = !nm_curves_load(&curves, &sources[i], r, "total", &ignored) && curves.list.count;
+	nm_curves_done(&curves);
+	return found;
+}
+
+static int nothing_fits(const struct nm_curve_source *sources, size_t count, const struct nm_curve_request *r,
+			struct nm_error *err)
 {
 	if (r->only)
 		return nm_fail(err, NM_EINVAL, "no curve by %s fits \"%s\"", r->by, r->only);
 	if (r->method)
 		return nm_fail(err, NM_EINVAL, "no curves by %s were found by the method \"%s\"", r->by,
 			       r->method);
-	return nm_fail(err, NM_EINVAL, "there are no curves by %s: record with --distances or --sample",
+	if (!has_total(sources, count, r))
+		return nm_fail(
+		    err, NM_EINVAL,
+		    "there are no curves: record with --distances, --sample or --estimate; if that was "
+		    "done, no reference was counted or sampled");
+	if (!strcmp(r->by, "field"))
+		return nm_fail(err, NM_EINVAL, "estimated curves are not by field: record with --distances");
+	return nm_fail(err, NM_EINVAL,
+		       "there are no curves by %s: none has enough samples; choose a higher rate, or record "
+		       "with --distances",
 		       r->by);
 }
 
@@ -39,7 +62,7 @@ int nm_curve_run(const struct nm_curve_source *sources, size_t count, const stru
 	for (size_t i = 0; i < count && !status; i++)
 		status = nm_curves_load(&curves, &sources[i], request, request->by, err);
 	if (!status && !curves.list.count)
-		status = nothing_fits(request, err);
+		status = nothing_fits(sources, count, request, err);
 	if (!status)
 		status = nm_curves_choose(&curves, request, err);
 	if (!status)

@@ -93,6 +93,34 @@ def case_rates_of_one_method():
     assert done.returncode and b"shards at the rate 0.01 twice" in done.stderr, done
 
 
+def case_few_references():
+    """Nests of no, one and ten references, and of one line, have what can be said of them, and a message for the rest."""
+    loop = "array a[16] of double align 64\nfor i = 0 to {}\n read a[{}]\nend\n"
+    for name, text, misses in (("one", loop.format(0, "i"), 1.0), ("ten", loop.format(9, "i"), 0.2),
+                               ("line", loop.format(999, 0), 0.001)):
+        with open("n.nest", "w", encoding="ascii") as f:
+            f.write(text)
+        done = nearmiss("nest", "-q", "-o", "p.nmp", "--cache", "L1d=32K,8,64", "--distances", "--estimate",
+                        "statcache@1e-4,statstack@1e-4,shards,shards-size", "n.nest")
+        assert done.returncode == 0, done
+        found = rows("SELECT method, miss_ratio, low, high FROM curve WHERE scope = 'total' GROUP BY method HAVING max(size)")
+        assert len(found) == 5 and all(abs(r - misses) < 1e-9 and low <= r <= high for _, r, low, high in found), (name, found)
+    done = nearmiss("nest", "-q", "-o", "p.nmp", "--estimate", "statcache@1e-4", "n.nest")
+    assert done.returncode == 0, done
+    by_field = nearmiss("curve", "-i", "p.nmp", "--by", "field")
+    assert by_field.returncode and b"estimated curves are not by field" in by_field.stderr, by_field
+    with open("n.nest", "w", encoding="ascii") as f:
+        f.write("array a[16] of double align 64\nfor i = 0 to 9\n read a[i]\nend\n")
+    assert nearmiss("nest", "-q", "-o", "p.nmp", "--estimate", "statcache@1e-4", "n.nest").returncode == 0
+    few = nearmiss("curve", "-i", "p.nmp", "--by", "object")
+    assert few.returncode and b"none has enough samples" in few.stderr, few
+    with open("n.nest", "w", encoding="ascii") as f:
+        f.write("array a[16] of double\n")
+    assert nearmiss("nest", "-q", "-o", "p.nmp", "--distances", "n.nest").returncode == 0
+    none = nearmiss("curve", "-i", "p.nmp")
+    assert none.returncode and b"no reference was counted or sampled" in none.stderr, none
+
+
 def case_debian():
     """A program that nobody here wrote, with children, and its picture."""
     gzip, sh = need("gzip", "sh")
