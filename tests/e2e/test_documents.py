@@ -75,13 +75,14 @@ def shape(line):
     return re.sub(r"0x[\da-f]+|[\d.,]+", "#", re.sub(r"\S*/", "", line)).split()
 
 
-def run_document(name):
-    """Runs a document's commands in one folder, which holds the examples and a program ./app."""
+def run_document(name, source="examples/matrix.c", program="app"):
+    """Runs a document's commands in one folder, which holds the examples and a program."""
     prefix = install()
     os.mkdir("work")
     for example in filter(os.path.isfile, glob.glob(os.path.join(TOP, "examples", "*"))):
         shutil.copy(example, "work")
-    run([need("gcc"), "-g", "-O1", "-o", "app", "matrix.c"], folder="work")
+    done = run([need("gcc"), "-g", "-O1", "-o", program, os.path.join(TOP, source)], folder="work")
+    assert done.returncode == 0, done
     environment = dict(ENVIRONMENT, PATH=f"{prefix}/bin:{ENVIRONMENT['PATH']}", LD_LIBRARY_PATH=f"{prefix}/lib",
                        PKG_CONFIG_PATH=f"{prefix}/lib/pkgconfig", PKG_CONFIG_SYSROOT_DIR=os.path.abspath("root"),
                        LC_ALL="C.UTF-8")
@@ -103,6 +104,10 @@ def run_document(name):
 
 def case_readme():
     run_document("README.md")
+
+
+def case_curves():
+    run_document("docs/howto/curves.md", "bench/programs/hash.c", "hash")
 
 
 def case_library():
