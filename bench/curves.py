@@ -7,8 +7,9 @@
     options: --only PROGRAMS, --scale N, --rounds N, --nearmiss FILE, --svg FILE, --from FILE
 
 Accuracy repeats the evaluation of the StatCache paper (Berg and Hagersten, ISPASS 2004): lines of 32 bytes, 2 KB to 4 MB.
-One run of each program simulates fully associative caches of random replacement, counts exact stack distances (fully
-associative LRU), and writes a trace, from which estimates are made at each rate. A second run is a sampled recording. An error is the
+One run of each program simulates fully associative caches of random replacement and set-associative ones, counts exact stack
+distances (fully associative LRU), and writes a trace, from which estimates are made at each rate. A second run is a sampled
+recording. Set-associative caches are beside what the distances predict of them. An error is the
 absolute difference of two miss ratios without cold misses. What an interval should hold is the simulated miss ratio with
 them.
 """
@@ -28,6 +29,7 @@ import workloads
 
 SIZES = [1 << n for n in range(11, 23)]  # 2 KB ... 4 MB
 LINE = 32
+SETS = {"8K,2": 1 << 13, "32K,8": 1 << 15, "256K,8": 1 << 18, "2M,16": 1 << 21}  # LRU caches whose misses distances predict
 METHODS = ["statcache", "statstack", "shards"]
 RATES = ["1e-2", "1e-3", "1e-4"]
 RECORDED_RATE = "1e-3"
@@ -54,9 +56,11 @@ def kept(name, what):
 def record_truth(nearmiss, workload):
     """What no estimate has a part in: kept from one evaluation to the next."""
     profile, trace = kept(workload.name, "truth.nmp"), kept(workload.name, "truth.nmt")
-    caches = [word for size in SIZES for word in ("--cache", f"L1d={size},full,{LINE},policy=random")]
+    caches = [f"L1d={size},full,{LINE},policy=random" for size in SIZES] + [f"L1d={spec},{LINE}" for spec in SETS]
     if not os.path.exists(profile):
-        run_nearmiss([nearmiss, "record", "-q", "-o", "unfinished.nmp", *caches, "--distances", "-t", trace], workload)
+        run_nearmiss([nearmiss, "record", "-q", "-o", "unfinished.nmp",
+                      *[word for spec in caches for word in ("--cache", spec)],
+                      "--distances", "-t", trace], workload)
         os.rename("unfinished.nmp", profile)
 
 
@@ -108,9 +112,23 @@ def simulated(profile, scope):
     with sqlite3.connect(profile) as db:
         for level_size, key, misses, cold, references in db.execute(
                 f"SELECT l.size, {name}, {sums} FROM counts c JOIN levels l ON l.level = c.level AND l.process = c.process "
-                f"GROUP BY 1, 2"):
+                f"WHERE l.policy = 'random' GROUP BY 1, 2"):
             if references:
                 found.setdefault(key, {})[level_size] = (misses / references, cold / references, misses)
+    db.close()
+    return found
+
+
+def predicted(profile):
+    """SPEC of a set-associative cache -> (miss ratio of the whole, what distances predict, [error of each heavy object])."""
+    found = {}
+    with sqlite3.connect(profile) as db:
+        for spec, size in SETS.items():
+            rows = db.execute("SELECT p.predicted, p.misses, p.refs FROM predictions p JOIN levels l ON l.level = p.level "
+                              "AND l.process = p.process WHERE l.size = ? AND l.sets > 1", (size,)).fetchall()
+            predictions, misses, references = (sum(column) for column in zip(*rows))
+            found[spec] = (misses / references, predictions / references,
+                           [(p - m) / r for p, m, r in rows if m >= misses / 100])
     db.close()
     return found
 
@@ -181,7 +199,8 @@ def evaluate(nearmiss, workload):
     process = next(iter(truth))
     curves = {method: points for (method, name), points in estimates_of(workload.name, "total").items() if name == process}
     return {"references": references, "total": evaluate_scope(workload.name, "total"),
-            "object": evaluate_scope(workload.name, "object"), "simulated": truth[process], "curves": curves}
+            "object": evaluate_scope(workload.name, "object"), "simulated": truth[process], "curves": curves,
+            "predicted": predicted(profile)}
 
 
 # ---- tables ----------------------------------------------------------------------------------------
@@ -219,6 +238,16 @@ def summary_table(results):
                      f"{statistics.mean(per_object):.4f}" if per_object else "-",
                      f"{max(per_object):.3f}" if per_object else "-",
                      f"{100 * statistics.mean(held for rows_ in objects for _, _, held in rows_):.0f}" if objects else "-"])
+    return rows
+
+
+def predicted_table(results):
+    rows = [["cache", "mean error", "largest", "objects", "mean error", "largest"]]
+    for spec in SETS:
+        whole = [abs(predictions - misses) for misses, predictions, _ in (r["predicted"][spec] for r in results.values())]
+        objects = [abs(e) for r in results.values() for e in r["predicted"][spec][2]]
+        rows.append([spec, f"{statistics.mean(whole):.4f}", f"{max(whole):.3f}", str(len(objects)),
+                     f"{statistics.mean(objects):.4f}", f"{max(objects):.3f}"])
     return rows
 
 
@@ -280,6 +309,7 @@ def accuracy(options, nearmiss):
             f.write(picture(results))
     print(run.render(summary_table(results), "markdown"))
     print(run.render(total_table(results), "markdown"))
+    print(run.render(predicted_table(results), "markdown"))
 
 
 # ---- cost ------------------------------------------------------------------------------------------
