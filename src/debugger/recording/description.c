@@ -80,16 +80,18 @@ static json_t *levels_json(const struct nm_debugger *d)
 		const struct nm_cache *cache = d->timeline->caches->units[0][i].cache;
 
 		json_array_append_new(
-		    list, json_pack("{s:I, s:s, s:s, s:I, s:I, s:I, s:I, s:b, s:b, s:b, s:b}", "cache",
-				    (json_int_t)nm_cache_of_level(&d->timeline->machine, i), "level",
-				    nm_short_level(&d->timeline->machine, i), "name", spec->name, "sets",
-				    (json_int_t)nm_caches_sets(d->timeline->caches, i), "ways",
-				    (json_int_t)nm_caches_ways(d->timeline->caches, i), "line",
-				    (json_int_t)spec->line, "unit", (json_int_t)nm_level_unit(spec), "data",
-				    spec->side != NM_SIDE_INSTRUCTION && !spec->pages, "first", cache->first,
-				    "dirties", cache->first && !spec->write_through, "private",
-				    d->timeline->machine.cores > 1 &&
-					nm_machine_private(&d->timeline->machine, i)));
+		    list,
+		    json_pack("{s:I, s:s, s:s, s:I, s:I, s:I, s:I, s:b, s:b, s:b, s:b, s:b, s:I}", "cache",
+			      (json_int_t)nm_cache_of_level(&d->timeline->machine, i), "level",
+			      nm_short_level(&d->timeline->machine, i), "name", spec->name, "sets",
+			      (json_int_t)nm_caches_sets(d->timeline->caches, i), "ways",
+			      (json_int_t)nm_caches_ways(d->timeline->caches, i), "line",
+			      (json_int_t)spec->line, "unit", (json_int_t)nm_level_unit(spec), "data",
+			      spec->side != NM_SIDE_INSTRUCTION && !spec->pages, "first", cache->first,
+			      "dirties", cache->first && !spec->write_through, "keeps", !spec->write_through,
+			      "private",
+			      d->timeline->machine.cores > 1 && nm_machine_private(&d->timeline->machine, i),
+			      "next", (json_int_t)(cache->next ? cache->next->level : -1)));
 	}
 	return list;
 }

@@ -43,6 +43,8 @@ struct pictured_cache {
 	uint64_t last_at;  /* which reference that was */
 };
 
+struct nm_positions nm_vec(uint64_t);
+
 struct nm_changes {
 	const struct nm_caches *caches;
 	struct pictured_cache *caches_of; /* by level and core */
@@ -53,6 +55,7 @@ struct nm_changes {
 	/* of the reference in hand: */
 	struct nm_bytes corrections;
 	unsigned correction_count;
+	uint64_t last_slot;            /* that was corrected; 0: none */
 	struct nm_vec(uint64_t) lines; /* that took part */
 	uint64_t late;
 	int begun; /* there is a reference in hand */
@@ -222,9 +225,28 @@ static uint8_t dirties(const struct nm_changes *ch, const struct pictured_cache 
 	return ch->caches->reference->is_write && cache->first && !cache->spec.write_through;
 }
 
+/* What a line that leaves was used for counts for it in the next level. */
+static void credit(struct nm_changes *ch, const struct pictured_cache *p, struct nm_slot left)
+{
+	const struct nm_cache *lower = ch->caches->units[p->core][p->level].cache->next;
+	const struct pictured_cache *q = lower ? cache_of(ch, lower->level, p->core) : NULL;
+	const uint64_t line =
+	    lower ? left.line & ~((uint64_t)nm_level_unit(spec_of(ch, lower->level)) - 1) : NM_NO_LINE;
+
+	for (unsigned way = 0; q && left.line != NM_NO_LINE && q->ways <= MOST_WAYS && way < q->ways; way++) {
+		struct nm_slot *s = &q->at[usual_set(ch, q->level, line) * q->ways + way];
+
+		if (s->line != ~line)
+			continue;
+		s->reuse += left.reuse;
+		s->dirty |= left.dirty && !lower->spec.write_through;
+	}
+}
+
 static void apply(struct nm_changes *ch, const struct nm_effect *e)
 {
 	struct pictured_cache *p = cache_of_effect(ch, e);
+	const int is_first = ch->caches->units[p->core][p->level].cache->first;
 	const uint64_t now = ch->caches->position;
 	struct nm_slot s = empty;
 
@@ -232,11 +254,14 @@ static void apply(struct nm_changes *ch, const struct nm_effect *e)
 		return;
 	if (e->kind == NM_EVENT_HIT) {
 		s = get_slot(p, slot_of(p, e));
-		s.reuse++;
+		s.reuse += is_first;
 		s.dirty |= dirties(ch, p);
 		s.history.last_used = now;
-	} else if (!nm_event_leaves(e->kind)) {
+	} else if (nm_event_leaves(e->kind)) {
+		credit(ch, p, get_slot(p, slot_of(p, e)));
+	} else {
 		s = (struct nm_slot){.line = e->line,
+				     .reuse = is_first && e->kind == NM_EVENT_LOAD,
 				     .attr = ch->caches->reference->attr,
 				     .dirty = dirties(ch, p),
 				     .history = {.loaded_at = now, .last_used = now}};
@@ -262,8 +287,9 @@ static void put_correction(struct nm_changes *ch, unsigned cache, uint64_t slot,
 			(now->history.loaded_at != s->history.loaded_at ? OTHER_LOADED : 0) |
 			(now->history.last_used != s->history.last_used ? OTHER_USED : 0);
 	put(ch, to, cache);
-	put(ch, to, slot);
+	put(ch, to, fold((int64_t)(slot - ch->last_slot)));
 	put(ch, to, other);
+	ch->last_slot = slot;
 	if (other & OTHER_LINE)
 		put(ch, to,
 		    fold((int64_t)(now->line - (ch->begun ? home(ch, ch->caches_of[cache].level) : 0))));
@@ -276,7 +302,7 @@ static void put_correction(struct nm_changes *ch, unsigned cache, uint64_t slot,
 	if (other & OTHER_LOADED)
 		put(ch, to, put_ago(ch, now->history.loaded_at));
 	if (other & OTHER_USED)
-		put(ch, to, put_ago(ch, now->history.last_used));
+		put(ch, to, fold((int64_t)(now->history.last_used - now->history.loaded_at)));
 	ch->correction_count++;
 }
 
@@ -396,6 +422,7 @@ static void end_corrections(struct nm_changes *ch)
 	to->count += ch->corrections.count;
 	ch->corrections.count = 0;
 	ch->correction_count = 0;
+	ch->last_slot = 0;
 }
 
 /* ---- one reference ---- */
@@ -429,33 +456,48 @@ static int by_number(const void *left, const void *right)
 	return (*a > *b) - (*a < *b);
 }
 
-/* The keys of the references at positions, which the lines of the picture were loaded and used at. */
-static int put_earlier(struct nm_changes *ch, struct nm_reference_reader *reader, struct nm_bytes *to)
+/* Where the lines of the picture were loaded and used; and by which keys, as far as the lines tell. */
+static int list_positions(const struct nm_changes *ch, struct nm_positions *at, struct nm_map *keys)
 {
-	struct nm_vec(uint64_t) at = {0};
-	uint64_t before = 0;
 	int status = 0;
 
 	for (unsigned i = 0; i < ch->count; i++)
 		for (uint64_t k = 0; k < ch->caches_of[i].sets * ch->caches_of[i].ways && !status; k++) {
 			const struct nm_slot *s = &ch->caches_of[i].at[k];
 
-			if (s->line)
-				status = nm_vec_push(&at, s->history.loaded_at) ||
-						 nm_vec_push(&at, s->history.last_used)
-					     ? NM_ENOMEM
-					     : 0;
+			if (!s->line)
+				continue;
+			status = nm_vec_push(at, s->history.loaded_at);
+			status |= nm_vec_push(at, s->history.last_used);
+			status |= nm_map_put(keys, s->history.loaded_at, s->attr);
 		}
+	return status;
+}
+
+/* The keys of the references at these positions, which the lines do not tell. */
+static int put_earlier(struct nm_changes *ch, struct nm_reference_reader *reader, struct nm_bytes *to)
+{
+	struct nm_positions at = {0};
+	struct nm_map keys = {0};
+	uint64_t before = 0;
+	int status = list_positions(ch, &at, &keys);
+
 	if (!status && at.count)
 		qsort(at.at, at.count, sizeof *at.at, by_number);
 	for (size_t i = 0; i < at.count && !status; i++) {
-		if (at.at[i] == before)
+		uint32_t key;
+
+		if (at.at[i] == (i ? at.at[i - 1] : 0))
+			continue;
+		key = nm_reference_at(reader, at.at[i] - 1)->attr;
+		if (nm_map_get(&keys, at.at[i], UINT64_MAX) == key)
 			continue;
 		put(ch, to, at.at[i] - before);
-		put(ch, to, nm_reference_at(reader, at.at[i] - 1)->attr);
+		put(ch, to, key);
 		before = at.at[i];
 	}
 	nm_vec_free(&at);
+	nm_map_done(&keys);
 	return status || ch->failed ? NM_ENOMEM : 0;
 }
 

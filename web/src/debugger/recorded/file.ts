@@ -16,7 +16,9 @@ export interface RecordedLevel {
 	data: boolean;     // it takes data, and is no table of pages
 	first: boolean;    // it takes the program's references only
 	dirties: boolean;  // a write leaves its line dirty here
+	keeps: boolean;    // what was written to its lines, until they leave
 	private: boolean;
+	next: number;      // the level that it asks; -1: memory
 }
 
 export interface Description {

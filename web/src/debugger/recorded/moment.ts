@@ -94,8 +94,7 @@ export class Moment {
 			this.apply(effect, key, writes);
 			this.count(effect, key);
 		}
-		for (let count = this.corrections.number(); count > 0; count--)
-			this.correct(this.corrections, chunk.addresses[i]!);
+		this.correct(this.corrections, chunk.addresses[i]!);
 	}
 
 	private enter(): Chunk {
@@ -166,13 +165,31 @@ export class Moment {
 	private apply(effect: Effect, key: number, writes: boolean): void {
 		const { kind, set, way, level } = effect;
 		const slots = this.picture.caches[this.cacheOf(effect, key)]!;
-		const dirties = writes && this.window.levels[level]!.dirties;
+		const { first, dirties: dirty } = this.window.levels[level]!;
+		const dirties = writes && dirty;
 		if (leaves(kind)) this.window.left?.(this.position, effect);
 		if (set >= slots.sets || way >= slots.ways) return;
 		const slot = set * slots.ways + way;
-		if (kind === HIT) slots.hit(slot, this.position, dirties);
-		else if (leaves(kind)) slots.clear(slot);
-		else if (kind !== MISS) slots.fill(slot, effect.line, key, this.position, dirties);
+		if (kind === HIT) {
+			slots.hit(slot, this.position, first ? 1 : 0, dirties);
+		} else if (leaves(kind)) {
+			this.credit(slots, slot);
+			slots.clear(slot);
+		} else if (kind !== MISS) {
+			slots.fill(slot, effect.line, key, this.position, first && kind === LOAD ? 1 : 0, dirties);
+		}
+	}
+
+	/** What a line that leaves was used for counts for it in the next level. */
+	private credit(slots: Slots, slot: number): void {
+		const { next } = this.window.levels[slots.level]!;
+		const lower = this.window.levels[next];
+		if (!lower || lower.ways > MOST_WAYS || slots.isEmpty(slot)) return;
+		const line = Math.floor(slots.line(slot) / lower.unit) * lower.unit;
+		const to = this.picture.caches[this.picture.cacheOf(next, slots.core)]!;
+		const set = usualSet(line, lower.line, lower.sets);
+		const way = to.wayOf(set, line);
+		if (way >= 0) to.use(set * to.ways + way, slots.reuse(slot), slots.dirty(slot) === 1 && lower.keeps);
 	}
 
 	/** A reference that touches two lines is one reference of a first level, but one to each line's set. */
@@ -191,10 +208,17 @@ export class Moment {
 		}
 	}
 
-	/** What the rules have got wrong; or, with nothing before, what a cache holds. */
+	/** What the rules have got wrong; or, with nothing before, what the caches hold. */
 	correct(from: Bytes, address: number | null): void {
-		const slots = this.picture.caches[from.number()]!;
-		const slot = from.number();
+		let slot = 0;
+		for (let count = from.number(); count > 0; count--) {
+			const slots = this.picture.caches[from.number()]!;
+			slot += from.signed();
+			this.correctSlot(from, address, slots, slot);
+		}
+	}
+
+	private correctSlot(from: Bytes, address: number | null, slots: Slots, slot: number): void {
 		const other = from.number();
 		if (other & IS_EMPTY) {
 			slots.clear(slot);
@@ -210,7 +234,7 @@ export class Moment {
 		if (other & OTHER_DIRTY) page.dirty[at]! ^= 1;
 		if (other & OTHER_STATE) page.state[at] = from.number();
 		if (other & OTHER_LOADED) page.loadedAt[at] = this.ago(from);
-		if (other & OTHER_USED) page.lastUsed[at] = this.ago(from);
+		if (other & OTHER_USED) page.lastUsed[at] = page.loadedAt[at]! + from.signed();
 	}
 }
 

@@ -77,22 +77,27 @@ export class Slots {
 		page.line[Slots.at(slot)] = NaN;
 	}
 
-	fill(slot: number, line: number, key: number, now: number, dirty: boolean): void {
+	fill(slot: number, line: number, key: number, now: number, reuse: number, dirty: boolean): void {
 		const page = this.writable(slot);
 		const at = Slots.at(slot);
 		page.line[at] = line;
 		page.key[at] = key;
-		page.reuse[at] = page.state[at] = 0;
+		page.reuse[at] = reuse;
+		page.state[at] = 0;
 		page.loadedAt[at] = page.lastUsed[at] = now;
 		page.dirty[at] = dirty ? 1 : 0;
 	}
 
-	hit(slot: number, now: number, dirties: boolean): void {
+	hit(slot: number, now: number, uses: number, dirties: boolean): void {
 		const page = this.writable(slot);
-		const at = Slots.at(slot);
-		page.reuse[at]!++;
-		page.lastUsed[at] = now;
-		if (dirties) page.dirty[at] = 1;
+		page.lastUsed[Slots.at(slot)] = now;
+		this.use(slot, uses, dirties);
+	}
+
+	use(slot: number, uses: number, dirties: boolean): void {
+		const page = this.writable(slot);
+		page.reuse[Slots.at(slot)]! += uses;
+		if (dirties) page.dirty[Slots.at(slot)] = 1;
 	}
 
 	/** The way of a set that has a line, or -1. */

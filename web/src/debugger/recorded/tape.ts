@@ -57,7 +57,9 @@ export class Tape implements Window {
 		const all = new Bytes(bytes);
 		const moment = new Moment(this, this.from, Picture.empty(this.description));
 		const slots = new Bytes(all.column());
-		for (let count = slots.number(); count > 0; count--) moment.correct(slots, null);
+		moment.correct(slots, null);
+		for (const cache of moment.picture.caches)
+			cache.forEach(0, cache.sets * cache.ways, (slot) => this.earlier.set(cache.loadedAt(slot), cache.key(slot)));
 		const earlier = new Bytes(all.column());
 		for (let at = 0; !earlier.isAtEnd;) {
 			at += earlier.number();
