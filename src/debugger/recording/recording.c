@@ -12,7 +12,8 @@
 #include "recording_priv.h"
 
 enum {
-	WHOLE_MOST = 1 << 22, /* references of a run that may fit as a whole */
+	WINDOW_MOST =
+	    1 << 22, /* references, if no count was asked for: a page goes through them in seconds */
 	MOMENTS = 64,
 	MOMENT_REFERENCES = 64,
 	KEPT_SHARE = 4, /* of the room one part is for moments */
@@ -175,9 +176,10 @@ int nm_debugger_record(struct nm_debugger *d, const struct nm_recording_window *
 {
 	struct recorder r = {.debugger = d, .sink = sink, .err = err};
 	const uint64_t total = nm_debugger_total(d);
-	const uint64_t from = window->first        ? window->first - 1
-			      : total > WHOLE_MOST ? find_most_misses(d)
-						   : 0;
+	const uint64_t from = window->first         ? window->first - 1
+			      : total > WINDOW_MOST ? find_most_misses(d)
+						    : 0;
+	const uint64_t count = window->count ? window->count : WINDOW_MOST;
 	uint64_t to = from;
 	int fits = 1, status;
 
@@ -189,9 +191,7 @@ int nm_debugger_record(struct nm_debugger *d, const struct nm_recording_window *
 		status = nm_fail(err, NM_ENOSPC, "there is no room for what the keys of the run are called");
 	r.kept = sink->room / KEPT_SHARE;
 	if (!status)
-		status = put_window(
-		    &r, from, window->count && window->count < total - from ? from + window->count : total,
-		    &to);
+		status = put_window(&r, from, count < total - from ? from + count : total, &to);
 	if (!status && (from || to < total))
 		status = put_moments(&r, total);
 	*ret_recorded = (struct nm_recording_window){from + 1, to - from};
