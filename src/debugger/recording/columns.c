@@ -34,7 +34,7 @@ int nm_bytes_put_column(struct nm_bytes *to, const struct nm_bytes *column)
 struct guess {
 	uint64_t address;
 	uint32_t next;
-	uint32_t shape; /* size and whether it writes */
+	uint32_t shape; /* size, whether it is not counted, and whether it writes */
 };
 
 struct references {
@@ -48,7 +48,7 @@ struct references {
 static int put_reference(struct references *s, const struct nm_reference *r)
 {
 	struct guess *g = &s->guess[r->attr];
-	const uint32_t shape = (uint32_t)r->size << 1 | r->is_write;
+	const uint32_t shape = (uint32_t)r->size << 2 | (uint32_t)r->uncounted << 1 | r->is_write;
 	const uint64_t move = nm_fold((int64_t)(r->address - g->address));
 	int status;
 

@@ -35,8 +35,8 @@ static json_t *number_of(struct texts *t, const char *text)
 
 static json_t *keys_json(const struct nm_debug_program *p, struct texts *texts)
 {
-	static const char *const names[] = {"function", "file", "line",    "object",
-					    "thread",   "core", "element", "row"};
+	static const char *const names[] = {"function", "file",    "line", "object",   "thread",
+					    "core",     "element", "row",  "uncounted"};
 	enum { COLUMNS = sizeof names / sizeof *names };
 	json_t *keys = json_object(), *column[COLUMNS];
 
@@ -53,7 +53,8 @@ static json_t *keys_json(const struct nm_debug_program *p, struct texts *texts)
 						 json_integer(s->thread),
 						 json_integer(s->core),
 						 json_integer(s->element),
-						 json_integer(s->row)};
+						 json_integer(s->row),
+						 json_integer(s->is_uncounted != 0)};
 
 		for (unsigned k = 0; k < COLUMNS; k++)
 			json_array_append_new(column[k], values[k]);

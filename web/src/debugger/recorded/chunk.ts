@@ -5,7 +5,7 @@ import { Bytes, unfold } from "./bytes";
 export class Chunk {
 	readonly keys: Int32Array;
 	readonly addresses: Float64Array;
-	readonly shapes: Int32Array;   // 2 * size, + 1: it writes
+	readonly shapes: Int32Array;   // 4 * size, + 2: it is not counted, + 1: it writes
 	readonly effects: Uint8Array;
 	readonly figures: Uint8Array;
 	readonly corrections: Uint8Array;

@@ -24,7 +24,7 @@ export interface RecordedLevel {
 export interface Description {
 	session: DebuggerSession;
 	texts: string[];
-	keys: Record<"line" | "thread" | "core" | "element" | "row", number[]> &
+	keys: Record<"line" | "thread" | "core" | "element" | "row" | "uncounted", number[]> &
 		Record<"function" | "file" | "object", (number | null)[]>;
 	scattered: number[];
 	levels: RecordedLevel[];

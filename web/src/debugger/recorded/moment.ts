@@ -48,6 +48,7 @@ export function readShape(packed: number): Shape {
 export interface Window {
 	levels: RecordedLevel[];
 	coreOf: number[];        // by key
+	uncounted: number[];     // by key: 1, if its references are in no sum
 	shapes: Shape[];         // in the order in which they come first
 	chunkAt(position: number): Chunk;  // that has the reference behind a position
 	/** A line leaves; called once for each, however often it is gone through. */
@@ -92,7 +93,7 @@ export class Moment {
 			const effect = this.readEffect(chunk.addresses[i]!, key);
 			this.effects.push(effect);
 			this.apply(effect, key, writes);
-			this.count(effect, key);
+			this.count(effect, key, (chunk.shapes[i]! & 2) === 2);
 		}
 		this.correct(this.corrections, chunk.addresses[i]!);
 	}
@@ -193,10 +194,10 @@ export class Moment {
 	}
 
 	/** A reference that touches two lines is one reference of a first level, but one to each line's set. */
-	private count({ kind, level, set, class: of, key: victim }: Effect, key: number): void {
+	private count({ kind, level, set, class: of, key: victim }: Effect, key: number, isUncounted: boolean): void {
 		const { byKey, bySet } = this.picture.sums[level]!;
-		if (leaves(kind)) byKey[victim * FIGURES + EVICTIONS]!++;
-		if (leaves(kind) || kind === PREFETCH) return;
+		if (leaves(kind) && !this.window.uncounted[victim]) byKey[victim * FIGURES + EVICTIONS]!++;
+		if (leaves(kind) || kind === PREFETCH || isUncounted) return;
 		const serves = kind === HIT || kind === MISS;
 		const again = this.window.levels[level]!.first && (this.counted >>> level & 1) === 1;
 		if (serves && !again) byKey[key * FIGURES + REFERENCES]!++;

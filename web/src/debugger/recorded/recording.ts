@@ -7,7 +7,7 @@ import { Tape } from "./tape";
 /** What a file does not hold; `nearmiss view` does. */
 export class NotRecorded extends Error {}
 
-export interface RecordedReference { key: number; address: number; size: number; writes: boolean }
+export interface RecordedReference { key: number; address: number; size: number; writes: boolean; isUncounted: boolean }
 
 export class Recording {
 	tape: Tape;
@@ -86,7 +86,8 @@ export class Recording {
 		const chunk = this.tape.chunkAt(position - 1);
 		const i = position - 1 - chunk.from;
 		const shape = chunk.shapes[i]!;
-		return { key: chunk.keys[i]!, address: chunk.addresses[i]!, size: shape >> 1, writes: (shape & 1) === 1 };
+		return { key: chunk.keys[i]!, address: chunk.addresses[i]!, size: shape >> 2, writes: (shape & 1) === 1,
+			isUncounted: (shape & 2) === 2 };
 	}
 
 	loops(position: number): Record<string, number> {
@@ -109,7 +110,7 @@ export class Recording {
 	}
 
 	/** Number of the element of its object that a reference touches; null: not known. */
-	elementOf({ key, address }: RecordedReference): number | null {
+	elementOf({ key, address }: Pick<RecordedReference, "key" | "address">): number | null {
 		const { element, object } = this.description.keys;
 		const of = object[key];
 		if (!element[key] || of === null || of === undefined) return null;

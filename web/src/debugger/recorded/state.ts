@@ -24,10 +24,11 @@ export function placeOf(run: Recording, position: number): CodePlace | null {
 export function referenceAt(run: Recording, position: number): Reference | null {
 	if (!position) return null;
 	const reference = run.reference(position);
-	const { key, address, size, writes } = reference;
+	const { key, address, size, writes, isUncounted } = reference;
 	const { thread, core, line } = run.description.keys;
 	return {
 		thread: thread[key]!, core: core[key]!, kind: writes ? "write" : "read", address, size,
+		measured: !isUncounted,
 		file: run.fileOf(key), line: line[key]!, function: run.functionOf(key), object: run.objectOf(key),
 		array_index: run.elementOf(reference), loops: run.loops(position),
 	};

@@ -18,6 +18,7 @@ export class Tape implements Window {
 	readonly to: number;
 	readonly levels;
 	readonly coreOf;
+	readonly uncounted;
 	readonly shapes: Shape[] = [];
 	private readonly chunks: Chunk[] = [];
 	private kept: Moment[] = [];
@@ -32,6 +33,7 @@ export class Tape implements Window {
 		this.to = parts.reduce((sum, { count }) => sum + count, begin.from);
 		this.levels = description.levels;
 		this.coreOf = description.keys.core;
+		this.uncounted = description.keys.uncounted;
 	}
 
 	/** Positions of moments: what the last reference before the first one did is not known. */
