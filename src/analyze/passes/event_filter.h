@@ -23,8 +23,8 @@ void nm_event_filter_free(struct nm_event_filter *filter);
 /* Sends the hierarchy's events to the filter; before the first batch. */
 void nm_event_filter_attach(struct nm_event_filter *filter, struct nm_hierarchy *hierarchy);
 
-/* Instead of that, where somebody else picks among the events: whether the query asks for an event; takes one that
- * it asks for. */
+/* Instead of that, where somebody else picks among the events: whether the query asks for an event; takes one
+ * that it asks for. */
 int nm_event_filter_wants(const struct nm_event_filter *filter, const struct nm_event *event);
 void nm_event_filter_keep(struct nm_event_filter *filter, const struct nm_event *event);
 

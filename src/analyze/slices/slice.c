@@ -2,8 +2,8 @@
  *
  * slice.c - see slice.h.
  *
- * Names of objects may have brackets themselves ("nodes[i].next", "u (a.f90:12)"): a slice begins at the first bracket
- * from which on the rest of the text is one.
+ * Names of objects may have brackets themselves ("nodes[i].next", "u (a.f90:12)"): a slice begins at the
+ * first bracket from which on the rest of the text is one.
  */
 #include "slice.h"
 

@@ -4,10 +4,10 @@
  *
  *     grid[3]  grid[3:7]  grid[:][0]  nodes[5].next  field(2:4,:)  block[3]@8[512][512]
  *
- * A slice is the name of an object, then subscripts, perhaps a field, perhaps a layout. Subscripts in brackets are
- * those of C: from 0 on, FROM:TO without TO, the last ones may be left out. Those in parentheses are Fortran's: from
- * the declared bound on, FROM:TO with TO, all of them. The layout, the bytes of an element and perhaps the
- * dimensions, is for objects whose type is not known.
+ * A slice is the name of an object, then subscripts, perhaps a field, perhaps a layout. Subscripts in brackets
+ * are those of C: from 0 on, FROM:TO without TO, the last ones may be left out. Those in parentheses are
+ * Fortran's: from the declared bound on, FROM:TO with TO, all of them. The layout, the bytes of an element and
+ * perhaps the dimensions, is for objects whose type is not known.
  */
 #ifndef NM_SLICE_H
 #define NM_SLICE_H

@@ -78,8 +78,8 @@ void nm_slice_filter_batch(struct nm_slice_filter *f) { f->written++; }
 
 /* ---- decoding thread ---- */
 
-/* Objects of one name are told apart at the end, when names get " #2" or " (file:line)": those who ask for the
- * latter mean the former now. */
+/* Objects of one name are told apart at the end, when names get " #2" or " (file:line)": those who ask for
+ * the latter mean the former now. */
 static int is_called(const char *asked, const char *name)
 {
 	const size_t n = strlen(name);

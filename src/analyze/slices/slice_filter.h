@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: MIT
  *
- * slice_filter.h - for the cache pass: lets those events through to the event filter that are in a slice of an array
- * (slice.h).
+ * slice_filter.h - for the cache pass: lets those events through to the event filter that are in a slice of
+ * an array (slice.h).
  *
- * An event has an address, and what lies there is known on the decoding thread only, and only while it lies there.
- * So events wait in a list for each batch, and are looked at a whole queue of batches late, as the fields pass
- * does with its samples. An event of a block that was released long before is in no slice.
+ * An event has an address, and what lies there is known on the decoding thread only, and only while it lies
+ * there. So events wait in a list for each batch, and are looked at a whole queue of batches late, as the
+ * fields pass does with its samples. An event of a block that was released long before is in no slice.
  */
 #ifndef NM_SLICE_FILTER_H
 #define NM_SLICE_FILTER_H

@@ -3,8 +3,8 @@
  * array_shape.c - see array_shape.h.
  *
  * C and C++ write "double [512][256]", the last subscript runs through memory fastest; Fortran writes
- * "real(kind=8)(0:9,5)", the first one does. What has no bounds has no shape; neither has Rust's "[T; N]", whose
- * nesting is not followed.
+ * "real(kind=8)(0:9,5)", the first one does. What has no bounds has no shape; neither has Rust's "[T; N]",
+ * whose nesting is not followed.
  */
 #include "array_shape.h"
 
