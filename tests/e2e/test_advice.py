@@ -141,6 +141,26 @@ def case_symbol_lookup():
     assert sum(int(row["misses"]) for row in after) * 5 < sum(int(row["misses"]) for row in before)
 
 
+def names_it(rule, told, object_):
+    """The row of the unnamed memory in before.nmp asks for names; in after.nmp, where it has them, the object that it is has its
+    misses and another cause."""
+    unnamed = report("pairs", "before.nmp")[0]
+    named = report("pairs", "after.nmp")[0]
+    assert unnamed["cause"] == rule and told in unnamed["try"] and not unnamed["saving"], unnamed
+    assert named["object"] == object_ and int(named["misses"]) >= 0.99 * int(unnamed["misses"]), (named, unnamed)
+    left = [row for row in report("pairs", "after.nmp") if row["cause"] == rule and float(row["share"]) >= 5]
+    assert named["cause"] != rule and not left, (named, left)
+
+
+def case_unnamed_memory():
+    for profile, name in (("before.nmp", ""), ("after.nmp", "table")):
+        with open("in.csv", "w", encoding="utf-8") as f:
+            f.write("addr,rw,pc,object\n" + "".join(f"{0x10000000 + 4096 * (i % 997)},r,{4 * i % 64},{name}\n" for i in range(9970)))
+        done = nearmiss("replay", "-q", *MACHINE, "-o", profile, "in.csv")
+        assert done.returncode == 0, done
+    names_it("unnamed memory", "nearmiss/client.h", "table")
+
+
 def mislead(name, *causes, words=(), options=()):
     """No row that matters has one of these causes, and no advice these words. Returns the rows and the advice."""
     record([program("misleading"), name], *(options or MACHINE), profile="p.nmp")
