@@ -8,7 +8,8 @@
 
 enum { POINTS = 400000 };
 
-static double pressure[POINTS], density[POINTS], speed[POINTS];
+static double pressure[POINTS], density[POINTS];
+static float speed[POINTS];
 
 #ifdef REPAIRED
 static void step(double by)
@@ -16,7 +17,7 @@ static void step(double by)
 	for (int i = 0; i < POINTS; i++) {
 		density[i] += by;
 		pressure[i] = density[i] * 1.4;
-		speed[i] = pressure[i] * 0.5 + density[i];
+		speed[i] = (float)(pressure[i] * 0.5 + density[i]);
 	}
 }
 #else
@@ -27,7 +28,7 @@ static void step(double by)
 	for (int i = 0; i < POINTS; i++)
 		pressure[i] = density[i] * 1.4;
 	for (int i = 0; i < POINTS; i++)
-		speed[i] = pressure[i] * 0.5 + density[i];
+		speed[i] = (float)(pressure[i] * 0.5 + density[i]);
 }
 #endif
 
