@@ -117,6 +117,9 @@ int nm_engine_event(struct nm_engine *engine, const struct nm_wire_record *r, st
  * result->objects. */
 int nm_engine_name_objects(struct nm_engine *engine, struct nm_result *result, uint32_t **ret_index);
 
+/* destructors.c: which variables destructors destroy that no code of the user's calls. 0 or NM_ENOMEM. */
+int nm_engine_find_destroyed(struct nm_result *result);
+
 /* chains.c: names heap buckets that differ in their chains only. */
 int nm_engine_name_chains(struct nm_engine *engine, struct nm_result *result);
 

@@ -71,6 +71,8 @@ struct nm_result_context {
 	uint32_t site;        /* of the call; UINT32_MAX: unknown */
 	const char *function; /* that is called */
 	uint64_t calls;
+	/* 1 + the variable that the function destroys, in no call of the user's code; 0: it is not so */
+	uint32_t destroys;
 };
 
 struct nm_result_context_attr {

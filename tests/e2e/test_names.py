@@ -109,6 +109,21 @@ def case_faults_are_named_as_in_the_source():
         assert first["object"].startswith(wanted) and (first["file"] or "").endswith(source), (source, first)
 
 
+def case_destruction_of_globals_is_at_their_declaration():
+    for source, name, tag in (("map.cpp", "prices", "std::map<int, double> prices"), ("pointers.cpp", "world", ">> world;")):
+        path = os.path.join(TOP, "examples/faults", source)
+        run([need("g++"), "-g", "-O2", path, "-o", "./fault"])
+        record(["./fault", "2"], "--callgraph")
+        with open(path, encoding="utf-8") as text:
+            line = next(number for number, written in enumerate(text, 1) if tag in written)
+        found = rows("SELECT user_function, user_line, sum(read_misses) FROM context_counts WHERE level = 'L1d' AND "
+                     "user_function LIKE 'destruction of %' GROUP BY 1, 2")
+        assert [(row[0].rsplit("::", 1)[1], row[1]) for row in found] == [(name, line)] and found[0][2] > 50000, found
+        user, misses = rows("SELECT sum(user_file LIKE '%' || ? AND read_misses), sum(read_misses > 0) FROM context_counts "
+                            "WHERE level = 'L1d' AND read_misses > 5000", source)[0]
+        assert user == misses, (user, misses)
+
+
 def case_calls_of_one_line_are_objects():
     record([program("assigned")])
     source = "tests/programs/assigned.cpp"

@@ -120,7 +120,7 @@ static int merge_contexts(struct merge *f)
 		const struct nm_call *c = &e->calls->list.at[i];
 
 		r->contexts[i] = (struct nm_result_context){
-		    c->parent, c->site < r->site_count ? c->site : UINT32_MAX, NULL, c->count};
+		    c->parent, c->site < r->site_count ? c->site : UINT32_MAX, NULL, c->count, 0};
 		if (name_callee(e, c, &r->contexts[i].function))
 			return NM_ENOMEM;
 	}
@@ -257,7 +257,9 @@ static int merge_all(struct merge *f)
 		status = merge_attrs(f, attrs);
 	f->keys = f->attrs;
 	if (!status && e->calls)
-		status = merge_contexts(f) || merge_context_attrs(f, keys) ? NM_ENOMEM : 0;
+		status = merge_contexts(f) || merge_context_attrs(f, keys) || nm_engine_find_destroyed(r)
+			     ? NM_ENOMEM
+			     : 0;
 	merge.keys = f->keys;
 	merge.contexts = f->by_context;
 	merge.attrs = f->attrs;

@@ -83,6 +83,24 @@ int nm_is_system_library(const char *module)
 	return starts_with_any(module, prefixes);
 }
 
+/* What the compiler and the C library link into each program: it starts and ends the program. */
+static int is_startup(const char *function)
+{
+	static const char *const names[] = {"_start",
+					    "_init",
+					    "_fini",
+					    "frame_dummy",
+					    "__do_global_dtors_aux",
+					    "register_tm_clones",
+					    "deregister_tm_clones",
+					    NULL};
+
+	for (size_t i = 0; names[i]; i++)
+		if (!strcmp(function, names[i]))
+			return 1;
+	return 0;
+}
+
 /* Sources that come with a system, a compiler or a package manager. */
 static int is_library_source(const char *file)
 {
@@ -126,5 +144,5 @@ int nm_is_user_code(const char *folders, const char *module, const struct nm_sou
 		return p->file && is_below(folders, p->file);
 	if (nm_is_system_library(module) || (p->function && nm_is_library_function(p->function)))
 		return 0;
-	return !p->file || !is_library_source(p->file);
+	return p->file ? !is_library_source(p->file) : !p->function || !is_startup(p->function);
 }

@@ -2,10 +2,28 @@
  *
  * contexts.c - stores call chains: their calls, the counts of places in each, and sums that include callees.
  */
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "row.h"
+
+/* The place of a variable that a library destroys: "destruction of prices" where it is declared. */
+static sqlite3_int64 declaration(struct nm_result_writer *w, const struct nm_result_object *variable)
+{
+	const char *at = variable->allocated_at, *colon = strrchr(at, ':');
+	char function[1024], file[4200];
+	struct nm_result_site place = {.function = function, .file = file};
+	sqlite3_int64 site = 0;
+
+	if (!colon || (size_t)(colon - at) >= sizeof file)
+		return 0;
+	snprintf(function, sizeof function, "destruction of %s", variable->name);
+	snprintf(file, sizeof file, "%.*s", (int)(colon - at), at);
+	place.line = (uint32_t)strtoul(colon + 1, NULL, 10);
+	w->status = nm_names_site(&w->store->names, &place, &site);
+	return site;
+}
 
 /* users: for each context, the site of the nearest call that the user wrote; 0: there is none. */
 static void store_contexts(struct nm_result_writer *w, sqlite3_int64 *users)
@@ -24,6 +42,8 @@ static void store_contexts(struct nm_result_writer *w, sqlite3_int64 *users)
 			return;
 		if (c->site != UINT32_MAX && !result->sites[c->site].is_library)
 			users[i] = nm_names_user(&w->store->names, site);
+		else if (c->destroys)
+			users[i] = declaration(w, &result->objects[c->destroys - 1]);
 		nm_row_number(insert, 2, i);
 		if (i)
 			nm_row_number(insert, 3, c->parent);
