@@ -69,7 +69,7 @@ async function goTo(page, to) {
 
 async function at(page, expected) {
 	const text = expected ? `${expected.toLocaleString("en")} of` : "None yet";
-	await page.waitForFunction((start) => document.querySelector(".moment > p, .moment dd").textContent.startsWith(start), text);
+	await page.waitForFunction((start) => document.querySelector(".moment > p, .moment dd")?.textContent.startsWith(start), text);
 }
 
 /** All that is known of the moment, and the pixels that show it. */
@@ -236,10 +236,10 @@ test("a link restores the moment and the views", () => debugging("blocked.nest",
 	const link = page.url();
 	const before = await moment(page);
 	await goTo(page, 10);
-	await page.goto(link);
-	await page.reload();
-	await page.waitForSelector(".debugger");
+	await page.goto(link); // in the same document
 	await at(page, 5000);
+	await page.waitForSelector(".debugger");
+	await page.waitForTimeout(200);
 	assert.deepEqual(await moment(page), before);
 }));
 

@@ -3,6 +3,7 @@
 // can be sent.
 import { useEffect, useMemo, useReducer, useState } from "preact/hooks";
 import { useTheme } from "../common/theme";
+import { parseHash } from "../router";
 import type { PageProps } from "../views";
 import { BreakpointsPanel } from "./panels/breakpoints";
 import { CachePanel } from "./panels/cache";
@@ -25,13 +26,13 @@ const COLOURS: Record<"light" | "dark", GridColours> = {
 };
 
 /** The watch of this page, opened once; the page is drawn anew whenever the watch says so. */
-function useWatch(params: PageProps["params"]): { watch: Watch | null; problem: string | null } {
+function useWatch(): { watch: Watch | null; problem: string | null } {
 	const [, draw] = useReducer((n: number) => n + 1, 0);
 	const [opened, setOpened] = useState<{ watch: Watch | null; problem: string | null }>({ watch: null, problem: null });
 	useEffect(() => {
 		let watch: Watch | null = null;
 		const open = async () => {
-			watch = new Watch(await source.session(), readView(params), () => draw(0));
+			watch = new Watch(await source.session(), readView(parseHash(location.hash).params), () => draw(0));
 			await watch.open();
 			setOpened({ watch, problem: watch.problem });
 		};
@@ -41,8 +42,23 @@ function useWatch(params: PageProps["params"]): { watch: Watch | null; problem: 
 	return opened;
 }
 
-export function DebuggerPage({ params, set }: PageProps) {
-	const { watch, problem } = useWatch(params);
+/** How often the reader went to another address, by a link or the browser's own buttons; the page itself sets addresses too. */
+function useVisits(): number {
+	const [visits, visit] = useReducer((n: number) => n + 1, 0);
+	useEffect(() => {
+		const changed = (event: Event) => { if (event.isTrusted) visit(0); };
+		addEventListener("hashchange", changed);
+		return () => removeEventListener("hashchange", changed);
+	}, []);
+	return visits;
+}
+
+export function DebuggerPage(props: PageProps) {
+	return <Visit key={useVisits()} {...props} />;
+}
+
+function Visit({ set }: PageProps) {
+	const { watch, problem } = useWatch();
 	if (!watch?.state)
 		return problem ? <p class="failed" role="alert">{problem}</p> : <p class="waiting" role="status">Loading …</p>;
 	return <Open watch={watch} set={set} />;
