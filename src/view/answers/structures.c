@@ -111,7 +111,8 @@ int nm_view_structures(const struct nm_view_profile *of, const struct nm_request
 	struct nm_profile *profile = of->profile;
 	json_t *fields = NULL, *pairs = NULL, *structure;
 	char *level = NULL, most[24];
-	size_t i, limit;
+	int64_t limit;
+	size_t i;
 	int status = nm_request_number(request, "limit", 1, NM_VIEW_ROWS, 40, &limit, err), has;
 
 	if (!status)
@@ -123,7 +124,7 @@ int nm_view_structures(const struct nm_view_profile *of, const struct nm_request
 		*ret_answer = json_array();
 		return has;
 	}
-	snprintf(most, sizeof most, "%zu", limit);
+	snprintf(most, sizeof most, "%lld", (long long)limit);
 	status = nm_view_select(profile, types_sql, (const char *[]){level, most}, 2, ret_answer, err);
 	if (!status)
 		json_array_foreach(*ret_answer, i, structure) prepare(structure);
