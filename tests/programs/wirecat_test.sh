@@ -19,7 +19,7 @@ check() {
 }
 
 options=
-check good 0 'started, closed' 'words  *192$' 'reads  *10$' 'instructions  *1019$' 'command: exit 0'
+check good 0 'started, closed' 'words  *196$' 'ALLOC  *3$' 'reads  *10$' 'instructions  *1019$' 'command: exit 0'
 check bad 1 'fault: word 45: block that was not defined' '^wirecat: process 0: word 45'
 check fork 0 'process 1: .*forked, closed' 'calls  *1$'
 check lonely 1 'forked by a process that does not tell of this fork'
