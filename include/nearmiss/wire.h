@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * wire.h - the event stream between a collector and the engine, version 6.
+ * wire.h - the event stream between a collector and the engine, version 7.
  *
  * One stream describes one process image (from start or exec to exit or exec). It is an array of
  * 64-bit words in host byte order. A word with its top bit set is a record header; every other word
