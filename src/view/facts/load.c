@@ -17,15 +17,15 @@ static const struct {
 	const char *from;
 	const char *inner[7];
 } kinds[] = {
-    [NM_FACTS_COUNTS] = {{"object", "function", "file", "line", "thread", "process"},
-			 "counts WHERE level = ?1"},
-    [NM_FACTS_FIELDS] = {{"object", "function", "file", "line", "thread", "process", "type", "field"},
-			 "field_counts WHERE level = ?1 AND field IS NOT NULL"},
-    [NM_FACTS_EVICTIONS] = {{"evictor", "file", "line", "function", "victim", "victim_file", "victim_line",
-			     "victim_function"},
-			    "evictions WHERE level = ?1",
-			    {"inner_file", "inner_line", "inner_function", "victim_inner_file",
-			     "victim_inner_line", "victim_inner_function"}},
+    [NM_FACTS_COUNTS] = {.keys = {"object", "function", "file", "line", "thread", "process"},
+			 .from = "counts WHERE level = ?1"},
+    [NM_FACTS_FIELDS] = {.keys = {"object", "function", "file", "line", "thread", "process", "type", "field"},
+			 .from = "field_counts WHERE level = ?1 AND field IS NOT NULL"},
+    [NM_FACTS_EVICTIONS] = {.keys = {"evictor", "file", "line", "function", "victim", "victim_file",
+				     "victim_line", "victim_function"},
+			    .from = "evictions WHERE level = ?1",
+			    .inner = {"inner_file", "inner_line", "inner_function", "victim_inner_file",
+				      "victim_inner_line", "victim_inner_function"}},
 };
 
 static const char *const counts[] = {
