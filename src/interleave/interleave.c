@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT
  *
- * interleave.c - the input: threads' streams, rounds, and what sync events mean to them.
+ * interleave.c - the input: the streams of threads, rounds, and the handling of sync events.
  *
- * A *round* ends when a thread runs for the second time in it: by then every thread that can run has had a
- * turn of the collector. Everything from before the round then goes out, mixed with as much of the round as
- * that takes.
+ * A *round* ends when a thread runs for the second time in it: by then the collector has given every
+ * runnable thread a turn. All items from before the round are then output, interleaved with as many items
+ * of the round as necessary.
  */
 #include "interleave.h"
 
@@ -106,7 +106,7 @@ static struct stream *start_stream(struct nm_interleave *m, uint64_t number)
 	return s;
 }
 
-/* Forgets threads that have ended and of which all has gone out. */
+/* Removes threads that have ended and whose items are all output. */
 static void remove_gone(struct nm_interleave *m)
 {
 	for (size_t i = m->live.count; i-- > 0;) {
@@ -125,10 +125,10 @@ static void remove_gone(struct nm_interleave *m)
 	}
 }
 
-/* No other thread can run, and none is about to. */
+/* Whether no other thread can run, and none has been created that is yet to start. */
 static int is_alone(const struct nm_interleave *m) { return m->running_threads == 1 && !m->makings.count; }
 
-/* And none has anything left: the running thread's references go straight out, ordered by nothing. */
+/* Whether also no item is queued: the running thread's references can be output directly. */
 static int goes_straight(const struct nm_interleave *m) { return is_alone(m) && !m->held_back; }
 
 static int end_round(struct nm_interleave *m)
@@ -168,9 +168,9 @@ static int run_thread(struct nm_interleave *m, uint64_t number)
 	return status || (is_alone(m) && !m->held_back) ? status : nm_stream_mark(m, s, MARK_TURN, 0, 0);
 }
 
-/* ---- what comes in -------------------------------------------------------------------------------- */
+/* ---- input ---------------------------------------------------------------------------------------- */
 
-/* References of the running thread, before which there is no mark to be made. */
+/* References of the running thread that need no mark before them. */
 static int add_plain(struct nm_interleave *m, const struct nm_ref *refs, const uint64_t *clock, size_t count)
 {
 	struct stream *s = m->running;
@@ -193,8 +193,8 @@ static int add_ordered(struct nm_interleave *m, const struct nm_ref *r, const ui
 	return status ? status : add_plain(m, r, clock, 1);
 }
 
-/* The lines of the reference may have words by which threads synchronise. If it touches some, coalesced
- * accesses go one by one, so that each waits for its own. */
+/* A reference to a line that may have words by which threads synchronise. If it touches such words, coalesced
+ * accesses are added one by one, so that each waits only for its own word. */
 static int add_near(struct nm_interleave *m, const struct nm_ref *r, const uint64_t *clock)
 {
 	const struct nm_coalesced *group;
@@ -233,8 +233,7 @@ static int add(struct nm_interleave *m, const struct nm_ref *refs, const uint64_
 				       : add_plain(m, refs + from, clock_at(clock, from), count - from);
 }
 
-/* Half of an atomic instruction. The second half is in the turn of the first, so it has nothing to wait
- * for. */
+/* Half of an atomic instruction. The second half runs in the same turn as the first, so it need not wait. */
 static int add_atomic(struct nm_interleave *m, const struct nm_ref *r, const uint64_t *clock, int commutes)
 {
 	struct stream *s = m->running;
@@ -257,7 +256,8 @@ static int add_atomic(struct nm_interleave *m, const struct nm_ref *r, const uin
 	return status;
 }
 
-/* The running thread comes after all of those that have ended, and after calls of the others. */
+/* The running thread waits for all threads that have ended and, if `calls`, for the last call of each other
+ * thread. */
 static int come_after(struct nm_interleave *m, int calls)
 {
 	struct stream *s = m->running;
@@ -327,7 +327,7 @@ static int futex(struct nm_interleave *m, uint64_t address, enum access kind)
 	return status ? status : nm_stream_mark(m, s, MARK_SYNC, 0, 0);
 }
 
-/* The thread has the lock that it wanted, when the function that takes it is left. */
+/* The function that acquires the lock returns: the thread holds the lock now. */
 static int obtain(struct nm_interleave *m, struct stream *s)
 {
 	const int shared = s->wants == WANTS_TO_SHARE;
@@ -362,7 +362,7 @@ static int leave(struct nm_interleave *m, struct stream *s)
 	return obtain(m, s);
 }
 
-/* All but atomic references. */
+/* All events but atomic references. */
 static int take_event(struct nm_interleave *m, const struct nm_sync *e)
 {
 	struct stream *s = m->running;

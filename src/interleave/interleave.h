@@ -1,23 +1,24 @@
 /* SPDX-License-Identifier: MIT
  *
- * interleave.h - merges the references of a program's threads, which a collector runs one at a time and
- * for long, into an order in which they might have run at the same time on several cores.
+ * interleave.h - merges the references of a program's threads. A collector runs threads one at a time, in
+ * long turns; the merged order is one in which they might have run at the same time on several cores.
  *
- * The input is the *recorded order*: references in batches, and between them *sync events*, which say what
- * orders threads. Each thread's references wait in a *stream*. Cores take *turns*: in a turn a core runs
- * one of its threads for a *quantum* of references, or until the thread has to wait. A thread waits
+ * The input is the *recorded order*: batches of references, and between them *sync events*, which describe
+ * the synchronisation of threads. Each thread's references are queued in a *stream*. Cores take *turns*: in
+ * a turn a core runs one of its threads for a *quantum* of references, or until the thread has to wait. A
+ * thread waits
  *   - for a lock that another thread holds in the merged order: critical sections never overlap, but may
- *     change places if nothing in them waits (locks.c);
- *   - for what came before in the recorded order, where synchronisation says so (words.c): creation,
+ *     be reordered if nothing in them waits (locks.c);
+ *   - for earlier references of the recorded order, where threads synchronise (words.c): thread creation,
  *     join, words that atomic instructions and futexes use, system calls that waited.
  *
- * The oldest reference of all waits for nothing but a lock whose holder can go on, so threads never all
- * wait. They may if the recorded order lacks the release of a lock: then the thread that has waited
- * longest for its lock goes on without it (a *stall*, which is counted).
+ * The oldest queued reference can only wait for a lock whose holder can run, so there is no deadlock. The
+ * exception: if the recorded order lacks the release of a lock, all threads may wait. Then the thread that
+ * has waited longest continues without its lock (a *stall*, which is counted).
  *
- * References are held back until every thread that can run has had its next turn of the collector, at
- * least NM_HOLD_LEAST and at most NM_HOLD_MOST of them. A thread that runs alone holds nothing back. The
- * merged order depends on the input, the quantum and the seed, and on nothing else.
+ * References are queued until the collector has given every runnable thread another turn: at least
+ * NM_HOLD_LEAST and at most NM_HOLD_MOST references. A thread that runs alone is not delayed. The merged
+ * order depends only on the input, the quantum and the seed.
  */
 #ifndef NM_INTERLEAVE_H
 #define NM_INTERLEAVE_H
@@ -37,30 +38,31 @@ enum {
 
 enum nm_sync_kind {
 	NM_SYNC_NONE,
-	NM_SYNC_THREAD, /* object: number of the thread that runs from here on */
-	NM_SYNC_CREATE, /* the running thread makes the thread that the collector numbers `object` */
-	NM_SYNC_START, /* that thread starts; its number is `thread`.  Without a CREATE it comes after what `parent`
-			 * did until now, if that is not 0 */
-	NM_SYNC_EXIT, /* thread number `object` has ended: what it holds is free */
-	NM_SYNC_JOIN, /* the running thread comes after all that threads did that have ended by now */
+	NM_SYNC_THREAD, /* the thread number `object` runs from here on */
+	NM_SYNC_CREATE, /* the running thread creates the thread that the collector numbers `object` */
+	/* that thread starts, as thread number `thread`. Without a CREATE it waits for the references of the
+	 * thread `parent` up to now, unless `parent` is 0 */
+	NM_SYNC_START,
+	NM_SYNC_EXIT, /* thread number `object` has ended: its locks are free */
+	NM_SYNC_JOIN, /* the running thread waits for all references of threads that have ended by now */
 	NM_SYNC_CALL, /* it makes a system call that may wake others */
-	/* it has waited in one: it comes after JOIN's, and after the last calls of all others; not within
-	 * ENTER */
+	/* it has waited in a system call: it waits as for JOIN, and for the last CALL of each other thread;
+	 * ignored within ENTER */
 	NM_SYNC_RESUME,
-	NM_SYNC_ENTER, /* it is in a function that takes or leaves locks: its atomic accesses order nothing */
+	NM_SYNC_ENTER, /* it enters a function that locks or unlocks: its atomic accesses order nothing */
 	NM_SYNC_LEAVE,
-	/* it has the lock `object` to itself from here on, or, within ENTER, from LEAVE on; */
+	/* it holds the lock `object` exclusively from here on, or, within ENTER, from LEAVE on */
 	NM_SYNC_LOCK,
-	NM_SYNC_SHARE,  /* has it, as others may; */
-	NM_SYNC_UNLOCK, /* or has it no longer */
+	NM_SYNC_SHARE,  /* the same, but it shares the lock */
+	NM_SYNC_UNLOCK, /* it releases the lock */
 	NM_SYNC_ATOMIC, /* the reference at `index` is atomic */
-	/* the same, and what it does to the word commutes: the order of two does not matter */
+	/* the same, and the operation commutes: the order of two does not matter */
 	NM_SYNC_UPDATE,
-	NM_SYNC_FUTEX_WAIT, /* it reads the word `object`, */
-	NM_SYNC_FUTEX_WAKE  /* or tells others that it was written */
+	NM_SYNC_FUTEX_WAIT, /* it waits for a change of the word `object` */
+	NM_SYNC_FUTEX_WAKE  /* it wakes threads that wait for the word */
 };
 
-/* A sync event, before reference `index` of its batch. */
+/* A sync event, which precedes reference `index` of its batch. */
 struct nm_sync {
 	uint64_t object;
 	uint32_t index, thread, parent;
@@ -72,17 +74,18 @@ struct nm_merged {
 	size_t count; /* at most NM_BATCH */
 	const struct nm_turn *turns;
 	size_t turn_count;     /* at least 1 */
-	const uint64_t *clock; /* of each reference, or NULL */
+	const uint64_t *clock; /* time of each reference, or NULL */
 };
 
 /* What the merged order depends on. */
 struct nm_thread_order {
 	uint32_t quantum; /* 1 to NM_QUANTUM_MOST; 0: NM_QUANTUM */
-	int random;       /* the next core is drawn, else they take turns in order */
+	int random;       /* cores take turns at random, else in order */
 	uint64_t seed;
 };
 
-/* The i-th after the first of several orders, i from 1: the seeds that follow its own, or from 1 on. */
+/* Of several orders, the i-th after the first (i >= 1): random, with seed i, plus the seed of the first order
+ * if that is random. */
 static inline struct nm_thread_order nm_thread_order_next(const struct nm_thread_order *first, unsigned i)
 {
 	return (struct nm_thread_order){
@@ -90,10 +93,10 @@ static inline struct nm_thread_order nm_thread_order_next(const struct nm_thread
 }
 
 struct nm_interleave_setup {
-	const struct nm_machine *machine; /* which core runs which thread; borrowed */
+	const struct nm_machine *machine; /* maps threads to cores; borrowed */
 	struct nm_thread_order order;
 	uint64_t hold_least, hold_most;                          /* 0: NM_HOLD_* */
-	int clocked;                                             /* references have clocks */
+	int clocked;                                             /* references have times */
 	int (*output)(void *arg, const struct nm_merged *batch); /* 0 or a code */
 	void *arg;
 };
@@ -104,20 +107,20 @@ struct nm_interleave;
 int nm_interleave_new(struct nm_interleave **ret, const struct nm_interleave_setup *setup);
 void nm_interleave_free(struct nm_interleave *interleave);
 
-/* A batch in the recorded order. clock: of each reference, or NULL. 0, or output's code, or NM_ENOMEM;
- * nothing may be added after a code. */
+/* Adds a batch in the recorded order. clock: the time of each reference, or NULL. Returns 0, output's code or
+ * NM_ENOMEM; after an error nothing may be added. */
 int nm_interleave_add(struct nm_interleave *interleave, const struct nm_ref *refs, size_t count,
 		      const uint64_t *clock, const struct nm_sync *syncs, size_t sync_count);
 
-/* References may be to groups of these (coalesced.h). */
+/* The table of the coalesced references in the input (coalesced.h). */
 struct nm_coalesced_table;
 void nm_interleave_set_coalesced(struct nm_interleave *interleave,
 				 const struct nm_coalesced_table *coalesced);
 
-/* All that is held back goes out. */
+/* Outputs all queued references. */
 int nm_interleave_drain(struct nm_interleave *interleave);
 
-/* Locks that a thread went on without. */
+/* How often a thread continued without its lock. */
 uint64_t nm_interleave_stalls(const struct nm_interleave *interleave);
 
 #endif

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: MIT
  *
- * locks.c - who holds which lock in the merged order. The owner may take its lock again, and so may a thread
- * that shares it alone.
+ * locks.c - which thread holds which lock in the merged order. The owner may lock its lock again, and so
+ * may the only thread that shares it.
  *
- * What a thread does while it holds a lock is a *section*; each lock numbers its sections in the recorded
- * order. A section may overtake older ones only if its end is known and nothing in it waits, neither for a
- * lock nor for another thread. So a thread that got a lock out of turn can always go on, and threads never
- * wait in a circle.
+ * The time in which a thread holds a lock is a *section*; each lock numbers its sections in the recorded
+ * order. A section may overtake older ones only if its end is recorded and nothing in it waits, neither for
+ * a lock nor for another thread. So a thread that got a lock out of order can always reach the release of
+ * the lock, and there is no cyclic wait.
  */
 #include <assert.h>
 #include <string.h>
@@ -31,9 +31,9 @@ static struct section *section_at(const struct lock *l, uint64_t number)
 	return &l->sections.at[number - l->first];
 }
 
-/* ---- as they are recorded ------------------------------------------------------------------------ */
+/* ---- in the recorded order ------------------------------------------------------------------------ */
 
-/* Of the sections that are open. */
+/* All open sections of the thread have to wait for something. */
 static void note_wait(struct nm_interleave *m, struct stream *s)
 {
 	for (size_t i = 0; i < s->open.count; i++)
@@ -60,7 +60,7 @@ int nm_locks_open(struct nm_interleave *m, struct stream *s, uint64_t object, in
 		   : 0;
 }
 
-/* Index of the latest of a list that is of the lock, or their number. */
+/* Index of the latest entry of the list for the lock; `count`: there is none. */
 static size_t find(const struct held *list, size_t count, uint64_t object)
 {
 	for (size_t i = count; i-- > 0;)
@@ -89,7 +89,7 @@ int nm_locks_close(struct nm_interleave *m, struct stream *s, uint64_t object)
 
 /* ---- in the merged order ------------------------------------------------------------------------- */
 
-/* Whether no older section of the lock is to come that excludes this one. */
+/* Whether all older sections of the lock that exclude this one are over. */
 static int is_in_turn(const struct lock *l, uint64_t number)
 {
 	const int shared = section_at(l, number)->shared;
@@ -127,7 +127,7 @@ int nm_locks_take(struct nm_interleave *m, struct stream *s, const struct mark *
 	return 1;
 }
 
-/* Drops the sections that are over, when they are most of them. */
+/* Drops the sections that are over, once they are at least half of all. */
 static void compact(struct lock *l)
 {
 	while (l->done < l->sections.count && l->sections.at[l->done].over)
@@ -140,10 +140,10 @@ static void compact(struct lock *l)
 	l->done = 0;
 }
 
-/* The section is over.  Of a lock that the thread went on without there is nothing to give up. */
+/* The section is over. After a stall the thread does not hold the lock and has nothing to release. */
 static void end_section(struct nm_interleave *m, struct stream *s, const struct held *h)
 {
-	struct lock *l = lock_at(m, h->lock); /* it is there */
+	struct lock *l = lock_at(m, h->lock); /* it exists */
 	const int shared = section_at(l, h->section)->shared;
 	size_t i = s->held.count;
 

@@ -1,16 +1,16 @@
 /* SPDX-License-Identifier: MIT
  *
- * schedule.c - whose turn it is.
+ * schedule.c - which core and which thread runs next.
  *
- * Cores take turns in order, or the next one is drawn; a core that has nothing to run, or whose threads all
- * wait, passes its turn on. A core runs one thread at a time, in the recorded order: of its threads that need
- * not wait, the one whose recorded turn is oldest.
+ * Cores take turns in order or at random. A core that has nothing to run, or whose threads all wait, is
+ * skipped. A core runs one thread at a time, in the recorded order: of its threads that need not wait, it
+ * chooses the one whose recorded turn is oldest.
  */
 #include <assert.h>
 
 #include "interleave_priv.h"
 
-/* 1: the thread is past the mark; 0: it has to wait; or NM_ENOMEM. */
+/* 1: the thread has passed the mark; 0: it has to wait; or NM_ENOMEM. */
 static int pass_mark(struct nm_interleave *m, struct stream *s, const struct mark *mark)
 {
 	int status = 1;
@@ -32,7 +32,7 @@ static int pass_mark(struct nm_interleave *m, struct stream *s, const struct mar
 	return status;
 }
 
-/* How many of the next references make at most `left` of the program's; *ret_weight is how many they make. */
+/* How many of the next references have a total weight of at most `left`; *ret_weight: that weight. */
 static size_t measure(const struct nm_ref *refs, size_t count, uint64_t left, uint64_t *ret_weight)
 {
 	uint64_t weight = 0;
@@ -49,8 +49,8 @@ static size_t measure(const struct nm_ref *refs, size_t count, uint64_t left, ui
 	return n;
 }
 
-/* The turn ends within a coalesced access: what is left of it goes out one by one, now and in turns to
- * come. */
+/* The turn ends within a coalesced access: its remaining members are output one by one, in this turn and in
+ * later ones. */
 static int run_part(struct nm_interleave *m, struct stream *s, const struct nm_ref *r, const uint64_t *clock,
 		    uint64_t *left)
 {
@@ -69,7 +69,7 @@ static int run_part(struct nm_interleave *m, struct stream *s, const struct nm_r
 	return status;
 }
 
-/* References up to the end of the turn or the next mark.  1, 0 if there are none, or a code. */
+/* Outputs references up to the end of the turn or the next mark. 1, 0 if there are none, or an error. */
 static int run_refs(struct nm_interleave *m, struct stream *s, uint64_t *left)
 {
 	const struct nm_ref *refs;
@@ -98,8 +98,8 @@ static int is_bound(const struct stream *s)
 	return front && front->kind == MARK_TOGETHER;
 }
 
-/* Passes the marks that come next, `first` of a recorded turn or within one. 1, 0 if the thread has to wait
- * or the recorded turn ends, or a code. *ran: others may see it. */
+/* Passes the marks up to the next reference. `first`: a new recorded turn may begin. 1, 0 if the thread has
+ * to wait or the recorded turn ends, or an error. Sets *ran if it passed a mark that may matter to others. */
 static int pass_marks(struct nm_interleave *m, struct stream *s, int first, int *ran)
 {
 	const struct mark *front;
@@ -123,8 +123,8 @@ static int begins_turn(const struct stream *s)
 	return front && front->kind == MARK_TURN;
 }
 
-/* A turn of the thread, which ends with its recorded turn. 1 if it got on, 0 if it has nothing or has to
- * wait, or a code. */
+/* A turn of the thread, which ends at the latest with the recorded turn. 1 if it advanced, 0 if its stream is
+ * empty or it has to wait, or an error. */
 static int run_stream(struct nm_interleave *m, struct stream *s)
 {
 	uint64_t left = m->quantum;
@@ -141,8 +141,7 @@ static int run_stream(struct nm_interleave *m, struct stream *s)
 	return status < 0 ? status : ran;
 }
 
-/* Of the core's threads that were not tried in this turn, that with the oldest recorded turn to come; or
- * NULL. */
+/* The thread with the oldest recorded turn, of those that this core has not tried in this turn; or NULL. */
 static struct stream *oldest_turn(const struct nm_interleave *m, const struct core *c)
 {
 	struct stream *oldest = NULL;
@@ -182,7 +181,7 @@ static uint64_t draw(struct nm_interleave *m)
 	return m->random * 0x2545f4914f6cdd1dull;
 }
 
-/* One of the cores that were not drawn in the i draws before: so each that can have the turn is as likely. */
+/* One of the cores not drawn in the previous i draws: so all cores that can run are equally likely. */
 static size_t draw_core(struct nm_interleave *m, size_t i)
 {
 	const size_t drawn = i + (draw(m) >> 32) % (m->cores.count - i);
@@ -193,7 +192,7 @@ static size_t draw_core(struct nm_interleave *m, size_t i)
 	return core;
 }
 
-/* A turn of a core that can have one.  1, 0 if all wait, or a code. */
+/* A turn of the first core that can run. 1, 0 if all wait, or an error. */
 static int take_turn(struct nm_interleave *m)
 {
 	const size_t cores = m->cores.count, last = m->last_core;
@@ -225,9 +224,9 @@ int nm_schedule_possible(struct nm_interleave *m)
 	return status < 0 ? status : 0;
 }
 
-/* All wait, which is only possible if a thread was not seen to give a lock up: the one that waits since the
- * oldest mark goes on without what it waits for. That is a lock, since all other waits are for references
- * that are older than the mark, whose threads would wait at a mark that is older still. */
+/* All threads wait, so the release of a lock is missing from the input. The thread that waits at the oldest
+ * mark continues without waiting. It waits for a lock: any other wait is for references older than the mark,
+ * and the thread of these would wait at a still older mark. */
 static void stall(struct nm_interleave *m)
 {
 	struct stream *oldest = NULL;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * stream.c - a queue of references in chunks, and of the marks between them.
+ * stream.c - a queue of references, in chunks, and of marks between them.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -56,7 +56,7 @@ int nm_stream_add(struct nm_interleave *m, struct stream *s, const struct nm_ref
 	return 0;
 }
 
-/* Drops the marks that were passed, when they are most of them. */
+/* Drops the marks that were passed, once they are at least half of all. */
 static void compact_marks(struct stream *s)
 {
 	if (s->marks_passed < 64 || s->marks_passed * 2 < s->marks.count)

@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: MIT
  *
  * words.c - the words of memory by which threads synchronise: those that an atomic instruction or a futex
- * call used.
+ * call has used.
  *
- * From then on all accesses to such a word, plain ones too, keep the recorded order if one of the two writes,
- * so every thread reads there what it read when it was recorded. Two updates that commute (atomic add, and,
- * or) may change places: counters and reference counts do not order threads.
+ * From then on two accesses to such a word, plain ones too, keep their recorded order if one of them is a
+ * write, so every thread reads the values that it read in the recorded run. Two updates that commute (atomic
+ * add, and, or) may be reordered: counters and reference counts do not order threads.
  *
- * Each word remembers its last write, and each thread's last read and update since. An access waits for those
- * that it conflicts with; what has gone out is forgotten.
+ * Each word has a list of its last write, and of each thread's last read and update since. An access waits
+ * for the accesses that it conflicts with. Accesses that have been output are dropped from the list.
  *
  * A word is 4 bytes.
  */
@@ -41,10 +41,10 @@ int nm_words_learn(struct nm_interleave *m, uint64_t address, uint32_t bytes)
 	return status;
 }
 
-/* Whether two accesses stay in order. */
+/* Whether two accesses must keep their order. */
 static int conflict(enum access a, enum access b) { return a != b || a == ACCESS_WRITE; }
 
-/* Marks what others did to the word before, and has not gone out. */
+/* Adds marks that wait for conflicting accesses of other threads which are not output yet. */
 static int wait_for_word(struct nm_interleave *m, struct stream *s, struct word *w, enum access kind)
 {
 	size_t kept = 0;
@@ -63,7 +63,8 @@ static int wait_for_word(struct nm_interleave *m, struct stream *s, struct word 
 	return status;
 }
 
-/* Who comes later and conflicts waits for this access, which has waited for those that it conflicts with. */
+/* Lists this access, so that later conflicting ones wait for it. It replaces accesses that it has waited
+ * for. */
 static int note_access(struct stream *s, struct word *w, enum access kind)
 {
 	size_t kept = 0;
