@@ -1,32 +1,27 @@
 /* SPDX-License-Identifier: MIT
  *
- * shards.c - SHARDS: fully associative LRU caches, from the touches of some lines (Waldspurger et al., FAST
- * 2015).
+ * shards.c - SHARDS: LRU caches, fully associative, from sampled lines (Waldspurger et al., FAST 2015).
  *
- * A line is followed if a hash of its number is below a threshold. It stands for `weight` lines, 1 / the
- * rate: the stack distance of a touch is the sum of the weights of the lines touched since, and the touch
- * counts for `weight` touches. Misses are divided by the number of all references, which is what SHARDS-adj
- * comes to.
+ * A line is sampled if a hash of its number is below a threshold. Its weight is 1 / the sampling rate: the
+ * stack distance of a touch is the sum of the weights of the lines touched since, and the touch counts as
+ * `weight` touches. Misses are divided by the number of all references, as SHARDS-adj does in effect.
  *
- * A reference that touches two lines counts for each, less once for the smaller of the two distances. That is
- * so on average where lines stand for others, with the product of both weights (Horvitz and Thompson 1952).
+ * A reference that touches two lines counts both, minus one touch with the smaller distance. Among sampled
+ * lines, the latter has the product of the weights: right on average (Horvitz and Thompson 1952).
  *
- * Beside the paper: each object has a rate of its own, halved while it has more than SMALL lines and is above
- * the rate that was asked for. So small objects are exact. Objects share lines: a line is followed at the
- * highest rate of those that touch it, and a touch counts by the rate of its own object. shards-size lowers
- * the rate that was asked for, and then SMALL, when all objects have more than MOST_LINES, and keeps counts
- * beyond MOST_ROWS bins for the whole only: less than 16 MB whatever the run.
+ * Extension: each object has its own rate. It is halved, down to the requested rate, while the object has
+ * more than SMALL lines. So small objects are exact. A line of several objects is sampled at their highest
+ * rate; a touch has the weight of its own object. Beyond MOST_LINES lines in all, shards-size lowers the
+ * requested rate, then SMALL; beyond MOST_ROWS rows, it counts totals only: under 16 MB for any run.
  *
- * The first touch of a line by an object of high rate looks cold even if one of lower rate, which does not
- * follow the line, touched it before. Of lines that all rates follow it is known; so touches that look cold
- * are shared out among the distances of such first touches, each of which stands for those that the lower
- * rate misses. Where there are none, all are taken to be cold, and the interval reaches down to where none is.
+ * An object's first touch of a line looks cold even if an object of a lower rate, which does not sample the
+ * line, touched it before. For lines that all rates sample, the true distance is known; touches that look
+ * cold are distributed like those. Without any, all count as cold, and the interval's low end assumes none.
  *
- * Intervals: lines fall into BUCKETS by hash, and the misses of each estimate the variance of the whole;
- * those of groups are taken to be as much larger than that of independent touches as that of the whole. To
- * this comes what the curve falls within the standard error of a distance, and the error of a share (Agresti
- * and Coull 1998) of the touches that look cold. The model's error is that of few lines which are touched far
- * more than others.
+ * Intervals: the variance between BUCKETS of lines, by hash, gives the design effect (its ratio to the
+ * variance of independent touches), which groups of touches share. Two errors are added: the touches within
+ * the standard error of the distance, and the share of misses among touches that look cold (Agresti and
+ * Coull 1998). The model error covers runs in which a few lines have most of the touches.
  */
 #include <math.h>
 #include <stdlib.h>
@@ -52,7 +47,7 @@ enum {
 
 static const struct nm_model_error model_error = {.part = 0.04, .least = 0.0002};
 
-/* A line that is followed. */
+/* A sampled line. */
 struct followed {
 	uint64_t line, hash;
 	uint32_t time;           /* of its last touch; 0: the entry is free */
@@ -62,9 +57,9 @@ struct followed {
 };
 
 struct object {
-	uint64_t threshold; /* lines with smaller hashes are followed */
-	uint64_t weight;    /* of those */
-	uint32_t first;     /* of them: 1 + index */
+	uint64_t threshold; /* lines with smaller hashes are sampled */
+	uint64_t weight;    /* of these lines */
+	uint32_t first;     /* of these lines: 1 + index */
 	uint32_t lines;
 };
 
@@ -72,37 +67,37 @@ struct object {
 struct row {
 	uint32_t key, bin;
 	int64_t touches;
-	double weight;   /* touches that they stand for */
-	double variance; /* of that, if touches were independent */
-	/* of first touches of lines, those that would look cold had the lines other hashes: of how many
-	 * touches that is known, and for how many they stand */
+	double weight;   /* sum of their weights */
+	double variance; /* of `weight`, if touches were independent */
+	/* touches that would look cold if their line had a larger hash: their number, and the number of
+	 * touches that they represent */
 	double known, alike;
 };
 
 /* A touch that was counted. */
 struct counted {
-	double weight; /* 0: none was */
+	double weight; /* 0: no touch was counted */
 	unsigned bin;
 	double alike; /* as in a row */
 };
 
 struct shards {
-	double rate;    /* the lowest of an object */
-	int bounded;    /* memory is */
+	double rate;    /* the lowest that an object may have */
+	int bounded;    /* shards-size: memory is bounded */
 	uint32_t small; /* lines that an object may have at a higher rate */
 	struct nm_vec(struct object) objects;
 	struct nm_vec(uint32_t) object_of; /* [key] */
 	struct nm_vec(double) doubtful;    /* [key]: weight of touches that look cold but may not be */
-	uint64_t lowest, heaviest; /* threshold and weight of an object: smaller hashes are followed always */
+	uint64_t lowest, heaviest;         /* threshold and weight at the lowest rate of any object */
 	struct nm_vec(struct followed) lines;
 	uint32_t free, count;           /* of lines */
 	struct nm_map by_line;          /* line -> index */
-	uint8_t filter[FILTER];         /* lines that are followed, by hash; full counters stay full */
+	uint8_t filter[FILTER];         /* number of sampled lines, by hash; counters saturate */
 	uint64_t *sums;                 /* Fenwick tree of weights by time */
-	uint32_t times, now;            /* room, a power of two; the last time */
-	struct nm_vec(struct row) rows; /* those of key 0 first, BINS of them */
+	uint32_t times, now;            /* capacity, a power of two; the latest time */
+	struct nm_vec(struct row) rows; /* first the BINS rows of key 0 */
 	struct nm_map by_bin;           /* key and bin -> row */
-	double buckets[BUCKETS][BINS]; /* weight of touches of lines that do not stand for themselves alone */
+	double buckets[BUCKETS][BINS];  /* weight of touches with a weight above 1 */
 	uint64_t touches;
 	double weight_of_lines; /* summed over touches */
 	struct counted largest; /* of the last reference */
@@ -125,7 +120,7 @@ static uint64_t weight_up_to(const struct shards *s, uint32_t time)
 	return sum;
 }
 
-/* Renumbers times in their order, with room for as many again. */
+/* Renumbers times in their order, with room for more. */
 static int renumber(struct shards *s)
 {
 	struct nm_keyed *order = calloc(s->count + 1, sizeof *order);
@@ -203,7 +198,7 @@ static void drop(struct shards *s, uint32_t index)
 	s->count--;
 }
 
-/* Lowers the rate of an object to half, or to the lowest one. */
+/* Halves the rate of an object, or lowers it to the lowest rate. */
 static void lower_rate(struct shards *s, struct object *o)
 {
 	const double rate = fmax(s->rate, (double)ONE / (double)o->weight / 2);
@@ -234,7 +229,7 @@ static int is_large(const struct shards *s, const struct object *o)
 	return o->lines > s->small && (double)o->weight < ONE / s->rate - 0.5;
 }
 
-/* Where memory is bounded: lower rates for all, until few enough lines are left. */
+/* If memory is bounded: lowers the rates of all objects until at most MOST_LINES lines are sampled. */
 static void shrink(struct shards *s)
 {
 	while (s->bounded && s->count > MOST_LINES) {
@@ -323,7 +318,7 @@ static void add_alike(struct row *r, double alike)
 	r->alike += alike;
 }
 
-/* The row of a key and a bin; NULL: there is no room for it. */
+/* *ret_row: the row of a key and a bin; NULL: there is no room for it. */
 static int row_of(struct shards *s, uint32_t key, unsigned bin, struct row **ret_row)
 {
 	const uint64_t name = (uint64_t)key << 16 | bin;
@@ -342,7 +337,7 @@ static int row_of(struct shards *s, uint32_t key, unsigned bin, struct row **ret
 	return 0;
 }
 
-/* touches: 1, or -1 to take one back. */
+/* touches: 1, or -1 to subtract one. */
 static int count(struct shards *s, uint32_t key, const struct counted *c, int touches)
 {
 	struct row *row;
@@ -358,8 +353,8 @@ static int count(struct shards *s, uint32_t key, const struct counted *c, int to
 	return 0;
 }
 
-/* A touch of a line with this hash, by an object whose touches have this weight; before: the weight of those
- * who touched the line last. */
+/* A touch of a line with this hash, by an object with this weight; before: the weight of the line's former
+ * owner. */
 static int count_touch(struct shards *s, uint32_t key, unsigned bin, uint64_t hash, uint64_t weight,
 		       uint64_t before)
 {
@@ -382,7 +377,7 @@ static int count_touch(struct shards *s, uint32_t key, unsigned bin, uint64_t ha
 	return count(s, key, &now, 1);
 }
 
-/* Begins to follow a line. */
+/* Begins to sample a line. */
 static int follow(struct shards *s, uint64_t line, uint64_t hash, uint32_t owner, uint32_t *ret_index)
 {
 	uint8_t *filter = filter_of(s, hash);
@@ -403,8 +398,8 @@ static int follow(struct shards *s, uint64_t line, uint64_t hash, uint32_t owner
 	return nm_map_put(&s->by_line, line, index);
 }
 
-/* Takes a line out of the times; returns the bin of its distance. An object that has a higher rate than its
- * owner gets it. *ret_before: the owner's weight. */
+/* Removes a line's latest time; returns the bin of its distance. If the object has a higher rate than the
+ * line's owner, it becomes the owner. *ret_before: the former owner's weight. */
 static unsigned take(struct shards *s, uint32_t index, uint32_t object, uint64_t *ret_before)
 {
 	struct followed *f = &s->lines.at[index];
@@ -469,7 +464,7 @@ static int touch(void *self, const struct nm_line_touch *touches, size_t count)
 
 static int misses_at(const struct row *r, unsigned bin) { return r->bin >= bin; }
 
-/* How much larger the variance of the misses of the whole is than that of independent touches. */
+/* The ratio of the variance of all misses to that of independent touches. */
 static double design_effect(const struct shards *s, unsigned bin)
 {
 	double sum = 0, squares = 0, independent = 0, variance;
@@ -488,14 +483,14 @@ static double design_effect(const struct shards *s, unsigned bin)
 	return independent > 0 ? fmax(1, variance / independent) : 1;
 }
 
-/* What is known of a group beside its estimate. */
+/* Sums over the rows of a group. */
 struct group {
 	double variance;                 /* of its misses, */
 	double near;                     /* touches whose distance is near the cache's size, */
 	double doubtful;                 /* touches that look cold but may not be, */
-	double known;                    /* first touches of which that is known, */
-	double alike;                    /* touches for which these stand, */
-	double alike_misses, alike_cold; /* and, of those, such as miss and as are cold */
+	double known;                    /* number of touches as in `struct row`, */
+	double alike;                    /* number of touches that they represent, */
+	double alike_misses, alike_cold; /* of these, misses and cold touches */
 };
 
 static void add_row(struct nm_estimate *e, struct group *g, const struct row *r, unsigned bin,
@@ -517,7 +512,7 @@ static void add_row(struct nm_estimate *e, struct group *g, const struct row *r,
 		g->near += r->weight;
 }
 
-/* Shares out the touches that look cold; returns the variance of those that miss. */
+/* Distributes the touches that look cold; returns the variance of the number of those that miss. */
 static double settle_doubtful(struct nm_estimate *e, const struct group *g)
 {
 	const double missing = g->alike > 0 ? g->alike_misses / g->alike : 1;
