@@ -4,8 +4,8 @@
  * call has used.
  *
  * From then on two accesses to such a word, plain ones too, keep their recorded order if one of them is a
- * write, so every thread reads the values that it read in the recorded run. Two updates that commute (atomic
- * add, and, or) may be reordered: counters and reference counts do not order threads.
+ * write, so every thread reads the values that it read in the recorded run. Two updates that commute
+ * (atomic add, and, or) may be reordered: counters and reference counts do not order threads.
  *
  * Each word has a list of its last write, and of each thread's last read and update since. An access waits
  * for the accesses that it conflicts with. Accesses that have been output are dropped from the list.

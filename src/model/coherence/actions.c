@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * actions.c - the actions of protocol.h: they change the states of copies, count the messages that this
- * takes, and charge them to who caused them and who had loaded what is lost.
+ * actions.c - the actions of protocol.h: they change the states of copies, count the necessary
+ * messages, and charge these to the key that causes them and the key that loaded the copy.
  */
 #include <assert.h>
 #include <string.h>
@@ -38,7 +38,7 @@ static struct nm_contention_pair *pair_with(struct nm_coherence *x, const struct
 	return nm_contention_pair(x->contention, &pair);
 }
 
-/* From now on the touches of the copy's block are kept. */
+/* From now on the touches of the copy's block are counted. */
 static void contend(struct nm_coherence *x, struct nm_copy *copy)
 {
 	if (nm_copy_is_contended(copy))
@@ -113,8 +113,8 @@ void nm_copy_publish(struct nm_coherence *x, struct nm_copy *copy)
 	memset(written, 0, x->words * sizeof *written);
 }
 
-/* Before another level sees something that the running core's levels do not pass on: what they have put off
- * comes first. */
+/* Flushes the deferred work of the running core's levels, before another level sees an event that they do not
+ * pass on. */
 static void catch_up(struct nm_coherence *x)
 {
 	if (x->copy)
@@ -139,7 +139,7 @@ void nm_copy_write_back(struct nm_coherence *x, struct nm_copy *copy)
 	}
 }
 
-/* Lines of the copy leave the core's private levels, the first level's first. */
+/* Removes the lines of the copy from the core's private levels, L1 first. */
 static void take_lines(struct nm_coherence *x, struct nm_copy *copy, uint32_t by, enum nm_cause cause)
 {
 	for (unsigned i = 0; i < x->level_count; i++) {

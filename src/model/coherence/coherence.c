@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * coherence.c - what the levels ask and tell; see coherence.h.
+ * coherence.c - the functions that the levels call; see coherence.h.
  */
 #include "coherence.h"
 
@@ -100,7 +100,7 @@ static int may(const struct nm_copy *copy, int write)
 	return write ? copy->state == NM_COPY_MODIFIED : copy->state != NM_COPY_NONE && !copy->stale;
 }
 
-/* A line at a slot, which has been served, is cleared for what its core may do, unless each touch counts. */
+/* Clears the line at a slot for what its core may do, unless each touch of it has to be seen. */
 static void clear_line(struct nm_cache *c, uint32_t slot, struct nm_copy *copy)
 {
 	struct nm_coherent_level *as = c->coherent;
@@ -152,9 +152,9 @@ void nm_coherence_list(struct nm_coherence *x, struct nm_copy *copy, enum nm_cop
 	*first = copy;
 }
 
-/* ---- what the levels tell ---------------------------------------------------------------------------- */
+/* ---- calls of the levels ------------------------------------------------------------------------------ */
 
-/* The block is watched from now on. */
+/* The block of the copies is watched from now on. */
 static void watch(struct nm_coherence *x, struct nm_copy *copies)
 {
 	for (struct nm_copy *copy = copies; copy; copy = copy->next) {
@@ -165,7 +165,8 @@ static void watch(struct nm_coherence *x, struct nm_copy *copies)
 	}
 }
 
-/* A core asks for a block: if another has one beside it and one of the two writes, both are watched. */
+/* A core requests a block: if another core has a neighbour of it and one of the two writes, both are
+ * watched. */
 static void watch_neighbours(struct nm_coherence *x, const struct nm_copy *copy, int write)
 {
 	for (int beside = -1; beside <= 1; beside += 2) {
@@ -284,7 +285,7 @@ int nm_coherence_load(struct nm_cache *c, uint64_t line, uint32_t attr, int pref
 	return was_lost;
 }
 
-/* Whether a core has a part of a block beside one line of a level. */
+/* Whether a core has a part of a block, other than one line of a level. */
 static int has_other_part(const struct nm_coherence *x, unsigned core, uint64_t number,
 			  const struct nm_cache *but, uint64_t line)
 {
@@ -320,7 +321,7 @@ void nm_coherence_left(struct nm_cache *c, uint64_t line, uint32_t slot)
 	copy = nm_directory_find(&x->directory, c->core - 1u, number);
 	if (!copy || copy->state == NM_COPY_NONE)
 		return;
-	if (copy == x->copy) /* another part of it is on its way */
+	if (copy == x->copy) /* it is being loaded */
 		return;
 	x->departures++;
 	nm_copy_publish(x, copy);

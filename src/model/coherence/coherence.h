@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: MIT
  *
- * coherence.h - keeps the private levels of a machine's cores coherent, and tells true from false sharing.
+ * coherence.h - keeps the private levels of a machine's cores coherent, and separates true from false
+ * sharing.
  *
  * Each machine with a protocol has one struct nm_coherence. Its directory lists the blocks that more than
- * one core uses. Levels ask it before they serve a reference (nm_coherence_acquire), and report loads,
- * touches and departures; it takes lines back with nm_cache_take. Fast levels do not ask about lines that
- * it has cleared (struct nm_coherent_level).
+ * one core uses. Levels call nm_coherence_acquire before they serve a reference, and report loads, touches
+ * and evictions; it invalidates lines with nm_cache_take. Fast levels skip the call for lines that are
+ * *cleared* (struct nm_coherent_level).
  *
  * Counting rules:
  *   - A load is a *coherence* miss if the core had lost its copy to an invalidation and this level has
@@ -16,11 +17,11 @@
  *     *unneeded* (FULL and SCOPE only). `false_first` follows Torrellas, Lam and Hennessy, IEEE TC 1994:
  *     false if the missing reference touches no byte that another core wrote since the copy was loaded;
  *     `false_words` goes by words of 4 bytes. Neither false sharing nor false_words exceeds false_first.
- *   - Other cores see a write once it leaves the core, or once the core's copy is no longer MODIFIED.
+ *   - Other cores see a write once the line leaves the core, or once the core's copy is no longer MODIFIED.
  *   - Invalidations and interventions are charged to a pair: the key that causes them and the key that
- *     loaded the copy. A core that invalidates its own copy (it synchronises, or reads stale data) is
- *     both.
- *   - An evicted copy is forgotten: the next load is no coherence miss.
+ *     loaded the copy. If a core invalidates its own copy (it synchronises, or reads stale data), the
+ *     latter key is both.
+ *   - The load after an eviction is not a coherence miss.
  */
 #ifndef NM_COHERENCE_H
 #define NM_COHERENCE_H
@@ -51,11 +52,11 @@ enum nm_copy_state {
 	NM_COPY_MODIFIED
 };
 
-/* A coherence miss that is false as far as is known. */
+/* A coherence miss that is false sharing so far. */
 struct nm_doubt {
 	struct nm_doubt *next;
-	struct nm_cache *cache; /* the level */
-	uint32_t attr;          /* that loaded */
+	struct nm_cache *cache; /* the level that missed */
+	uint32_t attr;          /* key of the miss */
 	uint32_t touch;         /* 1 + index of the touch that missed, or 0 */
 };
 
@@ -66,32 +67,32 @@ struct nm_copy {
 	struct nm_latent_block *latent; /* NULL: the block is not watched (latent.h) */
 	struct nm_doubt *doubts;
 	uint64_t block; /* number */
-	uint32_t attr;  /* that loaded it, */
-	uint32_t touch; /* and 1 + index of the touch; 0: it is not known */
+	uint32_t attr;  /* key that loaded it */
+	uint32_t touch; /* 1 + index of the touch that loaded it; 0: unknown */
 	uint16_t core;
 	uint8_t state;    /* enum nm_copy_state */
 	uint8_t stale;    /* OPT: others wrote since it was loaded */
-	uint8_t lost;     /* it was here, and was invalidated */
+	uint8_t lost;     /* the core had it and lost it to an invalidation */
 	uint8_t fresh;    /* its mask of fresh bytes is not empty */
 	uint8_t is_true;  /* its misses since it was loaded are true sharing */
-	uint8_t cleared;  /* lines of it may be cleared */
+	uint8_t cleared;  /* some of its lines may be cleared */
 	uint64_t masks[]; /* bytes, a bit each, `words` words a mask */
 };
 enum {
-	NM_MASK_WRITTEN, /* here, and not published */
+	NM_MASK_WRITTEN, /* by this core, not published yet */
 	NM_MASK_FOREIGN, /* published by others since the copy was loaded */
-	NM_MASK_BROUGHT, /* the same until it was loaded */
-	NM_MASK_FRESH,   /* which bytes make its misses true if they are touched */
-	NM_MASK_LOST     /* from here on one for each private level: what an invalidation took from it */
+	NM_MASK_BROUGHT, /* published by others before it was loaded, since the previous load */
+	NM_MASK_FRESH,   /* a touch of these bytes makes its misses true sharing */
+	NM_MASK_LOST /* from here on, one for each private level: the bytes that an invalidation removed */
 };
 
-/* All copies of its block. */
+/* The list of all copies of its block. */
 static inline struct nm_copy *nm_copy_all(const struct nm_copy *copy)
 {
 	return copy->page->copies[copy->block % NM_PAGE_BLOCKS];
 }
 
-/* Whether the touches of its block are kept (contention.h). */
+/* Whether touches of its block are counted (contention.h). */
 static inline int nm_copy_is_contended(const struct nm_copy *copy)
 {
 	return (copy->page->contended & nm_directory_bit(copy->block)) != 0;
@@ -99,22 +100,22 @@ static inline int nm_copy_is_contended(const struct nm_copy *copy)
 
 enum { NM_CLEAR_READ = 1, NM_CLEAR_WRITE = 2, NM_CLEAR_PRIVATE = 4 /* the line is of a private page */ };
 
-/* What a private level is to coherence; the level points to it. */
+/* The coherence state of a private level; the level points to it. */
 struct nm_coherent_level {
 	struct nm_coherence *coherence;
-	unsigned number; /* of the level among the core's */
-	int entry[2];    /* the program's data, its fetches, come here */
-	/* Of fast levels, by slot: what the core may do with the line without asking (NM_CLEAR_*; where
-	 * references enter only); bytes that it wrote so, a bit each. */
+	unsigned number; /* of the level, among the core's levels */
+	int entry[2];    /* whether the program's data, and its fetches, enter here */
+	/* Of fast levels where references enter, by slot: what the core may do with the line without
+	 * nm_coherence_acquire (NM_CLEAR_*), and a bit for each byte that it wrote so. */
 	uint8_t *clear;
 	uint64_t *written;
 };
 
 struct nm_private_levels {
-	struct nm_cache *level[2 * NM_MAX_DEPTH]; /* of a core, from the first outwards */
+	struct nm_cache *level[2 * NM_MAX_DEPTH]; /* of a core, L1 first */
 	struct nm_coherent_level as[2 * NM_MAX_DEPTH];
-	struct nm_copy *valid; /* the first of its valid copies, or NULL */
-	struct nm_cache *data; /* where its data enter */
+	struct nm_copy *valid; /* list of its valid copies */
+	struct nm_cache *data; /* the level where its data references enter */
 };
 
 struct nm_coherence {
@@ -130,48 +131,48 @@ struct nm_coherence {
 	struct nm_doubt *free_doubts;
 	int has_private; /* pages may be private */
 	int failed;      /* memory ran out */
-	/* The reference in hand, between acquire and touch. */
+	/* The current reference, between acquire and touch. */
 	struct nm_copy *copy; /* else NULL */
-	int in_private;       /* it is to a private page, then `copy` is NULL */
+	int in_private;       /* it is to a private page; `copy` is NULL */
 	int write;
 	struct nm_cache *entry;
 	uint64_t address;
 	uint32_t bytes, attr, touch;
-	uint64_t departures; /* copies that were evicted */
+	uint64_t departures; /* number of evicted copies */
 };
 
-/* For one machine of a hierarchy, of which the private levels are then added for each core, from the first
- * outwards. 0 or NM_ENOMEM. */
+/* For one machine of a hierarchy. The caller then adds the private levels of each core, L1 first. 0 or
+ * NM_ENOMEM. */
 int nm_coherence_new(struct nm_coherence **ret_coherence, const struct nm_protocol *protocol, unsigned cores,
 		     unsigned block, struct nm_homes *homes);
 void nm_coherence_add(struct nm_coherence *coherence, unsigned core, unsigned level, struct nm_cache *cache);
-/* Data (side 0) or fetches (1) enter at a level that was added.  0 or NM_ENOMEM. */
+/* Data references (side 0) or fetches (1) enter at this level, which has been added. 0 or NM_ENOMEM. */
 int nm_coherence_enter(struct nm_cache *cache, unsigned side);
 void nm_coherence_free(struct nm_coherence *coherence);
 
-/* A core references bytes of one block in a level: its copy gets the right to it, for a prefetch (r->kind a
- * read) too. What others have of it may change. `bytes` 0: nothing is touched. */
+/* A core references bytes of one block in a level: its copy gets the right to that, also for a prefetch
+ * (whose r->kind is a read). Other cores' copies may change. `bytes` 0: no byte is touched. */
 void nm_coherence_acquire(struct nm_cache *cache, const struct nm_ref *r, uint64_t address, uint32_t bytes);
 
-/* The line was loaded into the level, or prefetched: 1 if it had been lost to an invalidation. */
+/* The level loaded or prefetched the line: 1 if it had lost the line to an invalidation. */
 int nm_coherence_load(struct nm_cache *cache, uint64_t line, uint32_t attr, int prefetched);
 
-/* What was acquired is there: the bytes of the reference were served, by a line at a slot of the cache where
- * it entered, or NM_NO_SLOT. */
+/* The reference that was acquired has been served, by the line at a slot of the cache where it entered, or
+ * NM_NO_SLOT. */
 void nm_coherence_touch(struct nm_cache *cache, uint32_t slot, int write);
 
-/* A line left its slot, or NM_NO_SLOT, for another reason than an invalidation. */
+/* A line left its slot, or NM_NO_SLOT, but was not invalidated. */
 void nm_coherence_left(struct nm_cache *cache, uint64_t line, uint32_t slot);
 
-/* The copy gets a state, and is one of the core's valid copies. */
+/* Sets the state of the copy and adds it to the core's valid copies. */
 void nm_coherence_list(struct nm_coherence *coherence, struct nm_copy *copy, enum nm_copy_state state);
 
-/* Lines of the copy are cleared no more; what was written to them is noted in the copy. */
+/* The lines of the copy are no longer cleared; the copy's mask gets the bytes that were written to them. */
 void nm_coherence_unclear(struct nm_coherence *coherence, struct nm_copy *copy);
 
 void nm_coherence_synchronise(struct nm_coherence *coherence, unsigned core);
 
-/* The run is over: what is in doubt is false. */
+/* The run is over: misses still in doubt are false sharing. */
 void nm_coherence_finish(struct nm_coherence *coherence);
 
 static inline int nm_coherence_failed(const struct nm_coherence *x)
@@ -194,14 +195,15 @@ static inline uint64_t *nm_copy_mask(const struct nm_coherence *x, const struct 
 	return (uint64_t *)copy->masks + mask * x->words;
 }
 
-/* doubts.c: the copy was loaded, by the reference in hand; its doubts are cleared up or hold; one more. */
+/* doubts.c: _begin: the current reference loaded the copy; _add: one more doubt; _touch: doubts end as true
+ * sharing if it touches a fresh byte; _end: doubts end as false sharing. */
 void nm_doubts_begin(struct nm_coherence *coherence, struct nm_copy *copy, int lost);
 void nm_doubts_add(struct nm_coherence *coherence, struct nm_cache *cache, struct nm_copy *copy,
 		   uint32_t attr);
 void nm_doubts_touch(struct nm_coherence *coherence, struct nm_copy *copy);
 void nm_doubts_end(struct nm_coherence *coherence, struct nm_copy *copy);
 
-/* Marks the bytes of the reference in hand in a mask. */
+/* Sets the bits of the current reference's bytes in a mask. */
 void nm_coherence_mark(const struct nm_coherence *coherence, uint64_t *mask);
 
 #endif

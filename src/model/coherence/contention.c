@@ -19,7 +19,7 @@ static int is_touch(const struct nm_contended_touch *t, uint64_t address, uint32
 	return t->address == address && t->attr == attr && t->bytes == bytes;
 }
 
-/* A touch that is not among the recent ones. */
+/* As nm_contention_touch(), of a touch that is not among the recent ones. */
 static uint32_t find_touch(struct nm_contention *s, uint64_t address, uint32_t bytes, uint32_t attr)
 {
 	uint64_t key = nm_mix64(address ^ nm_mix64((uint64_t)attr << 32 | bytes)), at;

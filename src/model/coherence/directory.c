@@ -76,7 +76,7 @@ void nm_directory_give_up(struct nm_directory *d, unsigned owner, uint64_t block
 
 /* ---- shared pages -------------------------------------------------------------------------------------- */
 
-/* Pages that were given back have another number. */
+/* A recent page that has been freed has another number. */
 static struct nm_directory_page *find_page(const struct nm_directory *d, unsigned core, uint64_t number)
 {
 	struct nm_directory_page **recent = recent_of(d, core, number);

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: MIT
  *
- * doubts.c - true and false sharing: a coherence miss is in doubt, and counts as false, until its core
- * touches a byte that another core wrote (coherence.h has the rules).
+ * doubts.c - true and false sharing: a coherence miss is in doubt until its core touches a byte that
+ * another core wrote, and counts as false if that does not happen (coherence.h has the rules).
  *
  * The masks of a copy: FOREIGN has the bytes that others wrote since it was loaded, BROUGHT those that the
- * last load brought in, FRESH those that make its misses true. Reloading a lost copy adds what it brings to
- * FRESH; any other load clears FRESH, and so does a touch of a fresh byte, which settles all doubts as true.
+ * last load brought in, FRESH those that make its misses true. Reloading a lost copy adds BROUGHT to FRESH;
+ * any other load clears FRESH. A touch of a fresh byte decides all doubts as true sharing and clears FRESH.
  */
 #include <string.h>
 
@@ -13,7 +13,8 @@
 #include "coherence.h"
 #include "general.h"
 
-/* The bits of the reference in hand in word `w` of a mask, widened to parts of `unit` bytes. */
+/* The bits of the current reference's bytes in word `w` of a mask, widened to aligned units of `unit`
+ * bytes. */
 static uint64_t bits_in(const struct nm_coherence *x, unsigned w, unsigned unit)
 {
 	const uint64_t in_block = x->address & ((1ull << x->block_shift) - 1);
@@ -35,7 +36,7 @@ void nm_coherence_mark(const struct nm_coherence *x, uint64_t *mask)
 		mask[w] |= bits_in(x, w, 1);
 }
 
-/* Whether the reference in hand, widened so, touches what is marked. */
+/* Whether the current reference, widened likewise, touches a byte of the mask. */
 static int meets(const struct nm_coherence *x, const uint64_t *mask, unsigned unit)
 {
 	for (unsigned w = 0; w < x->words; w++)
@@ -86,7 +87,7 @@ void nm_doubts_add(struct nm_coherence *x, struct nm_cache *cache, struct nm_cop
 	copy->doubts = doubt;
 }
 
-/* The doubts of a copy are over. */
+/* Frees the doubts of a copy. */
 static void clear(struct nm_coherence *x, struct nm_copy *copy)
 {
 	struct nm_doubt *last = copy->doubts;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * homes.h - on which node memory lies: a page of 4 KiB belongs to the node of the core that first loads a
- * line of it, which is where Linux places it by default.
+ * homes.h - the node of each page of memory: the node of the core that first loads a line of the page
+ * (4 KiB), as Linux places pages by default (first touch).
  */
 #ifndef NM_HOMES_H
 #define NM_HOMES_H
@@ -11,19 +11,19 @@
 enum { NM_HOME_PAGE_SHIFT = 12 };
 
 struct nm_homes {
-	unsigned cores, nodes; /* nodes 0: each core is one */
+	unsigned cores, nodes; /* nodes 0: each core is a node */
 	unsigned running;      /* core */
 	struct nm_map node_of; /* page -> node */
 	int failed;            /* memory ran out */
 };
 
-/* Cores are dealt out to nodes in order, as many to each. */
+/* Cores are assigned to nodes in order, the same number to each. */
 static inline unsigned nm_homes_node(const struct nm_homes *homes, unsigned core)
 {
 	return homes->nodes ? core * homes->nodes / homes->cores : core;
 }
 
-/* The home of an address, which a core loads. */
+/* The home of an address that a core loads. */
 static inline unsigned nm_homes_find(struct nm_homes *homes, uint64_t address, unsigned core)
 {
 	const uint64_t page = address >> NM_HOME_PAGE_SHIFT;

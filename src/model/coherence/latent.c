@@ -1,20 +1,20 @@
 /* SPDX-License-Identifier: MIT
  *
- * latent.c - see latent.h. Most touches change nothing: the core made the same one before, and no other core
- * has touched the block or its neighbours since. A mask finds these.
+ * latent.c - see latent.h. Most touches change nothing: the core has made the same touch before, and no
+ * other core has touched the block or its neighbours since. The mask `settled` finds these.
  */
 #include "latent.h"
 
 #include <assert.h>
 #include <stdlib.h>
 
-/* What a core has of a virtual line. */
+/* The state of a virtual line in a core's cache. */
 struct holder {
 	struct holder *next;
-	uint32_t taker; /* touch that took it, or 0: it was not lost so */
+	uint32_t taker; /* touch that invalidated it by a write in an untouched half, or 0 */
 	uint16_t core;
-	uint8_t halves;     /* that were touched since the line was there, a bit each; 0: it is not there */
-	uint8_t taker_half; /* that was written to */
+	uint8_t halves;     /* touched since the core got the line, a bit each; 0: it does not have it */
+	uint8_t taker_half; /* that `taker` wrote to */
 };
 
 struct virtual_line {
@@ -147,7 +147,7 @@ static void touch_line(struct nm_latent *l, unsigned layout, uint64_t number, un
 	}
 }
 
-/* Virtual lines of a layout that the bytes are in. */
+/* Touches all virtual lines of a layout that contain some of the bytes. */
 static void touch_layout(struct nm_latent *l, unsigned layout, uint64_t address, uint32_t bytes,
 			 unsigned core, uint32_t touch, int write)
 {
@@ -158,7 +158,7 @@ static void touch_layout(struct nm_latent *l, unsigned layout, uint64_t address,
 		touch_line(l, layout, block / 2, block & 1, core, touch, write);
 		return;
 	}
-	/* Number n begins behind the start of block n - 1. */
+	/* Line n begins within block n - 1. */
 	first = ((address - later) >> l->block_shift) + 1;
 	last = ((address + bytes - 1 - later) >> l->block_shift) + 1;
 	for (uint64_t number = first; number <= last; number++)
@@ -186,7 +186,7 @@ void nm_latent_touch(struct nm_latent *l, struct nm_latent_block *block, unsigne
 	if (block->core == core && (block->settled & touched) == touched)
 		return;
 	touch = nm_contention_touch(l->touches, address, bytes, attr);
-	if (!touch) /* there are too many */
+	if (!touch) /* it was dropped */
 		return;
 	for (unsigned layout = 0; layout < NM_LATENT_LAYOUTS; layout++)
 		touch_layout(l, layout, address, bytes, core, touch, write);

@@ -1,18 +1,19 @@
 /* SPDX-License-Identifier: MIT
  *
- * latent.h - latent false sharing: neighbours that would share a line if lines were twice as long, or if the
- * data began at another offset (Liu, Tian, Hu and Berger, "PREDATOR: Predictive False Sharing Detection",
- * PPoPP 2014, section 3).
+ * latent.h - latent false sharing: neighbours that would share a line if lines were twice as long, or if
+ * the data began at another offset (Liu, Tian, Hu and Berger, "PREDATOR: Predictive False Sharing
+ * Detection", PPoPP 2014, section 3).
  *
  * A block is *watched* once one core has it, another core has its neighbour, and one of them writes. Each
- * touch of a watched block goes to *virtual lines*: two blocks long, starting at an even block, and one block
- * long, starting 1/4, 2/4 and 3/4 into a block. A virtual line covers parts of two blocks, its *halves*.
+ * touch of a watched block goes to *virtual lines*: two blocks long, starting at an even block, and one
+ * block long, starting 1/4, 2/4 and 3/4 into a block. A virtual line covers parts of two blocks, its
+ * *halves*.
  *
  * Counting rules:
  *   - Caches of virtual lines are infinite, and a write invalidates the copies of all other cores.
- *   - A touch is a *latent miss* if its core lost the virtual line to a write in one half, having touched
- *     only the other half since it got the line, and now touches that half again. Real lines lose nothing to
- *     that write.
+ *   - A touch is a *latent miss* if its core lost the virtual line to a write in one half, had touched only
+ *     the other half since it got the line, and now touches that other half again. With real lines, that
+ *     write invalidates no copy of the other half.
  *   - Latent misses are not misses of any level.
  */
 #ifndef NM_LATENT_H
@@ -26,11 +27,11 @@
 #include "vector.h"
 
 enum {
-	NM_LATENT_DOUBLED, /* lines of two blocks; else lines of a block, so many quarters of it further on */
+	NM_LATENT_DOUBLED, /* lines of two blocks; 1 to 3: lines of one block, shifted by so many quarters */
 	NM_LATENT_LAYOUTS = 4
 };
 
-/* Data would begin so many bytes earlier, of lines of `block` bytes. */
+/* How many bytes earlier the data would begin, with lines of `block` bytes. */
 static inline uint64_t nm_latent_earlier(uint32_t layout, uint64_t block)
 {
 	return layout * block / NM_LATENT_LAYOUTS;
@@ -39,11 +40,12 @@ static inline uint64_t nm_latent_earlier(uint32_t layout, uint64_t block)
 struct nm_latent_block {
 	uint64_t number;
 	uint16_t core;
-	uint8_t
-	    settled; /* touches by the core that change nothing: by quarter; of writes in the upper half */
+	/* touches by `core` that would change nothing: a bit for each quarter, reads in the lower half,
+	 * writes in the upper half */
+	uint8_t settled;
 };
 
-/* How often the touch misses what the other one took. */
+/* How often the touch is a latent miss because of a write by the other one. */
 struct nm_latent_pair {
 	uint32_t touch, other; /* indices */
 	uint32_t layout;
@@ -52,7 +54,7 @@ struct nm_latent_pair {
 
 struct nm_latent {
 	unsigned block_shift;
-	struct nm_contention *touches; /* of watched blocks, each once: without counts */
+	struct nm_contention *touches; /* of watched blocks, without counts */
 	struct nm_vec(struct nm_latent_pair) pairs;
 	struct nm_map block_of, line_of, pair_of;
 	struct nm_arena arena;

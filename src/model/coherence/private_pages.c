@@ -16,7 +16,7 @@ enum nm_copy_state nm_private_state(const struct nm_coherence *x, unsigned core,
 	return c->coherent->written[slot] ? NM_COPY_MODIFIED : NM_COPY_EXCLUSIVE;
 }
 
-/* What the owner has of a block is a copy from now on. */
+/* Makes a copy for the block, if the owner has it. */
 static void make_copy(struct nm_coherence *x, unsigned owner, uint64_t block)
 {
 	struct nm_cache *c = x->core[owner].data;
@@ -60,7 +60,7 @@ void nm_private_end_of_other(struct nm_coherence *x, unsigned core, uint64_t blo
 		share(x, owner, block);
 }
 
-/* Whether another core has the block, modified or in any state. */
+/* Whether another core has the block (if `modified`: as MODIFIED). */
 static int others_have(struct nm_coherence *x, unsigned core, uint64_t block, int modified)
 {
 	const struct nm_copy *copy;
@@ -75,7 +75,8 @@ static int others_have(struct nm_coherence *x, unsigned core, uint64_t block, in
 /* The first and the last block of a page have neighbours in others. */
 static int is_at_edge(uint64_t block) { return (block + 1) % NM_PAGE_BLOCKS <= 1; }
 
-/* Whether coherence must know of a reference to a block at an edge, since another core has its neighbour. */
+/* Whether a reference to a block at an edge may begin latent false sharing, since another core has the
+ * neighbour of the block. */
 static int concerns_neighbour(struct nm_coherence *x, unsigned core, uint64_t block, int write)
 {
 	const enum nm_copy_state state = nm_private_state(x, core, block);

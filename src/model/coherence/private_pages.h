@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: MIT
  *
- * private_pages.h - blocks of pages that one core uses alone (directory.h): it may do there what it likes,
- * and no copies are kept.
+ * private_pages.h - blocks of pages that one core uses alone (directory.h): it needs no permission there,
+ * and no copies are listed.
  *
- * What the core has of such a page follows from its cache: a line is MODIFIED if it was written to, else
- * EXCLUSIVE, and the key that loaded it is that of its residency. So there are private pages where the
- * protocol has an EXCLUSIVE state, the core has one private level for data, and this loads blocks.
+ * The core's cache gives the state of each block of such a page: MODIFIED if the line was written to, else
+ * EXCLUSIVE; the key that loaded it is that of its residency. So private pages need a protocol with an
+ * EXCLUSIVE state and a single private data level, with lines as long as a block.
  *
  * Invariant: the clear bits of a line have NM_CLEAR_PRIVATE if and only if its page is private to the core.
  */
@@ -14,19 +14,19 @@
 
 #include "coherence.h"
 
-/* Whether the reference in hand, of data, stays within a page that is private to the core. If not, no page
- * concerns it that is private. */
+/* Whether the current reference, of data, is to a page that is private to the core and needs no action of
+ * the protocol. If not, the block's page is shared. */
 int nm_private_acquire(struct nm_coherence *coherence, struct nm_cache *cache, uint64_t block, int write);
 
-/* What was acquired so was served, by the line at a slot. */
+/* The reference, acquired so, has been served by the line at a slot. */
 void nm_private_touch(struct nm_coherence *coherence, struct nm_cache *cache, uint32_t slot, int write);
 
-/* If the page of a block is private, it is no longer; if that of another core than `core`, and this has the
- * block. */
+/* Makes the page of a block shared if it is private; the second one only if its owner is not `core` and has
+ * the block. */
 void nm_private_end(struct nm_coherence *coherence, uint64_t block);
 void nm_private_end_of_other(struct nm_coherence *coherence, unsigned core, uint64_t block);
 
-/* The state of a block of a private page at a core. */
+/* The state of a block of the core's private page. */
 enum nm_copy_state nm_private_state(const struct nm_coherence *coherence, unsigned core, uint64_t block);
 
 #endif

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: MIT
  *
- * traffic.h - the messages that a coherence protocol takes, with a directory and with snooping caches.
+ * traffic.h - the messages that a coherence protocol sends, with a directory and with snooping caches.
  *
- * Both are counted from the same transactions. With a directory each request goes to it; it sends a forward
- * to the owner and an invalidation to each sharer, which acknowledges it. On a bus a request is one message
- * that all others see, and forwards, invalidations and acknowledgements are implicit. A message takes
- * NM_MESSAGE_BYTES, and one with data the block as well. Clean copies leave silently.
+ * Both are counted from the same transactions. With a directory, each request is sent to it; it sends a
+ * forward to the owner and an invalidation to each sharer, which acknowledges it. On a bus a request is one
+ * message that all others see, and forwards, invalidations and acknowledgements are implicit. A message
+ * takes NM_MESSAGE_BYTES, and one with data the block as well. Clean copies leave silently.
  */
 #ifndef NM_TRAFFIC_H
 #define NM_TRAFFIC_H
@@ -13,9 +13,9 @@
 #include <stdint.h>
 
 enum nm_message {
-	NM_MESSAGE_READ,    /* a core wants a block to read it, */
-	NM_MESSAGE_WRITE,   /* to write it, */
-	NM_MESSAGE_UPGRADE, /* or the right to write what it has */
+	NM_MESSAGE_READ,    /* a core requests a block to read it */
+	NM_MESSAGE_WRITE,   /* or to write it */
+	NM_MESSAGE_UPGRADE, /* or the right to write the block that it has */
 	NM_MESSAGE_FORWARD, /* of a request, to the core that supplies the data */
 	NM_MESSAGE_INVALIDATE,
 	NM_MESSAGE_ACKNOWLEDGE,
@@ -26,7 +26,7 @@ enum nm_message {
 };
 enum { NM_MESSAGE_BYTES = 8 };
 
-/* The words for them: "read", "write", ... */
+/* Their names: "read", "write", ... */
 extern const char *const nm_message_names[NM_MESSAGES];
 
 struct nm_traffic {

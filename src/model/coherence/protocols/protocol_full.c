@@ -3,7 +3,7 @@
  * protocol_full.c - FULL (paper 3, section 4): a core that synchronises loses all its copies.
  *
  * A form of release consistency, as systems with distributed shared memory use it. Between two
- * synchronisations of a core nothing is asked and nothing is seen of what others write.
+ * synchronisations a core requests nothing for blocks that it has, and sees no writes of others in them.
  */
 #include "protocol.h"
 

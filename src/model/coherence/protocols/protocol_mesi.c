@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT
  *
- * protocol_mesi.c - MESI (Papamarcos and Patel, ISCA 1984): the only reader may later write without asking.
+ * protocol_mesi.c - MESI (Papamarcos and Patel, ISCA 1984): the only reader may later write without a
+ * message.
  *
- * As in the paper, the core that is alone with a block hands it to the next reader; memory supplies shared
- * blocks.
+ * As in the paper, the only core with a block supplies the next reader; memory supplies shared blocks.
  */
 #include "protocol.h"
 

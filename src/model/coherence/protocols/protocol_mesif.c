@@ -3,7 +3,7 @@
  * protocol_mesif.c - MESIF (Goodman and Hum, 2009; Intel's QPI): of the shared copies, the latest reader's
  * supplies the next reader.
  *
- * Once that copy is evicted, memory supplies until somebody reads again.
+ * Once that copy is evicted, memory supplies the next reader.
  */
 #include "protocol.h"
 

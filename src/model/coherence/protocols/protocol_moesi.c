@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT
  *
- * protocol_moesi.c - MOESI (Sweazey and Smith, ISCA 1986): a modified copy that others read is owned, and not
- * written back.
+ * protocol_moesi.c - MOESI (Sweazey and Smith, ISCA 1986): a modified copy that others read is owned, and
+ * not written back.
  *
- * The owner supplies all further readers; memory gets the data when the owner loses its copy otherwise than
- * to a writer.
+ * The owner supplies all further readers; memory gets the data when the owner loses its copy, unless a
+ * writer takes it.
  */
 #include "protocol.h"
 

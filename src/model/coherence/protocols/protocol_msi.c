@@ -2,7 +2,7 @@
  *
  * protocol_msi.c - MSI: a copy is modified, shared or invalid.
  *
- * The first write to a block that was read asks for the right to it, even if nobody else has a copy.
+ * The first write to a block that was read needs an upgrade, even if no other core has a copy.
  */
 #include "protocol.h"
 

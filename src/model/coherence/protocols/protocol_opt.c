@@ -1,15 +1,15 @@
 /* SPDX-License-Identifier: MIT
  *
- * protocol_opt.c - OPT (CacheIn, section 4): a copy is invalidated when it is read, and only if the block was
- * modified.
+ * protocol_opt.c - OPT (CacheIn, section 4): a copy is invalidated when it is read, and only if the block
+ * was modified.
  *
- * An oracle, so it needs no messages. A write makes the copies of others stale and is done; stale copies may
- * be written, and what several cores wrote meets in memory. A copy is MODIFIED while nobody is left to make
- * stale.
+ * An oracle, so it needs no messages. A write only makes the copies of others stale; stale copies may be
+ * written, and the bytes that several cores wrote are merged in memory. A copy is MODIFIED while its core
+ * is the latest writer and all other copies are stale.
  */
 #include "protocol.h"
 
-/* The latest writer's bytes go to memory. */
+/* Writes the latest writer's bytes back. */
 static void write_back_latest(struct nm_coherence *x, struct nm_copy *copy)
 {
 	struct nm_copy *owner = nm_copy_other(copy, 1u << NM_COPY_MODIFIED);

@@ -2,8 +2,8 @@
  *
  * protocol_scope.c - SCOPE (CacheIn, section 4): a core that synchronises loses its copies of remote data.
  *
- * Data are remote if their home is another node (homes.h). Local copies are written back and stay: what
- * others write back passes through their home, which sees it.
+ * Data are remote if their home is another node (homes.h). Local copies are written back and kept: the
+ * write-backs of other cores pass through the home node.
  */
 #include "protocol.h"
 
