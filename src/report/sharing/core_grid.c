@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * core_grid.c - which core takes lines from which, as a grid; where it fits into the width.
+ * core_grid.c - which core takes lines from which, as a grid, if it fits into the width.
  */
 #include <stdlib.h>
 
@@ -44,7 +44,7 @@ static void print_grid(const int64_t *taken, int64_t cores, int width, FILE *out
 		print_row(core, taken + core * cores, cores, width, out);
 }
 
-/* 0 or a code; taken[by * cores + from]. */
+/* Sums to taken[by * cores + from]. 0 or an error. */
 static int sum(struct nm_profile *profile, const struct nm_selection *selection, int64_t cores,
 	       int64_t *taken, struct nm_error *err)
 {

@@ -76,7 +76,7 @@ static const struct figure figures[NM_FIGURES] = {
     [NM_FIGURE_THREADS] = FIGURE(threads, "threads", "count(DISTINCT thread)"),
 };
 
-/* A report that is being made. */
+/* A report under construction. */
 struct made {
 	struct nm_column columns[COLUMNS];
 	unsigned count;
@@ -94,7 +94,7 @@ static void put_all(struct made *m, const struct nm_column *columns, unsigned co
 		put(m, columns[i]);
 }
 
-/* Where there are ranges, text shows these in the place of the figures. */
+/* With `ranges`, text shows the ranges instead of the figures. */
 static void put_figures(struct made *m, const struct nm_figure_table *t, int ranges)
 {
 	for (unsigned i = 0; i < t->figure_count; i++) {
@@ -125,7 +125,7 @@ static void put_columns(struct made *m, const struct nm_figure_table *t, int ran
 	}
 }
 
-/* The columns that the query gives, each with `end` behind it. */
+/* Writes the columns that the query returns, each followed by `end`. */
 static void list(const struct nm_column *columns, unsigned count, const char *end, FILE *sql)
 {
 	for (unsigned i = 0; i < count; i++)
@@ -210,7 +210,7 @@ static char *write_query(const struct made *m, const struct nm_figure_table *t, 
 	return text;
 }
 
-/* Of how many orders of threads the profile has the view's rows: 1 or more, or a negative code. */
+/* The number of thread orders for which the profile has the view's rows: 1 or more, or a negative error. */
 static int64_t count_orders(struct nm_profile *profile, const char *view, struct nm_error *err)
 {
 	char by_order[40];

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT
  *
- * figures.h - tables of sums of a view by keys; where the profile has several orders of the threads, with the
- * range of each sum over them.
+ * figures.h - tables that sum the rows of a view by key. If the profile has several orders of the threads,
+ * they also have the range of each sum over the orders.
  *
- * A figure F then has columns F_min and F_max beside it, and text shows "min..max" in its place. A row that
- * an order lacks counts as 0 there.
+ * A figure F then has two more columns, F_min and F_max, and text shows "min..max" instead of F. A row that
+ * is missing in an order counts as 0.
  */
 #ifndef NM_REPORT_FIGURES_H
 #define NM_REPORT_FIGURES_H
@@ -32,9 +32,9 @@ enum nm_figure_name {
 struct nm_figure_table {
 	const char *name;
 	const char *view; /* "sharing"; its rows by order are in "schedule_sharing" */
-	/* Columns that rows are grouped by, and composed ones: before the figures and behind them. */
+	/* Columns that rows are grouped by, and composed ones: before the figures and after them. */
 	const struct nm_column *keys, *behind;
-	const struct nm_column *facts; /* one of the values that the rows of a key have */
+	const struct nm_column *facts; /* columns with any one of the values in the rows of a key */
 	unsigned key_count, behind_count, fact_count, figure_count;
 	const enum nm_figure_name *figures;
 	const char *where;  /* SQL: which rows of the view */
@@ -42,7 +42,7 @@ struct nm_figure_table {
 	const char *sort, *ties;
 };
 
-/* The rows; more: another condition on the view's rows, or NULL. As nm_report_fill. */
+/* Fills the rows. more: another condition on the view's rows, or NULL. Returns as nm_report_fill. */
 int nm_figures_fill(const struct nm_figure_table *table, struct nm_profile *profile,
 		    const struct nm_selection *selection, const char *more,
 		    struct nm_report_table *ret_filled, struct nm_error *err);

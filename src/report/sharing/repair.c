@@ -2,14 +2,14 @@
  *
  * repair.c - see repair.h.
  *
- * The rules, the first that fits:
- *   1. Half of the misses or more are true sharing: bytes that several threads write want a copy for each
- *      thread; bytes that one writes and others read want fewer writes, which no layout gives.
- *   2. Several objects are written in the line, or one beside others: align those that are written.
- *   3. One object, of structures, and threads keep to elements of their own: pad the structure, or align it
- *      if its length is that of one or more lines already.
- *   4. The same, and threads keep to different fields of one element: split the structure.
- *   5. One object of which no structure is known: keep what each thread uses a line apart.
+ * The first rule that applies:
+ *   1. Half of the misses or more are true sharing. If several threads write the same bytes, give each thread
+ *      a copy; if one thread writes them and others read them, write less often: no layout helps.
+ *   2. The line has several objects and at least one is written: align those that are written.
+ *   3. One object, of structures, and each thread uses its own elements: pad the structure, or align it if
+ *      its length is already a multiple of the line.
+ *   4. The same, but threads use different fields of one element: split the structure.
+ *   5. One object without a known structure: keep the data of different threads a line apart.
  */
 #include "repair.h"
 
@@ -35,7 +35,7 @@ static int overlap(const struct nm_line_touch *a, const struct nm_line_touch *b)
 	return a->offset < b->offset + b->bytes && b->offset < a->offset + a->bytes;
 }
 
-/* A touch that writes, such that another thread also touches (writes: writes) some of its bytes; or NULL. */
+/* A writing touch some of whose bytes another thread also touches (if `writes`: writes); or NULL. */
 static const struct nm_line_touch *shared_write(const struct line *l, int writes)
 {
 	for (size_t i = 0; i < l->count; i++)
@@ -46,7 +46,7 @@ static const struct nm_line_touch *shared_write(const struct line *l, int writes
 	return NULL;
 }
 
-/* The object that is written most. */
+/* The touch with the most writes. */
 static const struct nm_line_touch *most_written(const struct line *l)
 {
 	const struct nm_line_touch *most = &l->touches[0];
@@ -57,7 +57,7 @@ static const struct nm_line_touch *most_written(const struct line *l)
 	return most;
 }
 
-/* A touch of another object than `of`, by another thread; or NULL. */
+/* A touch of a different object by a different thread than `of`; or NULL. */
 static const struct nm_line_touch *other_object(const struct line *l, const struct nm_line_touch *of)
 {
 	for (size_t i = 0; i < l->count; i++)
@@ -66,7 +66,7 @@ static const struct nm_line_touch *other_object(const struct line *l, const stru
 	return NULL;
 }
 
-/* Whether no two threads touch the same element. */
+/* Whether no two threads touch the same element, unless both only read it. */
 static int keep_to_elements(const struct line *l)
 {
 	for (size_t i = 0; i < l->count; i++) {
@@ -81,7 +81,7 @@ static int keep_to_elements(const struct line *l)
 	return 1;
 }
 
-/* A field that another thread uses than the one that writes `written`, in the same element; or NULL. */
+/* A touch of another field of the same type by another thread than that of `written`; or NULL. */
 static const struct nm_line_touch *other_field(const struct line *l, const struct nm_line_touch *written)
 {
 	for (size_t i = 0; i < l->count; i++)
@@ -91,7 +91,7 @@ static const struct nm_line_touch *other_field(const struct line *l, const struc
 	return NULL;
 }
 
-/* "count of struct args", "counters". */
+/* Such as "count of struct args" or "counters". */
 static void print_place(const struct nm_line_touch *t, FILE *out)
 {
 	if (t->field)
@@ -152,7 +152,8 @@ static void print_false(const struct line *l, FILE *out)
 	}
 }
 
-/* Drops touches that make less than a hundredth of all accesses, such as those of who sums up at the end. */
+/* Drops touches with less than 1% of all accesses, such as those of a thread that combines results at the
+ * end. */
 static size_t keep_frequent(struct nm_line_touch *touches, size_t count)
 {
 	int64_t all = 0;

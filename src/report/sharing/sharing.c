@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * sharing.c - tables of contention, and the choice among them.
+ * sharing.c - the tables of contention, and the report that a request selects.
  */
 #include "sharing.h"
 
@@ -94,7 +94,7 @@ static const struct nm_figure_table tables[] = {
 
 enum { USUAL_LINES = 5, USUAL_ROWS = 20 };
 
-/* What the protocol moves: lines of so many bytes. */
+/* *ret_bytes: the size of the blocks that the protocol keeps coherent. */
 static int find_block(struct nm_profile *profile, const struct nm_selection *selection, int64_t *ret_bytes,
 		      struct nm_error *err)
 {

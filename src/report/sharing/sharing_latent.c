@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * sharing_latent.c - false sharing that there is not, but would be with longer lines or if data began
- * elsewhere (latent.h of the model).
+ * sharing_latent.c - latent false sharing, which would occur with longer lines or if data began at another
+ * address (latent.h of the model).
  */
 #include "sharing_priv.h"
 
@@ -29,7 +29,7 @@ static const struct nm_column places[] = {
 
 const struct nm_figure_table nm_latent_table = {TABLE};
 
-/* What would add a hundredth to the misses of the level. */
+/* Rows that would add at least 1% to the misses of the level. */
 static const struct nm_figure_table notable = {
     TABLE, .having =
 	       "100 * misses >= (SELECT sum(read_misses + write_misses) FROM levels WHERE level = ?1 AND "

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * sharing_lines.c - contended lines of memory as text: for each who touches which bytes of it, who takes it
- * from whom, and what to change.
+ * sharing_lines.c - contended lines of memory as text: the threads that touch each line's bytes, the cores
+ * that take it from each other, and what to change.
  */
 #include <inttypes.h>
 #include <stdlib.h>
@@ -89,7 +89,7 @@ struct line {
 	int64_t block;
 };
 
-/* The rows of a table for one line. */
+/* Fills a table with the rows of one line. */
 static int fill(struct nm_profile *profile, const struct nm_selection *selection,
 		const struct nm_figure_table *table, const struct line *l, int64_t limit,
 		struct nm_report_table *filled, struct nm_error *err)
@@ -138,7 +138,7 @@ static int print_repair(const struct nm_table *t, const struct line *l, int64_t 
 	return 0;
 }
 
-/* "1,234", or "1,234 (1,100..1,300)" where orders of the threads differ. */
+/* "1,234", or "1,234 (1,100..1,300)" if the orders of the threads differ. */
 static void print_figure(const struct line *l, const char *name, FILE *out)
 {
 	char bound[32];

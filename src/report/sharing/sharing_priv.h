@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * sharing_priv.h - the forms in which contention is shown.
+ * sharing_priv.h - the parts of the report of contention.
  */
 #ifndef NM_REPORT_SHARING_PRIV_H
 #define NM_REPORT_SHARING_PRIV_H
@@ -12,7 +12,8 @@
 
 #define NM_COLUMNS_IN(list) (unsigned)(sizeof(list) / sizeof *(list))
 
-/* Columns of a place in the source: "file:line (function)", of three columns of the view with a prefix. */
+/* Columns of a source location: "file:line (function)", composed of three columns of the view with a
+ * prefix. */
 #define NM_PLACE_COLUMNS(prefix, title_, compose_)                                                  \
 	{.name = prefix "where", .title = title_, .kind = NM_COLUMN_LOCATION, .compose = compose_}, \
 	    {.name = prefix "file", .hidden = 1}, {.name = prefix "line", .hidden = 1},             \
@@ -20,15 +21,15 @@
 		.name = prefix "function", .hidden = 1                                              \
 	}
 
-/* Lines of memory, of so many bytes, as text: the most false sharing first. */
+/* Contended lines of memory, of `bytes` bytes each, as text: the most false sharing first. */
 int nm_sharing_lines(struct nm_profile *profile, struct nm_selection *selection, int64_t bytes,
 		     const struct nm_style *style, FILE *out, struct nm_error *err);
 
-/* Core pairs as a grid, as text, if it fits into the width. */
+/* Pairs of cores as a grid, as text, if it fits into the width. */
 int nm_sharing_core_grid(struct nm_profile *profile, const struct nm_selection *selection,
 			 const struct nm_style *style, FILE *out, struct nm_error *err);
 
-/* latent.c: false sharing that would be. */
+/* sharing_latent.c: latent false sharing. */
 extern const struct nm_figure_table nm_latent_table;
 int nm_sharing_latent(struct nm_profile *profile, const struct nm_selection *selection,
 		      const struct nm_style *style, FILE *out, struct nm_error *err);
