@@ -13,25 +13,25 @@
 
 _Static_assert(NM_TOUCH_LISTS > NM_WORKERS_QUEUE + 1, "no list is written to before it was read");
 
-/* What a touch is of. */
+/* The data that a touch is of. */
 struct place {
 	const struct nm_type *type;
 	uint32_t field;     /* NM_NO_FIELD: none */
-	int64_t position;   /* in the variable or block; -1: not known */
-	uint64_t alignment; /* that the source asks for, of it or its variable; 0: none */
+	int64_t position;   /* in the variable or block; -1: unknown */
+	uint64_t alignment; /* that the source requests for the data; 0: none */
 };
 
-/* Touches, and what they are of. */
+/* The touches of a model, and their places. */
 struct touches {
 	const struct nm_contention *contention;
-	uint64_t read;                      /* batches whose touches were looked at */
+	uint64_t read;                      /* batches whose touches have been located */
 	struct nm_vec(struct place) places; /* by touch */
 };
 
-/* One machine's. */
+/* The touches of one machine. */
 struct machine {
 	const struct nm_coherence *coherence;
-	unsigned level; /* the first */
+	unsigned level; /* number of its first level */
 	struct touches real, latent;
 };
 
@@ -79,7 +79,7 @@ void nm_contended_released(struct nm_contended *c, uint64_t address, uint64_t si
 		nm_elements_released(&c->elements, address, size, object);
 }
 
-/* Where a variable or block begins, of which the type is not known. */
+/* The position of an address in a variable or block of unknown type. */
 static int64_t position_of(struct nm_elements *e, uint32_t object, uint64_t address)
 {
 	struct nm_space_variable variable;
@@ -93,7 +93,7 @@ static int64_t position_of(struct nm_elements *e, uint32_t object, uint64_t addr
 	return -1;
 }
 
-/* What the source asks for and has got: malloc may put an aligned type elsewhere. */
+/* The alignment that the source requests, if the data have it: malloc may misplace an aligned type. */
 static uint64_t alignment_of(struct nm_elements *e, uint64_t address, const struct nm_element *at)
 {
 	const uint64_t of_type =
@@ -127,7 +127,7 @@ static int look_at(struct nm_contended *c, struct touches *t, const struct nm_to
 	return 0;
 }
 
-/* The touches that came with the next batch, which was run. */
+/* Locates the new touches of the next batch that has been simulated. */
 static int look_at_batch(struct nm_contended *c, struct touches *t)
 {
 	const size_t list = ++t->read % NM_TOUCH_LISTS;
@@ -227,7 +227,7 @@ static int take_pairs(const struct machine *m, struct nm_result_coherence *to)
 	return 0;
 }
 
-/* What is aligned begins earlier by multiples of its alignment alone. */
+/* Whether the data can begin `bytes` earlier: aligned data move by multiples of their alignment only. */
 static int may_begin_earlier(const struct touches *t, uint32_t touch, uint64_t bytes)
 {
 	const uint64_t alignment = touch < t->places.count ? t->places.at[touch].alignment : 0;
@@ -235,7 +235,7 @@ static int may_begin_earlier(const struct touches *t, uint32_t touch, uint64_t b
 	return !alignment || bytes % alignment == 0;
 }
 
-/* Those that another placement of the data can bring about. */
+/* Takes the latent false sharing that another placement of the data can cause. */
 static int take_latent(const struct machine *m, struct nm_result_coherence *to)
 {
 	const struct nm_latent *from = m->coherence->latent;

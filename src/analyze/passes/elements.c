@@ -9,7 +9,7 @@ struct nm_element_owner *nm_elements_owner(struct nm_elements *e, uint32_t objec
 	return nm_vec_reach(&e->owners, (size_t)object + 1) ? NULL : &e->owners.at[object];
 }
 
-/* The heap block around an address, also one that was released lately. */
+/* The heap block around an address, also one that was freed recently. */
 int nm_elements_block(const struct nm_elements *e, uint64_t address, uint32_t object,
 		      struct nm_gone_block *ret)
 {
@@ -31,7 +31,7 @@ int nm_elements_block(const struct nm_elements *e, uint64_t address, uint32_t ob
 	return 0;
 }
 
-/* Blocks of a bucket: the type is asked for when it is worth it. */
+/* Blocks of a bucket: looks up the type only after enough accesses. */
 static int locate_block(struct nm_elements *e, uint64_t address, uint32_t object, struct nm_element *to)
 {
 	struct nm_element_owner *o = &e->owners.at[object];
@@ -72,7 +72,7 @@ static int locate_variable(struct nm_elements *e, uint64_t address, uint32_t obj
 	return 1;
 }
 
-/* Local variables: in the frame that ends as given, else in an open one, else where one was last. */
+/* Local variables: in the frame that ends at frame_end, else in an open frame, else in the latest one. */
 static int locate_local(struct nm_elements *e, uint64_t address, uint32_t object, uint64_t frame_end,
 			struct nm_element *to)
 {
@@ -92,7 +92,7 @@ static int locate_local(struct nm_elements *e, uint64_t address, uint32_t object
 	return address - o->low < o->end - o->low;
 }
 
-/* The variable or block around an address, whether it has a structure or not. */
+/* The variable or block around an address, with or without a structure. */
 static int locate(struct nm_elements *e, uint32_t object, uint64_t address, uint64_t frame_end,
 		  struct nm_element *to)
 {

@@ -15,7 +15,7 @@
 
 enum { LEAST_BYTES = 1024, STEPS = 4 /* of an octave */, MOST_OCTAVES = 34 };
 
-static const double negligible = 1e-6; /* misses per reference that are not cold */
+static const double negligible = 1e-6; /* misses per reference, without cold misses */
 
 /* The groups of a scope. */
 struct scope {
@@ -33,7 +33,7 @@ static void free_scope(struct scope *s)
 	free(s->references);
 }
 
-/* What attributions of one group have in common: a number, or the address of a text of the pool. 0: out of
+/* The identity of an attribution's group: a number, or the address of a string in the pool. 0: out of
  * memory. */
 static uint64_t identity(struct nm_strings *pool, const struct nm_result *r, enum nm_scope kind,
 			 const struct nm_result_attribution *a)
@@ -65,7 +65,7 @@ static uint32_t whose(enum nm_scope kind, const struct nm_result_attribution *a)
 	return kind == NM_SCOPE_THREAD ? a->thread : kind == NM_SCOPE_OBJECT ? a->object : a->site;
 }
 
-/* Numbers the groups of attributions: of_attr[attr], from 1 on. */
+/* Numbers the groups of attributions from 1: of_attr[attr]. */
 static int number_groups(struct scope *s, const struct nm_result *r, uint32_t *of_attr)
 {
 	struct nm_strings pool = {0};
@@ -86,7 +86,7 @@ static int number_groups(struct scope *s, const struct nm_result *r, uint32_t *o
 	return status;
 }
 
-/* Of the whole there is group 0 alone. */
+/* Makes the groups of a scope; the whole program has group 0 only. */
 static int make_scope(struct scope *s, const struct nm_result *r, const struct nm_estimate_query *q)
 {
 	uint32_t *of_attr = calloc(r->attr_count + 1, sizeof *of_attr);
@@ -146,8 +146,8 @@ static int add_rows(struct nm_result *r, const struct nm_estimate_query *q, cons
 	return 0;
 }
 
-/* All points of a scope at these sizes, or, of the whole, at as many of them as there are misses at; *sizes
- * becomes their number. */
+/* All points of a scope at these sizes. For the whole program it stops where only cold misses are left, and
+ * *sizes becomes the number of its points. */
 static int ask(const struct nm_estimate_query *q, const struct scope *s, const uint64_t *lines, size_t *sizes,
 	       struct nm_estimate *points)
 {

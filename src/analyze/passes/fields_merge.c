@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT
  *
- * fields_merge.c - what pass_fields.c gathered, in terms of the result: fields of named objects, with their
+ * fields_merge.c - converts the samples of pass_fields.c to the result: fields of named objects, with their
  * uses and affinity, and the hot lines of objects.
  *
- * Objects of the engine that come to one name share the fields of each type that they have.
+ * Objects of the engine with the same name share the fields of each type that they have.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -18,7 +18,7 @@ struct merge {
 	const uint32_t *objects, *attrs;
 	struct nm_result *result;
 	uint32_t *first;     /* engine's object -> its first field in the result, or NM_NO_FIELD */
-	uint8_t *touched;    /* fields of the result that were used in any residency or visit */
+	uint8_t *touched;    /* by field of the result: used in any residency or visit */
 	struct nm_map pairs; /* of two fields -> index in the result */
 	size_t pair_room;
 };
@@ -227,7 +227,7 @@ static int downwards(const void *left, const void *right)
 	return *a > *b ? -1 : *a < *b;
 }
 
-/* How many of the numbers, the largest first, make HOT percent of their sum. */
+/* How many of the largest numbers make HOT percent of the sum. */
 static uint64_t hot_sum(uint64_t *numbers, size_t count)
 {
 	uint64_t sum = 0, so_far = 0;
