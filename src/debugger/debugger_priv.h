@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * debugger_priv.h - the debugger's own state: the moment that is looked at, on a timeline that others share.
+ * debugger_priv.h - the debugger's own state: its current moment, on a timeline shared with other
+ * debuggers.
  */
 #ifndef NM_DEBUGGER_PRIV_H
 #define NM_DEBUGGER_PRIV_H
@@ -38,8 +39,8 @@ int nm_debugger_evicted(struct nm_debugger *debugger, unsigned level, unsigned c
 void nm_settings_done(struct nm_settings *settings);
 
 /* The same nest from the start with other settings, which it takes over, at the position where it was, as far
- * as it goes; breakpoints stay. After a failure nothing has changed. Settings of the start stay the base of
- * further ones. */
+ * as it goes; breakpoints remain. After a failure nothing has changed. Settings of the start remain the base
+ * of further ones. */
 int nm_debugger_restart(struct nm_debugger *debugger, struct nm_settings *settings, struct nm_error *err);
 
 /* Ends a rest. Nothing but a position may be asked of a debugger that is at rest. */
@@ -49,7 +50,7 @@ int nm_debugger_wake(struct nm_debugger *debugger, struct nm_error *err);
 int nm_debugger_lines(struct nm_debugger *debugger, uint64_t from, uint64_t to, unsigned level,
 		      struct nm_line_tally **ret_lines, size_t *ret_count, struct nm_error *err);
 
-/* The state of sums at a position other than the current one: tallies as nm_moment_tallies(). */
+/* The sums at a position other than the current one, as nm_moment_tallies(). */
 int nm_debugger_tallies(struct nm_debugger *debugger, uint64_t position, unsigned level, int by_set,
 			struct nm_tally **ret_tallies, size_t *ret_count, struct nm_error *err);
 

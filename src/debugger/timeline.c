@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * timeline.c - how any position is reached: from the nearest moment that is kept, forward.
+ * timeline.c - reaches any position: runs forward from the nearest kept moment.
  */
 #include "timeline.h"
 
@@ -64,7 +64,7 @@ static int takes_too_much(const struct nm_timeline *t)
 	       (all > NM_MEMORY_MOST && t->checkpoints.count > NM_LEAST_CHECKPOINTS);
 }
 
-/* Keeps a copy of a moment. That it cannot be copied only makes ways longer. */
+/* Keeps a copy of a moment. If copying fails, later moves are only slower. */
 static void keep(struct nm_timeline *t, const struct nm_moment *moment)
 {
 	struct nm_moment copy;
@@ -120,8 +120,8 @@ int nm_timeline_advance(struct nm_timeline *t, struct nm_moment *m, uint64_t to,
 	return 0;
 }
 
-/* Goes to where the way to a position begins, and leaves moments at an eighth of it from its end, and at an
- * eighth of that. Each costs to copy once more what changes behind it. */
+/* Goes back to the nearest kept moment before a position, then forward. Keeps moments at 1/8 of the distance
+ * before the position, 1/64 and so on. Each costs one more copy of the pages that change after it. */
 static int return_to(struct nm_timeline *t, struct nm_moment *m, uint64_t position,
 		     struct nm_moment_report *report, struct nm_error *err)
 {

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
- * columns.c - what references of a recording are, and sums until a position.
+ * columns.c - the references of a recording, and sums up to a position.
  *
- * Each chunk can be read by itself: what a column predicts the next value from begins anew with it.
+ * Each chunk can be read on its own: the predictors of a column are reset at its start.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -30,11 +30,11 @@ int nm_bytes_put_column(struct nm_bytes *to, const struct nm_bytes *column)
 
 /* ---- references ---- */
 
-/* What the last reference of a key was, and which key came next. */
+/* The last reference of a key, and the key that followed it. */
 struct guess {
 	uint64_t address;
 	uint32_t next;
-	uint32_t shape; /* size, whether it is not counted, and whether it writes */
+	uint32_t shape; /* size, whether it is uncounted, and whether it writes */
 };
 
 struct references {
@@ -43,8 +43,8 @@ struct references {
 	uint32_t last;
 };
 
-/* Keys: 0 where the same key as the last time followed, else 1 + the key. Addresses: 2 * how far the key's
- * address moved, + 1 if size or kind are others, which then follow. */
+/* Keys: 0 if the same key as last time follows, else 1 + the key. Addresses: 2 * the distance from the key's
+ * last address, + 1 if size or kind have changed, which then follow. */
 static int put_reference(struct references *s, const struct nm_reference *r)
 {
 	struct guess *g = &s->guess[r->attr];
@@ -63,7 +63,7 @@ static int put_reference(struct references *s, const struct nm_reference *r)
 	return status;
 }
 
-/* Numbers in JSON are exact below this; so lines, which may be cut off, are too. */
+/* Whether JSON can represent the address exactly, and so also its line. */
 static int is_exact(uint64_t address)
 {
 	return (int64_t)address < (int64_t)1 << 50 && (int64_t)address >= -((int64_t)1 << 50);
@@ -73,7 +73,7 @@ static int is_exact(uint64_t address)
 
 enum { NAMES = 64 };
 
-/* Indices of loops, by name: those that are not as they were before. */
+/* Loop indices by name; only those that have changed are written. */
 struct loops {
 	struct nm_bytes column;
 	const char *name[NAMES];
@@ -81,7 +81,7 @@ struct loops {
 	unsigned names;
 };
 
-/* The number of a name; one that comes for the first time is written behind its number. */
+/* Writes the number of a name; a new name follows its number. */
 static int put_loop(struct loops *s, const char *name, unsigned *ret_loop)
 {
 	const struct nm_bytes text = {.at = (uint8_t *)name, .count = strlen(name)};
@@ -174,7 +174,7 @@ static int is_zero(const struct nm_tally *t)
 	return !memcmp(t, &zero, sizeof zero);
 }
 
-/* Tallies that are not zero: by how much further their index is, and their figures. */
+/* Sums that are not all zero: the distance of the index from the previous one, and the figures. */
 static int put_tallies(const struct nm_tally *at, size_t count, struct nm_bytes *to)
 {
 	struct nm_bytes column = {0};

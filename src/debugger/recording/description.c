@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT
  *
- * description.c - what a recording says of the whole run: the session, keys, objects and levels, and the
- * misses of each bin of the run.
+ * description.c - the description of the whole run in a recording: the session, keys, objects and levels,
+ * and the misses of each bin of the run.
  *
- * Tables are columns, and texts are numbers in a list of texts, which packs well.
+ * Tables are stored by column, and texts by number in a list of texts, which compresses well.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -97,7 +97,7 @@ static json_t *levels_json(const struct nm_debugger *d)
 	return list;
 }
 
-/* Of each bin the misses in it. */
+/* The misses in each bin. */
 static json_t *misses_json(const struct nm_shared_record *r)
 {
 	json_t *list = json_array();

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT
  *
- * recording.c - see recording.h: which references a recording holds.
+ * recording.c - see recording.h: selects the references of a recording.
  *
- * Of a run that is too long, a window holds the references from where the first level misses most. A part of
- * the room is kept for single moments all over the run, so that any place of it shows what the caches held
- * near there; unless the whole run fits, which the chunks so far tell.
+ * If the run is too long, the window starts where the first level misses most. A part of the space is
+ * reserved for short windows all over the run, so that near any position the caches can be shown; unless
+ * the whole run fits, judging by the chunks so far.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -12,19 +12,18 @@
 #include "recording_priv.h"
 
 enum {
-	WINDOW_MOST =
-	    1 << 22, /* references, if no count was asked for: a page goes through them in seconds */
+	WINDOW_MOST = 1 << 22, /* references, by default: a page replays them in seconds */
 	MOMENTS = 64,
 	MOMENT_REFERENCES = 64,
-	KEPT_SHARE = 4, /* of the room one part is for moments */
-	PLACES = 512,   /* one of them misses most */
+	KEPT_SHARE = 4, /* one part of so many is for short windows */
+	PLACES = 512,   /* parts of the run, among which the one with most misses is chosen */
 };
 
 struct recorder {
 	struct nm_debugger *debugger;
 	struct nm_recording_sink *sink;
 	struct nm_moment moment;
-	size_t kept; /* of the room, for what comes behind the window */
+	size_t kept; /* space reserved for what follows the window */
 	struct nm_error *err;
 };
 
@@ -37,7 +36,7 @@ static int put_part(const struct recorder *r, const char *kind, uint64_t from, u
 	return r->sink->put(r->sink, &part, ret_fits, r->err);
 }
 
-/* Appends the columns of changes until a position. */
+/* Appends the columns of changes up to a position. */
 static int append_changes(struct recorder *r, uint64_t to, struct nm_bytes *all)
 {
 	uint8_t *columns = NULL;
@@ -53,7 +52,7 @@ static int append_changes(struct recorder *r, uint64_t to, struct nm_bytes *all)
 	return status;
 }
 
-/* What there is before the first reference of a window. */
+/* The contents of the caches before the first reference of a window. */
 static int put_begin(struct recorder *r, int *ret_fits)
 {
 	struct nm_bytes all = {0};
@@ -81,7 +80,7 @@ static int put_chunk(struct recorder *r, uint64_t to, int *ret_fits)
 	return status;
 }
 
-/* Whether there is room for one more chunk: for all of them, or beside what is kept. */
+/* Whether there is space for another chunk: for the whole window, or besides the reserved space. */
 static int has_room(const struct recorder *r, size_t room_before, uint64_t from, uint64_t to)
 {
 	const uint64_t done = r->moment.position - from, left = to - r->moment.position;
@@ -91,7 +90,7 @@ static int has_room(const struct recorder *r, size_t room_before, uint64_t from,
 	       (done && used / (double)done * (double)left < 0.98 * (double)r->sink->room);
 }
 
-/* References (from, to], or as many as there is room for: *ret_to. */
+/* Writes the references (from, to], or as many as fit: up to *ret_to. */
 static int put_window(struct recorder *r, uint64_t from, uint64_t to, uint64_t *ret_to)
 {
 	struct nm_moment_report report;
@@ -115,7 +114,7 @@ static int put_window(struct recorder *r, uint64_t from, uint64_t to, uint64_t *
 	return status;
 }
 
-/* Where the place begins in which the first level misses most. */
+/* The start of the part of the run in which the first level misses most. */
 static uint64_t find_most_misses(const struct nm_debugger *d)
 {
 	const struct nm_shared_record *r = &d->timeline->record;
@@ -133,8 +132,7 @@ static uint64_t find_most_misses(const struct nm_debugger *d)
 	return found;
 }
 
-/* The bits of i, of which there are as many as MOMENTS has, in reverse: so the first few of them lie far from
- * each other. */
+/* Reverses the bits of i, for i < MOMENTS: so that the first values are far apart. */
 static uint64_t spread(unsigned i)
 {
 	uint64_t reversed = 0;
@@ -144,7 +142,7 @@ static uint64_t spread(unsigned i)
 	return reversed;
 }
 
-/* The last reference, and moments all over the run, as many as there is room for. */
+/* Writes short windows at the end and all over the run, as many as fit. */
 static int put_moments(struct recorder *r, uint64_t total)
 {
 	uint64_t end = total, done = total;

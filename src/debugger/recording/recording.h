@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT
  *
- * recording.h - a run of the debugger as bytes, from which a page answers as the debugger does, without a
- * model and without a server.
+ * recording.h - a run of the debugger as bytes, from which a page can show what the debugger shows, without
+ * a cache model and without a server.
  *
- * A recording is a *description* of the whole run, and *windows*: what the caches hold at a position, and then
- * in *chunks* what each reference does. docs/format/recorded-run.md has the bytes.
+ * A recording is a *description* of the whole run, and *windows*: the contents of the caches at a position,
+ * followed by the effects of each reference, in *chunks*. docs/format/recorded-run.md has the format.
  */
 #ifndef NM_RECORDING_H
 #define NM_RECORDING_H
@@ -22,19 +22,19 @@ struct nm_recording_part {
 };
 
 struct nm_recording_sink {
-	/* Takes a part, and lowers `room`. *ret_fits = 0: there is no room for it, and it was not taken. */
+	/* Takes a part, and reduces `room`. *ret_fits = 0: it did not fit and was not taken. */
 	int (*put)(struct nm_recording_sink *self, const struct nm_recording_part *part, int *ret_fits,
 		   struct nm_error *err);
 	size_t room; /* bytes */
 };
 
 struct nm_recording_window {
-	uint64_t first; /* number of the first reference; 0: as is best */
-	uint64_t count; /* 0: as many as there is room for */
+	uint64_t first; /* number of the first reference; 0: automatic */
+	uint64_t count; /* 0: as many as fit */
 };
 
-/* Records the references of the window, or as many of them as there is room for: *ret_recorded. NM_EINVAL:
- * there are no such references, or an address is too large for a page. */
+/* Records the references of the window, or as many of them as fit: *ret_recorded. NM_EINVAL: there are no
+ * such references, or an address is too large for a page. */
 int nm_debugger_record(struct nm_debugger *debugger, const struct nm_recording_window *window,
 		       struct nm_recording_sink *sink, struct nm_recording_window *ret_recorded,
 		       struct nm_error *err);

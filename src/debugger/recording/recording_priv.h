@@ -9,7 +9,7 @@
 #include "debugger_priv.h"
 #include "recording.h"
 
-/* Append a number, and a column behind its length. 0 or NM_ENOMEM. */
+/* Append a number, and a column after its length. 0 or NM_ENOMEM. */
 int nm_bytes_put(struct nm_bytes *to, uint64_t number);
 int nm_bytes_put_column(struct nm_bytes *to, const struct nm_bytes *column);
 static inline uint64_t nm_fold(int64_t n) { return (uint64_t)n << 1 ^ (uint64_t)(n >> 63); }
@@ -17,7 +17,7 @@ static inline uint64_t nm_fold(int64_t n) { return (uint64_t)n << 1 ^ (uint64_t)
 /* description.c: JSON, malloc'ed. */
 int nm_recording_describe(struct nm_debugger *debugger, char **ret_text, struct nm_error *err);
 
-/* columns.c: what references (from, to] are, three columns; sums until a position. */
+/* columns.c: the references (from, to], in three columns; sums up to a position. */
 int nm_recording_put_references(struct nm_debugger *debugger, uint64_t from, uint64_t to,
 				struct nm_bytes *ret, struct nm_error *err);
 int nm_recording_put_sums(struct nm_debugger *debugger, const struct nm_moment *moment, struct nm_bytes *ret,

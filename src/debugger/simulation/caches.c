@@ -2,11 +2,11 @@
  *
  * caches.c - see caches.h.
  *
- * Lines that leave are looked at when the event comes, while their slots are still their own. Lines that are
- * hit or loaded are looked up when the reference is over: only then is it known where they came to lie, and
- * of which class the miss was.
+ * The history of an evicted line is read at its event, before its slot is reused. Lines that are hit or
+ * loaded are looked up at the end of the reference: only then their slots and the class of the miss are
+ * known.
  *
- * References that are not counted move lines and are in no sum; what they evict counts as evicted.
+ * References that are not counted move lines but are in no sum; their evictions are counted.
  */
 #include "caches.h"
 
@@ -38,7 +38,7 @@ unsigned nm_caches_ways(const struct nm_caches *c, unsigned level)
 
 uint64_t nm_caches_sets(const struct nm_caches *c, unsigned level) { return c->machine->levels[level].sets; }
 
-/* Sets may be padded with ways that hold nothing. */
+/* The model may pad sets with unused ways. */
 static uint64_t slot_at(const struct nm_cache *u, uint64_t set, unsigned way)
 {
 	return set * u->ways * sectors(u) + way;
@@ -57,7 +57,7 @@ static struct nm_slot_history history_of(const struct nm_watched_unit *unit, uin
 		   : (struct nm_slot_history){0, 0, 0};
 }
 
-/* The reference in hand uses the line. */
+/* The current reference uses the line. */
 static void set_history(const struct nm_caches *c, const struct nm_watched_unit *unit, uint64_t slot,
 			uint64_t loaded_at)
 {
@@ -168,7 +168,7 @@ static void note(void *self, const struct nm_event *e)
 
 /* ---- one reference ---- */
 
-/* Of which class the next load of the reference was at a level; takes it from what the counters grew by. */
+/* The class of the reference's next load at a level, from the increments of the counters; consumes one. */
 static enum nm_effect_class take_class(struct nm_caches *c, const struct nm_cache *u, unsigned level)
 {
 	static const enum nm_effect_class classes[] = {NM_CLASS_COLD, NM_CLASS_CAPACITY, NM_CLASS_CONFLICT};
@@ -186,7 +186,7 @@ static enum nm_effect_class take_class(struct nm_caches *c, const struct nm_cach
 	return NM_CLASS_COHERENCE;
 }
 
-/* Whether the coherence miss was false sharing, as it is known when it misses (Torrellas et al.,
+/* Whether the coherence miss was false sharing, as far as the missing reference shows (Torrellas et al.,
  * coherence.h). */
 static int take_false_sharing(struct nm_caches *c, const struct nm_cache *u, unsigned level)
 {
@@ -198,7 +198,8 @@ static int take_false_sharing(struct nm_caches *c, const struct nm_cache *u, uns
 	return 1;
 }
 
-/* A reference that touches two lines is one reference of a first level, but one to each line's set. */
+/* Adds an effect to the sums. A reference to two lines is one reference of a first level, but one reference
+ * of each line's set. */
 static void tally(struct nm_caches *c, const struct nm_cache *u, const struct nm_effect *e)
 {
 	struct nm_tally *attr = &c->by_attr[e->level][c->reference->attr],
@@ -214,7 +215,7 @@ static void tally(struct nm_caches *c, const struct nm_cache *u, const struct nm
 	set->of_class[e->class] += e->class != NM_CLASS_NONE;
 }
 
-/* The line of a hit or a load lies in its slot now. */
+/* Completes the effect of a hit or a load, whose line is in its slot now. */
 static void settle(struct nm_caches *c, struct nm_effect *e)
 {
 	const struct nm_watched_unit *unit = unit_of(c, e->level, core_of(c, e->core));
@@ -241,7 +242,7 @@ static void settle(struct nm_caches *c, struct nm_effect *e)
 	}
 }
 
-/* What changes before the next reference, beside it. */
+/* Applies synchronisation and memory changes that precede the reference. */
 static int prepare(struct nm_caches *c, const struct nm_reference *r)
 {
 	const struct nm_debug_program *p = c->program;
@@ -290,7 +291,7 @@ const struct nm_effect *nm_effect_at(const struct nm_effect *effects, unsigned c
 	for (unsigned i = 0; i < count; i++) {
 		if (effects[i].level != level || nm_event_is_aside(effects[i].kind))
 			continue;
-		if (effects[i].kind != NM_EVENT_MISS) /* a miss comes before its load, which says more */
+		if (effects[i].kind != NM_EVENT_MISS) /* a miss precedes its load, which has more figures */
 			return &effects[i];
 		found = &effects[i];
 	}

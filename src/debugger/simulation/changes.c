@@ -2,10 +2,10 @@
  *
  * changes.c - see changes.h.
  *
- * After a hit only its slot can differ from the picture. After anything else, the sets of all lines that took
- * part are compared, in the caches of the core and in the shared ones; in those of other cores the lines
- * themselves, since they change without an event only in their state. Sets of very many ways are neither
- * searched nor compared, but the slots that effects name.
+ * After a hit only its slot can differ from the picture. After any other effect, the sets of all lines
+ * involved are compared, in the core's caches and the shared ones. In the caches of other cores, only the
+ * lines themselves are compared, since without an event only their state changes. In sets of very many
+ * ways, only the slots of effects are compared.
  */
 #include "changes.h"
 
@@ -18,7 +18,7 @@
 
 enum { ODD_LINE = 1, ODD_SET = 2, ODD_WAY = 4, ODD_KEY = 8, ODD_HISTORY = 16 };
 
-/* Bits of a correction: which figures follow. */
+/* Bits of a correction: the figures that follow. */
 enum {
 	IS_EMPTY = 1,
 	OTHER_LINE = 2,
@@ -30,17 +30,20 @@ enum {
 	OTHER_USED = 128,
 };
 
-enum { MOST_WAYS = 64, MOST_COMPARED = 1 << 16 /* slots of a cache that are all compared now and then */ };
+enum {
+	MOST_WAYS = 64,
+	MOST_COMPARED = 1 << 16 /* slots of a cache, up to which all are compared at times */
+};
 
-/* One cache: of a core, or shared. */
+/* The picture of one cache, of a core or shared. */
 struct pictured_cache {
 	struct nm_slot
-	    *at; /* zeros: empty; a line is kept as its complement, so that memory is used as lines come */
+	    *at; /* zeros: empty; lines are stored as complements, so that unused pages remain unallocated */
 	uint64_t sets;
 	unsigned ways, level, core;
 	int is_shared;
-	unsigned last_way; /* of the last effect of the reference in hand here */
-	uint64_t last_at;  /* which reference that was */
+	unsigned last_way; /* of the current reference's last effect here */
+	uint64_t last_at;  /* number of that reference */
 };
 
 struct nm_positions nm_vec(uint64_t);
@@ -52,13 +55,13 @@ struct nm_changes {
 	struct nm_map shape_numbers;
 	uint32_t shapes;
 	struct nm_bytes column[NM_CHANGE_COLUMNS];
-	/* of the reference in hand: */
+	/* of the current reference: */
 	struct nm_bytes corrections;
 	unsigned correction_count;
-	uint64_t last_slot;            /* that was corrected; 0: none */
-	struct nm_vec(uint64_t) lines; /* that took part */
+	uint64_t last_slot;            /* of the last correction; 0: none */
+	struct nm_vec(uint64_t) lines; /* lines involved */
 	uint64_t late;
-	int begun; /* there is a reference in hand */
+	int begun; /* a reference is being written */
 	int failed;
 };
 
@@ -97,13 +100,13 @@ static const struct nm_level_spec *spec_of(const struct nm_changes *ch, unsigned
 	return &ch->caches->machine->levels[level];
 }
 
-/* The line of a level that the reference begins in. */
+/* The line of a level where the reference begins. */
 static uint64_t home(const struct nm_changes *ch, unsigned level)
 {
 	return ch->caches->reference->address & ~((uint64_t)nm_level_unit(spec_of(ch, level)) - 1);
 }
 
-/* Where most caches put a line; addresses count as signed, as in JSON. */
+/* The set of a line in most caches; addresses are signed, as in JSON. */
 static uint64_t usual_set(const struct nm_changes *ch, unsigned level, uint64_t line)
 {
 	const struct nm_level_spec *spec = spec_of(ch, level);
@@ -141,7 +144,7 @@ static uint64_t slot_of(const struct pictured_cache *p, const struct nm_effect *
 
 /* ---- effects ---- */
 
-/* Where the picture has the line; else the way of the effect before, which the line is loaded to. */
+/* The way that the picture has the line in; else the way of the previous effect, where the line is loaded. */
 static unsigned usual_way(const struct nm_changes *ch, const struct pictured_cache *p,
 			  const struct nm_effect *e)
 {
@@ -172,7 +175,7 @@ static unsigned odd_of(const struct nm_changes *ch, const struct pictured_cache 
 	return odd;
 }
 
-/* A shape that comes for the first time has the next number, and is written behind it. */
+/* A new shape has the next number, and its definition follows the number. */
 static void put_shape(struct nm_changes *ch, const struct nm_effect *e, unsigned odd)
 {
 	const uint64_t shape = (uint64_t)e->kind | (uint64_t)e->level << 3 | (uint64_t)e->class << 8 |
@@ -225,7 +228,7 @@ static uint8_t dirties(const struct nm_changes *ch, const struct pictured_cache 
 	return ch->caches->reference->is_write && cache->first && !cache->spec.write_through;
 }
 
-/* What a line that leaves was used for counts for it in the next level. */
+/* The uses of a line that leaves are added to its copy in the next level. */
 static void credit(struct nm_changes *ch, const struct pictured_cache *p, struct nm_slot left)
 {
 	const struct nm_cache *lower = ch->caches->units[p->core][p->level].cache->next;
@@ -324,7 +327,7 @@ static void compare_slot(struct nm_changes *ch, unsigned cache, uint64_t slot)
 
 	if (nm_slot_same(&known, &now))
 		return;
-	if (ch->begun && ch->caches->reference->uncounted) { /* no event says what else moved */
+	if (ch->begun && ch->caches->reference->uncounted) { /* other lines may move without an event */
 		note_line(ch, known.line);
 		note_line(ch, now.line);
 	}
@@ -348,7 +351,7 @@ static void compare_all(struct nm_changes *ch, unsigned cache)
 		compare_slot(ch, cache, slot);
 }
 
-/* Where a line lies, or could lie, in any cache. */
+/* Compares the slots where a line is, or could be, in all caches. */
 static void compare_line(struct nm_changes *ch, uint64_t line)
 {
 	const unsigned core = core_now(ch);
@@ -367,7 +370,8 @@ static void compare_line(struct nm_changes *ch, uint64_t line)
 	}
 }
 
-/* Prefetches of references that are not counted come without events; a plug-in may place lines anywhere. */
+/* Whether lines may be anywhere: uncounted references prefetch without events, and a plug-in may place lines
+ * in any set. */
 static int goes_astray(const struct nm_changes *ch, unsigned level)
 {
 	const struct nm_level_spec *spec = spec_of(ch, level);
@@ -447,7 +451,7 @@ int nm_changes_note(struct nm_changes *ch, int last)
 	return ch->failed ? NM_ENOMEM : 0;
 }
 
-/* ---- the begin of a window ---- */
+/* ---- the start of a window ---- */
 
 static int by_number(const void *left, const void *right)
 {
@@ -456,7 +460,7 @@ static int by_number(const void *left, const void *right)
 	return (*a > *b) - (*a < *b);
 }
 
-/* Where the lines of the picture were loaded and used; and by which keys, as far as the lines tell. */
+/* Lists the positions of the loads and uses of the picture's lines, and the keys that the lines have. */
 static int list_positions(const struct nm_changes *ch, struct nm_positions *at, struct nm_map *keys)
 {
 	int status = 0;
@@ -474,7 +478,7 @@ static int list_positions(const struct nm_changes *ch, struct nm_positions *at, 
 	return status;
 }
 
-/* The keys of the references at these positions, which the lines do not tell. */
+/* Writes the keys of the references at these positions, which the lines do not have. */
 static int put_earlier(struct nm_changes *ch, struct nm_reference_reader *reader, struct nm_bytes *to)
 {
 	struct nm_positions at = {0};

@@ -183,7 +183,7 @@ static int parse_operand(struct parser *p)
 
 enum { LEVELS = 6 };
 
-/* From those that bind least; longer ones first. */
+/* The lowest precedence first; longer operators before shorter ones. */
 static const struct {
 	unsigned level;
 	const char *text;

@@ -1,12 +1,13 @@
 /* SPDX-License-Identifier: MIT
  *
- * condition.h - the expressions that breakpoints are made of: over one reference and what it did.
+ * condition.h - the expressions of breakpoints: over one reference and its effects.
  *
  *     object == "Y" && set >= 64 && set < 128 && class == conflict
  *
  * Operators are those of C: || && == != < <= > >= + - * / % ! and parentheses; numbers are decimal or 0x...
- * Strings in quotes are names. What a reference has not (the class of a hit, an index of a loop that is not
- * around it) equals nothing and is neither less nor more than anything. Division by 0 gives the same.
+ * Strings in quotes are names. A value that a reference does not have (the class of a hit, the index of a
+ * loop that does not enclose it) compares false with everything, as NaN does. So does the result of a
+ * division by 0.
  */
 #ifndef NM_CONDITION_H
 #define NM_CONDITION_H
@@ -28,40 +29,40 @@ enum nm_condition_value {
 	NM_VALUE_FILE,     /* a name */
 	NM_VALUE_LINE,     /* of code */
 	NM_VALUE_ELEMENT,  /* number of the element of its object */
-	/* At the level that is asked: */
+	/* At the breakpoint's level: */
 	NM_VALUE_SET,
 	NM_VALUE_WAY,
 	NM_VALUE_HIT,
 	NM_VALUE_MISS,
 	NM_VALUE_CLASS,         /* cold, capacity, conflict, coherence */
 	NM_VALUE_EVICTED,       /* a name: the object of the line that left */
-	NM_VALUE_FALSE_SHARING, /* 1: it missed on what another core wrote beside */
+	NM_VALUE_FALSE_SHARING, /* 1: it is a coherence miss by false sharing */
 	NM_VALUES
 };
 
-/* What has no value. */
+/* The value of an operand that the reference does not have. */
 #define NM_NO_VALUE INT64_MIN
 
 enum { NM_CONDITION_STEPS = 96, NM_CONDITION_LOOPS = 16 };
 
-/* Compiled: to be passed between processes that have the same program. */
+/* Compiled; processes with the same program can exchange it. */
 struct nm_condition {
 	struct {
 		uint8_t does;
 		int64_t number; /* a constant, a value or a loop */
 	} step[NM_CONDITION_STEPS];
 	unsigned count;
-	char loop[NM_CONDITION_LOOPS][24]; /* names of indices of loops that it asks for */
+	char loop[NM_CONDITION_LOOPS][24]; /* names of the loop indices that it uses */
 	unsigned loops;
 };
 
-/* What an expression is evaluated with; names are addresses of interned strings. */
+/* The operands of an evaluation; names are addresses of interned strings. */
 struct nm_condition_frame {
 	int64_t value[NM_VALUES];
-	int64_t loop[NM_CONDITION_LOOPS]; /* as the condition names them */
+	int64_t loop[NM_CONDITION_LOOPS]; /* in the order of the condition's `loop` */
 };
 
-/* NM_EINVAL: a fault in the text, with its column. */
+/* NM_EINVAL: a syntax error, reported with its column. */
 int nm_condition_parse(struct nm_condition *ret_condition, const char *text, struct nm_debug_program *program,
 		       struct nm_error *err);
 

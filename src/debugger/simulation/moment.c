@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * moment.c - the debugger's side of moments: starts their processes and asks them.
+ * moment.c - the debugger's side of moments: starts their processes and sends requests.
  */
 #include "moment.h"
 
@@ -27,7 +27,7 @@ static int make_sockets(int sockets[2], struct nm_error *err)
 		   : 0;
 }
 
-/* In the new process: nothing of the debugger's stays open. */
+/* In the new process: closes the debugger's other descriptors. */
 static void close_others(int socket)
 {
 	if (socket > STDERR_FILENO + 1)

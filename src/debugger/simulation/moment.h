@@ -1,12 +1,10 @@
 /* SPDX-License-Identifier: MIT
  *
- * moment.h - a moment of the simulation: a process that holds the state of the caches after so many
- * references.
+ * moment.h - a moment of the simulation: a process that holds the state of the caches at one position.
  *
- * A moment can run forward, be asked about its state, and be *copied*: it forks, and the kernel copies what
- * either of the two changes, page by page. So going back is to copy the nearest earlier moment and run the
- * copy forward, and a copy is exact whatever the state is made of, a plug-in's own memory included. A moment
- * lasts until its descriptor is closed.
+ * A moment can run forward, report its state, and be *copied*: it forks, and the kernel copies pages on
+ * write. To go back, the debugger copies the nearest earlier moment and runs the copy forward. A copy is
+ * exact for any state, including a plug-in's own memory. The process ends when the descriptor is closed.
  */
 #ifndef NM_MOMENT_H
 #define NM_MOMENT_H
@@ -21,19 +19,21 @@ struct nm_moment {
 	int fd; /* -1: none */
 	pid_t process;
 	uint64_t position;
-	uint64_t changed; /* bytes that the original had changed since its last copy; this one keeps them */
+	uint64_t
+	    changed; /* bytes that the original had changed since its previous copy, which only this copy holds */
 };
 
 struct nm_stop {
-	struct nm_condition condition; /* without steps: the line at `line` leaves the level of this core */
+	struct nm_condition
+	    condition; /* without steps: stop when the line at `line` leaves the level, in this core's cache */
 	uint64_t line;
 	uint32_t id, level, core;
 	uint64_t skip; /* matches that do not stop */
 };
 
-enum nm_run_flags { NM_RUN_LAST = 1 /* goes to the end, and tells the last match */ };
+enum nm_run_flags { NM_RUN_LAST = 1 /* runs to the end, and reports the last match */ };
 
-/* The last reference that was fed, as the moment reports it after a run. */
+/* The report after a run: the last reference and its effects, and the match. */
 struct nm_moment_report {
 	uint64_t position;
 	uint64_t matched;    /* position of a match; 0: none */
@@ -44,14 +44,14 @@ struct nm_moment_report {
 	struct nm_effect left; /* of the match of a stop without a condition: the line that left */
 };
 
-/* The first moment, at position 0. The caches are the moment's from now on. */
+/* Starts the first moment, at position 0, which takes over the caches. */
 int nm_moment_start(struct nm_moment *ret_moment, struct nm_caches *caches,
 		    const struct nm_shared_record *record, struct nm_error *err);
 
-/* The same moment once more. */
+/* Copies a moment. */
 int nm_moment_copy(const struct nm_moment *moment, struct nm_moment *ret_copy, struct nm_error *err);
 
-/* Runs forward to a position, or until one of the stops holds. NM_EPLUGIN, NM_ENOMEM as the model's. */
+/* Runs forward to a position, or until one of the stops holds. NM_EPLUGIN, NM_ENOMEM: from the model. */
 int nm_moment_run(struct nm_moment *moment, uint64_t to, unsigned flags, const struct nm_stop *stops,
 		  unsigned stop_count, struct nm_moment_report *ret_report, struct nm_error *err);
 
@@ -62,7 +62,7 @@ int nm_moment_slots(const struct nm_moment *moment, unsigned level, unsigned cor
 int nm_moment_tallies(const struct nm_moment *moment, unsigned level, int by_set,
 		      struct nm_tally **ret_tallies, size_t *ret_count, struct nm_error *err);
 
-/* Runs forward to a position, and tells what each line of memory was referenced at a level on the way. */
+/* Runs forward to a position, and counts the references and misses of each line of memory at a level. */
 struct nm_line_tally {
 	uint64_t line, references, misses;
 	uint32_t attr; /* of the last reference */
@@ -70,9 +70,9 @@ struct nm_line_tally {
 int nm_moment_lines(struct nm_moment *moment, uint64_t to, unsigned level, struct nm_line_tally **ret_lines,
 		    size_t *ret_count, struct nm_error *err);
 
-/* What the slots hold, and what each reference up to a position changes: columns (changes.h), each with its
- * length as a varint before it. The first call tells what there is, and must ask for the position where the
- * moment is; each further one is a chunk. malloc'ed. */
+/* The contents of the slots, and the changes of each reference up to a position: columns (changes.h), each
+ * after its length, a varint. The first call returns the contents, and `to` must be the moment's position;
+ * each further call returns a chunk. malloc'ed. */
 int nm_moment_changes(struct nm_moment *moment, uint64_t to, uint8_t **ret_columns, size_t *ret_count,
 		      struct nm_error *err);
 
@@ -85,8 +85,8 @@ struct nm_found_slot {
 int nm_moment_find(const struct nm_moment *moment, unsigned level, unsigned core, uint64_t address,
 		   struct nm_found_slot *ret_found, struct nm_error *err);
 
-/* Bytes that a moment takes of memory that it may change, those that it shares with others in equal parts;
- * 0: not known. */
+/* Bytes of writable memory of a moment; shared pages are divided equally among their processes (PSS). 0:
+ * unknown. */
 uint64_t nm_moment_memory(const struct nm_moment *moment);
 
 void nm_moment_end(struct nm_moment *moment);

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
- * moment_priv.h - what the debugger and the process of a moment say to each other, over a pair of sockets.
+ * moment_priv.h - the protocol between the debugger and the process of a moment, over a pair of sockets.
  *
- * Each request has one answer: a report, or a count of bytes and as many bytes.
+ * Each request has one response: a fixed structure, or a count of bytes and these bytes.
  */
 #ifndef NM_MOMENT_PRIV_H
 #define NM_MOMENT_PRIV_H
@@ -30,7 +30,7 @@ struct nm_moment_copied {
 	uint64_t changed; /* as in struct nm_moment */
 };
 
-/* In its own process: answers requests until the socket is closed. */
+/* Runs in the moment's process: answers requests until the socket is closed. */
 void nm_moment_serve(int socket, struct nm_caches *caches, const struct nm_shared_record *record)
     __attribute__((noreturn));
 

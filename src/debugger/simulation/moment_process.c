@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
- * moment_process.c - the process of a moment: see moment_priv.h.
+ * moment_process.c - the process of a moment; see moment_priv.h.
  *
- * Whatever goes wrong between it and the debugger ends the process: there is nobody else to tell.
+ * Any error of the connection to the debugger ends the process.
  */
 #include <assert.h>
 #include <errno.h>
@@ -23,9 +23,9 @@ struct process {
 	struct nm_caches *caches;
 	struct nm_reference_reader *reader;
 	const struct nm_shared_record *record;
-	struct nm_changes *changes; /* or NULL: nobody asked for them yet */
-	long faults;                /* page faults until the last copy */
-	/* the run in hand */
+	struct nm_changes *changes; /* NULL: not requested yet */
+	long faults;                /* page faults up to the last copy */
+	/* the current run */
 	struct nm_moment_request request;
 	struct nm_stop *stops;
 	struct nm_moment_report report;
@@ -41,7 +41,7 @@ static void answer(const struct process *p, const void *bytes, size_t count)
 		give_up();
 }
 
-/* An array: how many bytes, and they. */
+/* Sends an array: the number of bytes, then the bytes. */
 static void answer_array(const struct process *p, const void *bytes, size_t count)
 {
 	const uint64_t length = count;
@@ -65,7 +65,7 @@ static void write_record(const struct process *p)
 		r->misses[(c->position - 1) >> r->bin_shift] = c->misses;
 }
 
-/* Whether the run ends here: a stop holds that has been skipped often enough. */
+/* Whether the run ends here: a stop matches that has no skips left. */
 static int check_stops(struct process *p, const struct nm_nest_step *step)
 {
 	for (unsigned i = 0; i < p->request.stop_count; i++) {
@@ -101,7 +101,7 @@ static int see(void *self, const struct nm_nest_step *step, struct nm_error *err
 	return take(self, step);
 }
 
-/* In step with the nest itself, for the indices of its loops. */
+/* Steps through the nest at the same time, to know its loop indices. */
 static void run_in_nest(struct process *p)
 {
 	const struct nm_debug_program *program = p->caches->program;
@@ -134,7 +134,7 @@ static void run(struct process *p)
 	answer(p, &p->report, sizeof p->report);
 }
 
-/* ---- questions ---- */
+/* ---- requests ---- */
 
 static void tell_slots(const struct process *p)
 {
@@ -162,7 +162,7 @@ static void tell_tallies(const struct process *p)
 		     count * sizeof(struct nm_tally));
 }
 
-/* Runs on; counts by line. */
+/* Runs forward, counts by line and sends the counts. */
 static void tell_lines(struct process *p)
 {
 	const struct nm_moment_request *q = &p->request;
@@ -192,7 +192,7 @@ static void tell_lines(struct process *p)
 	nm_map_done(&index_of);
 }
 
-/* Behind its length. */
+/* Appends the length, then the column. */
 static void append_column(struct nm_bytes *to, const struct nm_bytes *column)
 {
 	if (nm_vec_reserve(to, NM_VARINT_BYTES + column->count))
@@ -203,7 +203,7 @@ static void append_column(struct nm_bytes *to, const struct nm_bytes *column)
 	to->count += column->count;
 }
 
-/* What there is: a column of corrections, and one of earlier references. */
+/* The contents of the slots: a column of corrections, and one of earlier references. */
 static void begin_changes(struct process *p, struct nm_bytes *ret_all)
 {
 	struct nm_bytes earlier = {0}, *slots;
@@ -251,8 +251,8 @@ static void tell_slot(const struct process *p)
 
 /* ---- copies ---- */
 
-/* Bytes of pages that were changed since it was asked last: each faults once, for it is shared with the copy
- * before. */
+/* Bytes of the pages written since the last call. Each such page faults once, since it is shared with the
+ * previous copy. */
 static uint64_t take_changed(struct process *p)
 {
 	const long before = p->faults;
@@ -263,7 +263,7 @@ static uint64_t take_changed(struct process *p)
 	return (uint64_t)(p->faults - before) * (uint64_t)sysconf(_SC_PAGESIZE);
 }
 
-/* The copy goes on with a socket of its own. */
+/* Forks a copy, which continues with its own socket. */
 static void copy(struct process *p, int socket)
 {
 	const uint64_t changed = take_changed(p);
@@ -281,7 +281,7 @@ static void copy(struct process *p, int socket)
 	answer(p, &copied, sizeof copied);
 }
 
-/* A request, and the descriptor that may come with it. */
+/* Receives a request and a descriptor that may be attached. */
 static int receive(struct process *p, int *ret_descriptor)
 {
 	union {
@@ -300,7 +300,7 @@ static int receive(struct process *p, int *ret_descriptor)
 	return n == (ssize_t)sizeof p->request;
 }
 
-/* What the debugger's process does about signals is not for this one, which ends when its socket does. */
+/* Replaces the debugger's signal handlers: this process ends when its socket is closed. */
 static void settle_signals(void)
 {
 	sigset_t none;

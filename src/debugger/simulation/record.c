@@ -8,7 +8,7 @@
 
 enum { BINS = 1 << 16 };
 
-/* The log2, at least `least`, of what a part may be long so that at most `most` hold all references. */
+/* log2 of the length of a part such that at most `most` parts hold all references; at least `least`. */
 static uint64_t shift_of(uint64_t references, uint64_t most, uint64_t least)
 {
 	while (references >> least >= most)
@@ -16,7 +16,7 @@ static uint64_t shift_of(uint64_t references, uint64_t most, uint64_t least)
 	return least;
 }
 
-/* Misses, and behind them the filters, in one mapping. */
+/* The misses, followed by the filters, in one mapping. */
 uint64_t nm_record_bytes(const struct nm_shared_record *r)
 {
 	return (r->bins + r->pieces * NM_FILTER_WORDS) * sizeof(uint64_t);

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: MIT
  *
- * record.h - what all moments of one run write, and the debugger reads: how many misses there were until
- * when, and which lines left in which piece of the run.
+ * record.h - shared memory that all moments of one run write and the debugger reads: the misses up to each
+ * bin of the run, and the lines that left a level in each piece of the run.
  *
- * Each value follows from its place alone, so it does not matter which moment writes it. The lines that left
- * in a piece are a Bloom filter (Bloom, CACM 1970) whose bits of a line lie in one cache line (Putze, Sanders
- * and Singler, 2007): it has a byte for each reference of the piece, so the 20 or more bits for a line of
- * real programs say a wrong yes once in a thousand times or less.
+ * Each value depends only on its bin or piece, so all moments write the same. The lines that left in a
+ * piece are a Bloom filter (Bloom, CACM 1970) that keeps all bits of a line in one cache line (Putze,
+ * Sanders and Singler, 2007). It has a byte for each reference of the piece, which for real programs is at
+ * least 20 bits for each line, so at most one query in 1,000 is a false positive.
  */
 #ifndef NM_DEBUG_RECORD_H
 #define NM_DEBUG_RECORD_H
@@ -17,7 +17,7 @@
 #include "map.h"
 
 enum {
-	NM_PIECE_REFERENCES = 1 << 16, /* of a piece, where a run has at most NM_PIECES of them */
+	NM_PIECE_REFERENCES = 1 << 16, /* of a piece, unless the run would have more than NM_PIECES */
 	NM_PIECES = 1 << 11,
 	NM_FILTER_BLOCKS = NM_PIECE_REFERENCES / 64, /* of 512 bits */
 	NM_FILTER_WORDS = NM_FILTER_BLOCKS * 8,
@@ -26,7 +26,7 @@ enum {
 
 /* Mapped memory; lengths are powers of two. */
 struct nm_shared_record {
-	/* misses of the first level until the end of each bin of references; 0: none, or not known */
+	/* misses of the first level up to the end of each bin of references; 0: none, or unknown */
 	uint64_t *misses;
 	uint64_t bins, bin_shift; /* log2 of its references */
 	uint64_t *left;           /* by piece: NM_FILTER_WORDS words */
@@ -37,7 +37,7 @@ int nm_record_new(struct nm_shared_record *ret_record, uint64_t references, stru
 void nm_record_free(struct nm_shared_record *record);
 uint64_t nm_record_bytes(const struct nm_shared_record *record);
 
-/* The piece that a reference is in; positions count from 1. */
+/* The piece that contains a reference; positions count from 1. */
 static inline uint64_t nm_record_piece(const struct nm_shared_record *r, uint64_t position)
 {
 	return (position - 1) >> r->piece_shift;
@@ -81,7 +81,7 @@ static inline int nm_record_may_have_left(const struct nm_shared_record *r, uint
 	return 1;
 }
 
-/* Misses of the first level in the first so many bins. */
+/* Misses of the first level in the first `bins` bins. */
 static inline uint64_t nm_record_misses(const struct nm_shared_record *r, uint64_t bins)
 {
 	return bins ? r->misses[bins - 1] : 0;

@@ -7,7 +7,7 @@
 
 #include "moment_priv.h"
 
-/* What send() or recv() did of the *count bytes at *at. 1: more to do; 0: all done; -1: it failed. */
+/* Advances *at and *count by the result n of send() or recv(). 1: more to do; 0: done; -1: error. */
 static int advance(ssize_t n, char **at, size_t *count)
 {
 	if (n < 0 && errno == EINTR)

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * stops.h - whether what the last reference did is what a run is to stop at.
+ * stops.h - whether a run has to stop after the last reference.
  */
 #ifndef NM_DEBUG_STOPS_H
 #define NM_DEBUG_STOPS_H
@@ -12,7 +12,7 @@
 int nm_stop_holds(const struct nm_stop *stop, const struct nm_caches *caches, const struct nm_nest_step *step,
 		  struct nm_effect *ret_left);
 
-/* Whether one of the stops asks for indices of loops. */
+/* Whether one of the stops uses loop indices. */
 int nm_stops_ask_loops(const struct nm_stop *stops, unsigned count);
 
 #endif
