@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * debugger.c - life of a debugger, and its breakpoints and runs.
+ * debugger.c - opens and closes debuggers, and has their breakpoints and runs.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -10,7 +10,7 @@
 
 /* ---- life ---- */
 
-/* Runs through all once, so that every later way is short, and the record is whole. */
+/* Runs once to the end, so that later moves are fast and the record is complete. */
 static int look_over(struct nm_debugger *d, struct nm_error *err)
 {
 	const uint64_t total = nm_debugger_total(d);
@@ -243,7 +243,7 @@ static int choose_stops(struct nm_debugger *d, const struct nm_debugger_run *how
 	return status;
 }
 
-/* To the last match before the position: piece by piece, from the latest. */
+/* Runs back to the last match before the position: piece by piece, the latest piece first. */
 static int run_back(struct nm_debugger *d, const struct run *run, enum nm_stopped *ret_stopped,
 		    uint32_t *ret_id, struct nm_error *err)
 {

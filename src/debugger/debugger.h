@@ -1,16 +1,16 @@
 /* SPDX-License-Identifier: MIT
  *
- * debugger.h - a cache debugger: simulated caches that are run, stopped, stepped and taken back over the
- * references of a loop nest or a trace.
+ * debugger.h - a cache debugger: runs simulated caches forward and back over the references of a loop nest
+ * or a trace, with steps and breakpoints.
  *
  *     nm_debugger_open(&debugger, &source, &err);
  *     nm_debugger_go(debugger, 1000, &err);
  *     nm_debugger_report(debugger)->effects ...
  *     nm_debugger_close(debugger);
  *
- * Positions count references from 1: at position n the n-th was the last; at 0 nothing has happened yet.
- * The state at a position is the same however one came there. Idea: van der Deijl, Kanbier, Temam and
- * Granston, "A Cache Visualization Tool", IEEE Computer 1997.
+ * Positions count references from 1: position n is after the n-th reference, position 0 is the start. The
+ * state at a position does not depend on how the debugger reached it. Idea: van der Deijl, Kanbier, Temam
+ * and Granston, "A Cache Visualization Tool", IEEE Computer 1997.
  */
 #ifndef NM_DEBUGGER_H
 #define NM_DEBUGGER_H
@@ -31,20 +31,20 @@ struct nm_debugger_source {
 	const char *const *settings; /* of a nest: "NAME=VALUE", ended by NULL */
 	unsigned process; /* of a trace: which process image, from 1; 0: that with most references */
 	struct nm_thread_order order; /* of a trace's threads, where the machine has several cores */
-	uint64_t from, to; /* only references with these numbers, from 1; 0: from the first, to the last */
+	uint64_t from, to; /* range of references, numbered from 1; 0: from the first, to the last */
 	/* Machines side by side, in lock-step (nm_machine_join). policy=opt looks ahead and cannot be
 	 * debugged. Borrowed until the debugger is closed. */
 	const struct nm_machine *machine;
-	uint64_t interval;               /* references between checkpoints at first; 0: as is usual */
-	struct nm_run_feedback feedback; /* of a trace `warn` is required; of a nest nothing is */
+	uint64_t interval; /* initial number of references between checkpoints; 0: the default */
+	struct nm_run_feedback feedback; /* a trace needs `warn`, a nest nothing */
 };
 
-/* NM_EINVAL: a fault in the nest or the machine; NM_EFORMAT, NM_EIO ...: in the trace. */
+/* NM_EINVAL: an error in the nest or the machine; NM_EFORMAT, NM_EIO ...: in the trace. */
 int nm_debugger_open(struct nm_debugger **ret_debugger, const struct nm_debugger_source *source,
 		     struct nm_error *err);
 void nm_debugger_close(struct nm_debugger *debugger);
 
-/* Another debugger of the same run, at its start, with breakpoints of its own. */
+/* Another debugger of the same run, at position 0, with its own breakpoints. */
 int nm_debugger_another(struct nm_debugger **ret_debugger, const struct nm_debugger *of,
 			struct nm_error *err);
 /* Frees the memory of the current moment. The next answer simulates it again. */
@@ -57,7 +57,7 @@ const struct nm_debug_program *nm_debugger_program(const struct nm_debugger *deb
 /* Goes to a position, at most the total. */
 int nm_debugger_go(struct nm_debugger *debugger, uint64_t position, struct nm_error *err);
 
-/* ---- breakpoints: expressions (condition.h) over a reference and what it did ---- */
+/* ---- breakpoints: expressions (condition.h) over a reference and its effects ---- */
 
 enum { NM_BREAKPOINTS = 64, NM_EXPRESSION_ROOM = 256 };
 
@@ -65,10 +65,10 @@ struct nm_breakpoint {
 	uint32_t id;    /* from 1 */
 	uint32_t level; /* index in the machine: set, way, hit, class ... are those of this level */
 	char expression[NM_EXPRESSION_ROOM];
-	char kind[24]; /* what it was made from; "" */
+	char kind[24]; /* the kind that a request named, or "" */
 	int enabled;
-	uint64_t skip; /* it stops only after so many matches, in each run */
-	uint64_t hits; /* how often it stopped a run */
+	uint64_t skip; /* number of matches in each run before it stops */
+	uint64_t hits; /* how often it has stopped a run */
 };
 
 /* NM_EINVAL: the expression is wrong, or there are too many. */
@@ -83,9 +83,9 @@ enum nm_stopped { NM_STOPPED_END, NM_STOPPED_MATCH, NM_STOPPED_LIMIT };
 
 struct nm_debugger_run {
 	const char *until; /* an expression; NULL: the enabled breakpoints */
-	unsigned level;    /* that it is about */
+	unsigned level;    /* that the expression refers to */
 	int backwards;     /* to the last match before the position; at the start: NM_STOPPED_END */
-	unsigned limit_ms; /* 0: none; NM_STOPPED_LIMIT where time was up */
+	unsigned limit_ms; /* 0: none; NM_STOPPED_LIMIT: time was up */
 };
 
 /* *ret_id: the breakpoint that stopped it, or 0. */
@@ -96,7 +96,7 @@ int nm_debugger_run(struct nm_debugger *debugger, const struct nm_debugger_run *
 
 struct nm_debugger_request {
 	const char *method; /* "GET", "POST", "DELETE" */
-	const char *path;   /* behind "/api/d/" */
+	const char *path;   /* after "/api/d/" */
 	/* The value of a parameter of the query, or NULL. */
 	const char *(*parameter)(void *self, const char *name);
 	void *self;

@@ -25,11 +25,11 @@ struct nm_debugger {
 	uint32_t last_id;
 };
 
-/* evicted.c: who made a line leave a level before the current position, and before it came back if it is
- * there. */
+/* evicted.c: the reference that evicted a line from a level, before the current position and, if the line is
+ * back, before its latest load. */
 struct nm_departure {
 	int is_resident;
-	struct nm_found_slot found; /* if it is */
+	struct nm_found_slot found; /* the line's slot, if it is cached */
 	uint64_t evicted_at;        /* position; 0: it never left */
 	struct nm_effect left;
 };
@@ -43,7 +43,7 @@ void nm_settings_done(struct nm_settings *settings);
  * of further ones. */
 int nm_debugger_restart(struct nm_debugger *debugger, struct nm_settings *settings, struct nm_error *err);
 
-/* Ends a rest. Nothing but a position may be asked of a debugger that is at rest. */
+/* Simulates the current moment again after nm_debugger_rest(). A debugger at rest only has a position. */
 int nm_debugger_wake(struct nm_debugger *debugger, struct nm_error *err);
 
 /* References and misses by line of memory, between two positions, malloc'ed. */

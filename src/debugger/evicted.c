@@ -1,13 +1,14 @@
 /* SPDX-License-Identifier: MIT
  *
- * evicted.c - what is found by running a part again: who made a line leave, and sums at other positions.
+ * evicted.c - answers that need a part of the run again: which reference evicted a line, and sums at other
+ * positions.
  *
  * The record says in which pieces of the run the line may have left its level; the latest such piece before
- * the position is run again. That it had not left there is rare: lines share bits.
+ * the position is run again. False positives of the filter are rare.
  */
 #include "debugger_priv.h"
 
-/* Runs from the nearest moment to the end of a piece, or to a position before that. */
+/* Runs from the nearest kept moment to the end of a piece, or to an earlier position. */
 static int search(struct nm_debugger *d, uint64_t piece, uint64_t before, const struct nm_stop *stop,
 		  struct nm_moment_report *ret_report, struct nm_error *err)
 {
@@ -22,7 +23,7 @@ static int search(struct nm_debugger *d, uint64_t piece, uint64_t before, const 
 	return status;
 }
 
-/* The last time that a line left a level, at a position or before it. */
+/* Finds the last eviction of a line from a level at or before a position. */
 static int find_departure(struct nm_debugger *d, const struct nm_stop *stop, uint64_t position,
 			  struct nm_departure *ret, struct nm_error *err)
 {

@@ -1,17 +1,17 @@
 /* SPDX-License-Identifier: MIT
  *
- * breakpoints.c - breakpoints as requests say them: a kind with its figures, which becomes an expression, and
- * a condition besides.
+ * breakpoints.c - breakpoints from requests: a kind with its parameters is converted to an expression, to
+ * which a condition may be added.
  */
 #include <string.h>
 
 #include "answers.h"
 
-/* A number or text of the body, as a kind asks for it. */
+/* A parameter of a kind: a number or text of the body. */
 struct field {
 	const char *name;
 	int is_text, is_optional;
-	const char *format; /* of the part of the expression: takes the value */
+	const char *format; /* of its part of the expression, for printf, with the value */
 };
 
 enum { FIELDS = 5 };

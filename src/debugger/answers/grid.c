@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * grid.c - what a cache holds: by slot, and by where it lies in memory; and who made a line leave.
+ * grid.c - the contents of a cache, by slot and by address; and the reference that evicted a line.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -62,8 +62,7 @@ json_t *nm_cursor_json(const struct nm_debugger *d, unsigned level)
 		 : json_null();
 }
 
-/* Of a cache with more slots than are shown one by one: groups of sets, with how many of their lines are of
- * which object. */
+/* For a cache with too many slots to show each: groups of sets, with the number of lines of each object. */
 static json_t *groups_json(struct nm_debugger *d, const struct nm_window *w, uint64_t group)
 {
 	json_t *groups = json_array();
@@ -96,7 +95,7 @@ static json_t *groups_json(struct nm_debugger *d, const struct nm_window *w, uin
 	return groups;
 }
 
-/* `cells`: at most so many groups of sets instead of slots. */
+/* `cells`: the largest number of groups of sets to show instead of slots. */
 int nm_answer_grid(const struct nm_question *q, json_t **ret, struct nm_error *err)
 {
 	struct nm_debugger *d = q->debugger;
@@ -132,8 +131,8 @@ int nm_answer_grid(const struct nm_question *q, json_t **ret, struct nm_error *e
 
 /* ---- memory ---- */
 
-/* Whether a cached line shows in an object's band: it has bytes of it; or, where bytes of others lie between,
- * it was loaded for it. */
+/* Whether a cached line belongs to an object's band: it has bytes of the object; or, for a scattered object,
+ * it was loaded for the object. */
 static int is_of(const struct nm_debug_program *p, const struct nm_slot *slot,
 		 const struct nm_debug_object *o, uint64_t low)
 {
@@ -169,7 +168,7 @@ static int by_size(const void *left, const void *right)
 	return x != y ? (x < y ? 1 : -1) : ((*a)->low > (*b)->low) - ((*a)->low < (*b)->low);
 }
 
-/* `bands`: how many objects, the largest; `bins`: pieces of each. */
+/* `bands`: the number of objects, largest first; `bins`: parts of each. */
 int nm_answer_memory(const struct nm_question *q, json_t **ret, struct nm_error *err)
 {
 	struct nm_debugger *d = q->debugger;
@@ -204,7 +203,7 @@ int nm_answer_memory(const struct nm_question *q, json_t **ret, struct nm_error 
 	return status;
 }
 
-/* ---- who evicted this line? ---- */
+/* ---- the eviction of a line ---- */
 
 int nm_answer_evicted(const struct nm_question *q, json_t **ret, struct nm_error *err)
 {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * move.c - steps, jumps and runs; all answer the state.
+ * move.c - steps, jumps and runs; each returns the new state.
  */
 #include <string.h>
 
@@ -43,7 +43,7 @@ int nm_answer_goto(const struct nm_question *q, json_t **ret, struct nm_error *e
 	return status ? status : go(q->debugger, (uint64_t)position, ret, err);
 }
 
-/* An object's name as an expression writes it. */
+/* Writes an object's name as a string of an expression. */
 static int quote(const char *name, char *text, size_t room, const char *format, struct nm_error *err)
 {
 	const char mark = strchr(name, '"') ? '\'' : '"';
@@ -56,7 +56,7 @@ static int quote(const char *name, char *text, size_t room, const char *format, 
 	return 0;
 }
 
-/* The expression that a run goes on until; NULL: breakpoints. */
+/* *ret_until: the expression that stops the run; NULL: breakpoints. */
 static int read_until(const struct nm_question *q, char text[2 * NM_EXPRESSION_ROOM], const char **ret_until,
 		      struct nm_error *err)
 {
@@ -74,7 +74,7 @@ static int read_until(const struct nm_question *q, char text[2 * NM_EXPRESSION_R
 	} else if (!strcmp(until, "eviction") && object) {
 		return quote(object, text, 2 * NM_EXPRESSION_ROOM, "evicted", err);
 	} else if (!strcmp(until, "eviction")) {
-		strcpy(text, "evicted == evicted"); /* no line that left equals nothing */
+		strcpy(text, "evicted == evicted"); /* true if there is an evicted line */
 	} else if (!strcmp(until, "visit") && set >= 0) {
 		snprintf(text, 2 * NM_EXPRESSION_ROOM, "set == %lld", (long long)set);
 	} else if (!strcmp(until, "visit") && object) {

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT
  *
- * nest.c - runs the nest again with other parameters, addresses of arrays, and room behind them.
+ * nest.c - runs the nest again with other parameters, array addresses, and padding after arrays.
  *
- * Settings become "NAME=VALUE" as `nearmiss nest --set` takes them. Room behind an array moves those that
- * lie behind it in memory: each of them gets an address of its own.
+ * Settings become "NAME=VALUE" as `nearmiss nest --set` takes them. Padding after an array moves all
+ * arrays at higher addresses: each of them gets an explicit address.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -48,7 +48,7 @@ static int end_list(struct nm_settings *s, struct nm_error *err)
 	return 0;
 }
 
-/* The arrays as they lie with the settings so far, moved by what is padded before them. */
+/* Adds the addresses of the arrays, with the settings so far, plus the padding before each. */
 static int add_pads(struct nm_settings *s, const char *path, const json_t *pads, struct nm_error *err)
 {
 	struct nm_nest_array_info a, before;

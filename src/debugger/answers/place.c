@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * place.c - levels, references and lines in the words of answers.
+ * place.c - levels, references and lines as JSON.
  */
 #include <string.h>
 

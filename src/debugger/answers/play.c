@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * play.c - many moments in one answer, for a page that shows one in each frame: of each the state, and of
- * each grid that is shown the slots that are not as they were in the moment before.
+ * play.c - many positions in one answer, for a page that shows one in each frame: for each the state, and
+ * for each visible grid the slots that have changed since the previous position.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -40,7 +40,7 @@ static void free_panes(struct panes *panes)
 		free(panes->at[i].slots);
 }
 
-/* The window now, and what changed: [number in the window, slot]. */
+/* The current window, and its changed slots: [number in the window, slot]. */
 static int pane_json(struct nm_debugger *d, struct nm_window *w, json_t **ret, struct nm_error *err)
 {
 	struct nm_slot *before = w->slots;

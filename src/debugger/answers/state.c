@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * state.c - the session, and where the debugger stands.
+ * state.c - the session, and the state at the current position.
  */
 #include <string.h>
 
@@ -23,7 +23,7 @@ static json_t *level_json(const struct nm_machine *m, unsigned i)
 			 "private", m->cores > 1 && nm_machine_private(m, i));
 }
 
-/* "small" of "small/L1d"; a single machine's own name. */
+/* "small" of "small/L1d"; if there is one machine, its name. */
 static json_t *cache_name(const struct nm_machine *m, unsigned level)
 {
 	const char *name = m->levels[level].name, *slash = strrchr(name, '/');
@@ -100,8 +100,8 @@ static json_t *effect_json(struct nm_debugger *d, unsigned i)
 			 e->false_sharing, "evicted", left ? nm_departed_json(d, left) : json_null());
 }
 
-/* What happened, a row for each line that was hit or loaded; a miss stands for itself if nothing was loaded
- * for it. Lines that were invalidated are rows too: nothing that came in made them leave. */
+/* The effects: a row for each line that was hit or loaded; a miss without a load has its own row. Invalidated
+ * lines have rows too, since no load evicted them. */
 static json_t *effects_json(struct nm_debugger *d)
 {
 	const struct nm_moment_report *r = &d->report;

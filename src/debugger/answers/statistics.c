@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT
  *
- * statistics.c - sums until a position and over an interval, by whole run, object, reference, set or line of
- * memory; and the density of misses over the run.
+ * statistics.c - sums up to a position and over an interval, for the whole run or by object, reference, set
+ * or line of memory; and the density of misses over the run.
  *
- * misses + reuses = references: a reuse is a reference that was served by a line that was there.
+ * misses + reuses = references: a reuse is a reference that hits.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -12,7 +12,7 @@
 
 enum { MOST_ROWS = 1000, MOST_BINS = 2048 };
 
-/* Sums until two positions. */
+/* Sums up to two positions. */
 struct interval {
 	unsigned level;
 	uint64_t from, to;
@@ -53,7 +53,7 @@ static void add(struct nm_tally *to, const struct nm_tally *more)
 
 /* ---- rows ---- */
 
-/* Sums of one row: until `to`, and until `from`. */
+/* Sums of one row: up to `to`, and up to `from`. */
 struct row {
 	json_t *name;
 	uint32_t number;
@@ -99,7 +99,7 @@ static int by_misses(const void *left, const void *right)
 	return (a->number > b->number) - (a->number < b->number);
 }
 
-/* The most misses first, and what is left in one row. */
+/* Rows with the most misses first, and one row for the rest. */
 static json_t *rows_json(struct rows *rows, const char *key, int ordered)
 {
 	struct row rest = {.name = json_string("(rest)")};
@@ -129,7 +129,7 @@ static void free_rows(struct rows *rows)
 	free(rows->at);
 }
 
-/* ---- by what ---- */
+/* ---- groupings ---- */
 
 enum by { BY_TOTAL, BY_OBJECT, BY_REFERENCE, BY_SET, BY_LINE, BYS };
 static const char *const by_names[BYS] = {"total", "object", "reference", "set", "line"};
@@ -144,7 +144,7 @@ static json_t *site_name(const struct nm_debugger *d, uint32_t attr)
 			 (json_int_t)s->thread);
 }
 
-/* In which row the sums of an attribution key go. */
+/* The row that the sums of an attribution key are added to. */
 static size_t row_of(const struct nm_debugger *d, enum by by, size_t attr)
 {
 	const struct nm_debug_site *site = &d->timeline->program.sites.at[attr];
@@ -189,7 +189,7 @@ static int make_rows(const struct nm_debugger *d, enum by by, const struct inter
 	return 0;
 }
 
-/* ---- lines of memory: counted by running through the interval again ---- */
+/* ---- lines of memory: counted in another run over the interval ---- */
 
 static int by_line(const struct nm_question *q, json_t **ret, struct nm_error *err)
 {
@@ -248,7 +248,7 @@ int nm_answer_statistics(const struct nm_question *q, json_t **ret, struct nm_er
 
 /* ---- the strip ---- */
 
-/* Bins of the record are merged; where less than a bin is asked for, a bin is as fine as it gets. */
+/* Merges bins of the record, whose width is the finest resolution. */
 int nm_answer_strip(const struct nm_question *q, json_t **ret, struct nm_error *err)
 {
 	const struct nm_debugger *d = q->debugger;

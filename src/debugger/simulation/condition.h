@@ -6,8 +6,8 @@
  *
  * Operators are those of C: || && == != < <= > >= + - * / % ! and parentheses; numbers are decimal or 0x...
  * Strings in quotes are names. A value that a reference does not have (the class of a hit, the index of a
- * loop that does not enclose it) compares false with everything, as NaN does. So does the result of a
- * division by 0.
+ * loop that does not enclose it) compares as NaN does: it is unequal to everything, and neither less nor
+ * more. So does the result of a division by 0.
  */
 #ifndef NM_CONDITION_H
 #define NM_CONDITION_H
