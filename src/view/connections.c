@@ -9,7 +9,7 @@
 
 #include "clock.h"
 
-/* Milliseconds that a request may take to arrive, and where no connection is left. */
+/* Milliseconds that a request may take to arrive: normally, and if no connection is free. */
 static const double patience = 10000, short_patience = 1000;
 
 static unsigned position(const struct nm_connections *c, int socket)

@@ -24,7 +24,7 @@ void nm_connections_remove(struct nm_connections *connections, int socket);
 void nm_connections_answer(struct nm_connections *connections, int socket);
 void nm_connections_wait(struct nm_connections *connections, int socket);
 
-/* Shuts down those that have waited too long; their owner notices and closes them. */
+/* Shuts down connections that have waited too long; their owner notices and closes them. */
 void nm_connections_cut_off(const struct nm_connections *connections);
 
 #endif

@@ -75,14 +75,14 @@ void nm_exchange_take(struct nm_exchange *e, const char *bytes, size_t count)
 	}
 }
 
-/* ---- who asks, and how ---- */
+/* ---- checks of a request ---- */
 
 static const char *header(struct MHD_Connection *connection, const char *name)
 {
 	return MHD_lookup_connection_value(connection, MHD_HEADER_KIND, name);
 }
 
-/* Whether it is JSON, with or without parameters behind it. */
+/* Whether the media type is JSON, with or without parameters. */
 static int is_json(const char *type)
 {
 	const size_t n = strlen(json_type);
@@ -150,7 +150,7 @@ static enum MHD_Result send_response(struct MHD_Connection *connection, unsigned
 static enum MHD_Result send_constant(struct MHD_Connection *connection, const char *type, const void *bytes,
 				     size_t count)
 {
-	/* The library does not write to what is persistent. */
+	/* The library does not write to a persistent buffer. */
 	return send_response(connection, MHD_HTTP_OK, type,
 			     MHD_create_response_from_buffer(count, (void *)bytes, MHD_RESPMEM_PERSISTENT));
 }

@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: MIT
  *
- * exchange.h - one request and its response. Only this file of the server knows the rules of HTTP:
+ * exchange.h - one request and its response. Only this file of the server implements the rules of HTTP:
  *
- *     GET /?token=...   the token becomes a cookie, and the address loses it
- *     GET /, /app.js    what the binary holds
- *     /api/...          what nm_view_answer() says: POST and DELETE below /api/d/ only, with JSON
+ *     GET /?token=...   sets the token as a cookie, and redirects to /
+ *     GET /, /app.js    files in the binary
+ *     /api/...          answers of nm_view_answer(): POST and DELETE below /api/d/ only, with JSON
  *
  * Everything else is refused with {"error": TEXT}; a browser that opens "/" without the token gets a
- * sentence.
+ * text for the user.
  */
 #ifndef NM_VIEW_EXCHANGE_H
 #define NM_VIEW_EXCHANGE_H
@@ -29,14 +29,14 @@ struct nm_exchange_context {
 struct nm_exchange *nm_exchange_begin(const char *method);
 void nm_exchange_end(struct nm_exchange *exchange);
 
-/* Takes a part of the body. One that is too long is dropped, and the request refused at its end. */
+/* Takes a part of the body. A body that is too long is dropped, and the request is refused at its end. */
 void nm_exchange_take(struct nm_exchange *exchange, const char *bytes, size_t count);
 
 /* Whether the headers alone suffice to refuse it. */
 int nm_exchange_is_refused(struct nm_exchange *exchange, const struct nm_exchange_context *context,
 			   struct MHD_Connection *connection, const char *path);
 
-/* Queues the response, to a refused one too. */
+/* Queues the response, also that of a refused request. */
 enum MHD_Result nm_exchange_respond(struct nm_exchange *exchange, const struct nm_exchange_context *context,
 				    struct MHD_Connection *connection, const char *path);
 

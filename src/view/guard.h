@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * guard.h - who may ask the server: a browser that was given the token, from a page of the server itself.
+ * guard.h - admits requests: only from a browser with the token, and from a page of the server itself.
  *
  * Every program on this machine, and every page in its browser, can reach a port of 127.0.0.1. So a request
  * must bring a random token, name this server (Host: a foreign name that was rebound to 127.0.0.1 differs),
@@ -19,11 +19,10 @@ struct nm_guard {
 
 int nm_guard_make(struct nm_guard *ret_guard, unsigned port, struct nm_error *err);
 
-/* Whether headers are those of a request to this server from its own pages. NULL: there is no such header. */
+/* Whether the request is to this server and from its own pages, by its headers. NULL: no such header. */
 int nm_guard_admits(const struct nm_guard *guard, const char *host, const char *origin);
 
-/* Whether it is the token. Takes as long whatever differs, so that timing reveals nothing. typed may be
- * NULL. */
+/* Whether `typed`, which may be NULL, is the token. Takes constant time, so that timing reveals nothing. */
 int nm_guard_knows(const struct nm_guard *guard, const char *typed);
 
 #endif

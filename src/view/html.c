@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT
  *
- * html.c - see html.h. Which answers a file holds stands in questions.h.
+ * html.c - see html.h. questions.h selects the answers of a file.
  *
- * Answers stand in a script element that is data, by the question's key. Nothing in them can end the element,
- * since "<" is written as an escape of JSON; and nothing but the page's own script, which the policy knows by
- * its digest, can run.
+ * Answers are in a script element of type data, by the question's key. They cannot end the element, since
+ * "<" is written as a JSON escape; and only the page's own script can run, whose digest is in the content
+ * security policy.
  */
 #include "html.h"
 
@@ -22,8 +22,8 @@
 struct html {
 	struct nm_view *view;
 	FILE *out;
-	size_t bytes; /* written, or sure to be */
-	size_t most;  /* until the end of the answers */
+	size_t bytes; /* written, or reserved */
+	size_t most;  /* largest size at the end of the answers */
 	int has_answers;
 };
 
@@ -69,7 +69,7 @@ static void put_policy(struct html *html, const struct nm_asset *script)
 
 /* ---- answers ---- */
 
-/* Writes JSON so that it can stand in an element of HTML. */
+/* Writes JSON, escaped for an HTML element. */
 static void write_escaped(const char *json, FILE *out)
 {
 	for (; *json; json++)

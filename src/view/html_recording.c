@@ -2,8 +2,8 @@
  *
  * html_recording.c - see html_recording.h.
  *
- * A part is packed by zlib, which browsers unpack by themselves, and stands as base64 in a script element that
- * is data.
+ * A part is compressed by zlib, which browsers can decompress, and written as base64 in a script element of
+ * type data.
  */
 #include "html_recording.h"
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * questions.c - see questions.h. web/ asks for the same: a change there needs one here.
+ * questions.c - see questions.h. The pages in web/ send the same requests: keep both in step.
  */
 #include "questions.h"
 
@@ -16,7 +16,7 @@ struct asker {
 	unsigned profile;
 };
 
-/* About a profile; about each of its levels. Parameters stand behind "?". */
+/* Requests for a profile, and for each of its levels. Parameters follow "?". */
 static const char *const of_profile[] = {
     "overview",           "metrics",        "dimensions", "curves?by=total", "curves?by=object",
     "curves?by=function", "curves?by=line", NULL};
@@ -38,8 +38,8 @@ static const char *const of_level[] = {"table?by=object&limit=100&offset=0&order
 				       "histogram?bins=256&of=stack",
 				       NULL};
 
-/* About what a query yields for the first level: its columns are parameters of the path. Each of these reads
- * all counts. */
+/* Requests for each row of a query over the first level: its columns are parameters of the path. Each request
+ * reads all counts. */
 static const struct {
 	const char *path, *sql;
 } of_rows[] = {
@@ -69,7 +69,7 @@ static void take_parameters(struct nm_request *request, char *text)
 	}
 }
 
-/* Asks "/api/p/N/QUESTION", of the level if it is not NULL. */
+/* Calls `ask` with "/api/p/N/QUESTION", and the level if it is not NULL. */
 static int ask_one(const struct asker *a, const char *question, const char *level)
 {
 	struct nm_request request = {.method = "GET", .body = ""};

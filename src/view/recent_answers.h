@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * recent_answers.h - keeps the last answers: profiles do not change while they are viewed, and pages ask
- * again.
+ * recent_answers.h - a cache of recent answers: profiles do not change while they are viewed, and pages
+ * repeat requests.
  */
 #ifndef NM_RECENT_ANSWERS_H
 #define NM_RECENT_ANSWERS_H
@@ -9,7 +9,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* Answers that are kept, and the bytes that each may have. */
+/* Number of answers that are kept, and the largest size of each. */
 enum { NM_CACHED_ANSWERS = 32, NM_CACHED_BYTES = 1 << 20 };
 
 struct nm_view_cache {
@@ -21,7 +21,7 @@ struct nm_view_cache {
 	uint64_t clock;
 };
 
-/* The text, which lives until the next change, or NULL. */
+/* The text, which is valid until the next change, or NULL. */
 const char *nm_view_cache_find(struct nm_view_cache *cache, const char *key, size_t *ret_bytes);
 
 /* Takes over key and text (malloc'ed), in place of the least recently used answer. */

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * server.c - see server.h. libmicrohttpd speaks the protocol, connections.h cuts off slow clients, and
+ * server.c - see server.h. libmicrohttpd implements HTTP, connections.h cuts off slow clients, and
  * exchange.h answers requests.
  */
 #include "server.h"
@@ -22,7 +22,7 @@ struct nm_server {
 	char address[80];
 };
 
-/* Seconds that a connection may be silent; bytes for a request line with its headers. */
+/* Seconds until an idle connection is closed; bytes for a request line with its headers. */
 enum { SILENCE = 10, HEADERS = 16 << 10 };
 
 static int socket_of(struct MHD_Connection *connection)
@@ -78,14 +78,14 @@ static enum MHD_Result handle(void *self, struct MHD_Connection *connection, con
 	return nm_exchange_respond(exchange, &server->context, connection, path);
 }
 
-/* Leaves "%00" as it is: it would end the text, and hide what follows. */
+/* Does not decode "%00", which would end the text and hide the rest. */
 static size_t unescape(void *self, struct MHD_Connection *connection, char *text)
 {
 	(void)self, (void)connection;
 	return strstr(text, "%00") ? strlen(text) : MHD_http_unescape(text);
 }
 
-/* The library logs faults of clients, which are no concern of the user. */
+/* Drops the library's log of client errors, which do not concern the user. */
 static void ignore(void *self, const char *format, va_list arguments)
 {
 	(void)self, (void)format, (void)arguments;

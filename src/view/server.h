@@ -5,11 +5,11 @@
  *     nm_server_start(&server, view, 0, &err);
  *     while (!stopped)
  *             if (!nm_server_run(server, 1000))
- *                     ...nobody asks...
+ *                     ...no request...
  *     nm_server_stop(server);
  *
- * It listens on 127.0.0.1 alone and serves nothing but what the binary holds and nm_view_answer() says;
- * guard.h says to whom. All runs in the thread that calls nm_server_run().
+ * It listens on 127.0.0.1 only, and serves only files in the binary and answers of nm_view_answer(), to
+ * clients that guard.h admits. Everything runs in the thread that calls nm_server_run().
  */
 #ifndef NM_VIEW_SERVER_H
 #define NM_VIEW_SERVER_H
@@ -22,7 +22,7 @@ struct nm_server;
 int nm_server_start(struct nm_server **ret_server, struct nm_view *view, unsigned port, struct nm_error *err);
 void nm_server_stop(struct nm_server *server);
 
-/* Answers what comes in so many milliseconds, or until a signal. Whether something came. */
+/* Answers requests for so many milliseconds, or until a signal. Whether there was a request. */
 int nm_server_run(struct nm_server *server, int milliseconds);
 
 /* "http://127.0.0.1:8123/?token=...": what a browser must open first. */

@@ -16,7 +16,7 @@ static int by_recency(const void *left, const void *right)
 	return (a->asked < b->asked) - (a->asked > b->asked);
 }
 
-/* A tab in place of the last one, if there are as many as there may be. */
+/* Opens a tab; at the limit it replaces the last one of the list. */
 static int open_tab(struct nm_tabs *tabs, const char *token, struct nm_tab **ret_tab, struct nm_error *err)
 {
 	struct nm_tab tab = {.asked = 0};

@@ -2,9 +2,9 @@
  *
  * tabs.h - a debugger for each tab of a browser, all of one run.
  *
- * A tab names itself by a token. A request without one is for the debugger that was opened. At most
- * NM_TABS_AWAKE debuggers hold a simulation; those that were asked least recently rest, and wake when they are
- * asked. For one more tab than NM_TABS, the one that was asked least recently is forgotten.
+ * A tab names itself by a token. A request without one is for the first debugger. At most NM_TABS_AWAKE
+ * debuggers hold a simulation; the least recently used ones free theirs (nm_debugger_rest) and simulate it
+ * again on their next request. Beyond NM_TABS tabs, the least recently used tab is dropped.
  */
 #ifndef NM_VIEW_TABS_H
 #define NM_VIEW_TABS_H
@@ -24,7 +24,7 @@ struct nm_tab {
 };
 
 struct nm_tabs {
-	struct nm_debugger *first; /* borrowed; NULL: there is nothing to debug */
+	struct nm_debugger *first; /* borrowed; NULL: there is no debugger */
 	struct nm_tab at[NM_TABS];
 	unsigned count;
 	uint64_t requests;

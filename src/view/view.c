@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * view.c - see view.h: opens profiles, and finds who answers a path.
+ * view.c - see view.h: opens profiles, and finds the function that answers a path.
  */
 #include <inttypes.h>
 #include <stdlib.h>
@@ -68,7 +68,7 @@ static int no_such_path(const struct nm_request *request, struct nm_error *err)
 	return nm_fail(err, NM_ENOENT, "there is no %.200s", request->path);
 }
 
-/* Of the path "/api/p/N/NAME" the NAME, and its profile; or NULL. */
+/* The NAME in the path "/api/p/N/NAME", and the profile N; or NULL. */
 static const char *of_profile(const struct nm_view *view, const char *path,
 			      const struct nm_view_profile **ret_profile)
 {
@@ -156,7 +156,7 @@ int nm_view_answer(struct nm_view *view, const struct nm_request *request, FILE 
 	return status;
 }
 
-/* Asks, and drops the answer: it is kept, and the facts that it is made of. */
+/* Makes an answer only to fill the caches of answers and of facts. */
 static void ask(struct nm_view *view, unsigned profile, const char *name)
 {
 	char path[40];

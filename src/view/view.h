@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * view.h - profiles that were opened to be viewed in a browser, and the JSON answers about them.
+ * view.h - profiles that are open for viewing in a browser, and the JSON answers about them.
  *
  *     nm_view_open(&view, paths, count, &err);
  *     nm_view_answer(view, &request, out, &err);
@@ -26,10 +26,10 @@ struct nm_source_search;
 int nm_view_open(struct nm_view **ret_view, const char *const *paths, size_t count, struct nm_error *err);
 void nm_view_close(struct nm_view *view);
 
-/* Looks for sources in other places too (source.h), which must outlive the view. */
+/* Sets additional places to look for sources (source.h); `search` must outlive the view. */
 void nm_view_set_search(struct nm_view *view, const struct nm_source_search *search);
 
-/* Shows a debugger too, which must outlive the view. */
+/* Adds a debugger, which must outlive the view. */
 void nm_view_set_debugger(struct nm_view *view, struct nm_debugger *debugger);
 
 /* Which references of its run a file holds, 0: as is best; and when it was written, which it held. */
@@ -40,8 +40,8 @@ struct nm_recording_window nm_view_window(const struct nm_view *view);
  * is no such path, file, or line; NM_EINVAL: a parameter makes no sense. */
 int nm_view_answer(struct nm_view *view, const struct nm_request *request, FILE *out, struct nm_error *err);
 
-/* Does one step of what pages will ask for first: the overviews, and what most other answers are made of.
- * Whether another step is left. For a server that has nothing else to do. */
+/* Prepares one of the answers that pages request first: the overviews, and the facts of most other answers.
+ * Whether there is more to prepare. For an idle server. */
 int nm_view_prepare(struct nm_view *view);
 
 /* Writes {"error": TEXT}, in place of an answer. */

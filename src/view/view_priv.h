@@ -34,21 +34,21 @@ struct nm_view {
 
 /* An answer about one profile, as a value that the caller owns. */
 struct nm_view_route {
-	const char *name; /* behind "/api/p/N/" */
+	const char *name; /* after "/api/p/N/" */
 	int (*answer)(const struct nm_view_profile *of, const struct nm_request *request, json_t **ret_answer,
 		      struct nm_error *err);
 };
 
 /* The answers that are not about one profile. */
 int nm_view_session(const struct nm_view *view, json_t **ret_answer, struct nm_error *err);
-/* The debugger's own description of what it runs, or null. */
+/* The debugger's description of its program, or null. */
 int nm_view_debugger_session(const struct nm_view *view, json_t **ret_session, struct nm_error *err);
 int nm_view_debugger_answer(struct nm_view *view, const struct nm_request *request, FILE *out,
 			    struct nm_error *err);
 int nm_view_compare(const struct nm_view *view, const struct nm_request *request, json_t **ret_answer,
 		    struct nm_error *err);
 
-/* Behind the last, one without a name. */
+/* The last entry has no name. */
 extern const struct nm_view_route nm_view_routes[];
 
 #endif
