@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * catalogue.c - what can be asked for: metrics, and the dimensions of tables and trees.
+ * catalogue.c - the available metrics, and the dimensions of tables and trees.
  */
 #include "grouping.h"
 #include "selection.h"

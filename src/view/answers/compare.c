@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * compare.c - two profiles side by side: a metric by the same keys, what changed most first.
+ * compare.c - two profiles side by side: a metric by the same keys, the largest changes first.
  */
 #include <math.h>
 #include <stdlib.h>
@@ -15,7 +15,7 @@ struct comparison {
 	int64_t offset, limit;
 };
 
-/* The metric of a row on one side; NAN where that has no such row. */
+/* The metric of a row on one side; NAN: that side has no such row. */
 static double value_of(const struct comparison *c, size_t row, unsigned side)
 {
 	struct nm_metric_sums sums;
@@ -38,7 +38,7 @@ static double change_of(const struct comparison *c, size_t row)
 	return or_zero(value_of(c, row, 1)) - or_zero(value_of(c, row, 0));
 }
 
-/* Integers stay integers. */
+/* Integers remain integers. */
 static json_t *json_of(const struct comparison *c, double value)
 {
 	return c->metric->real || isnan(value) ? nm_view_real(value) : json_integer((json_int_t)value);
@@ -57,7 +57,7 @@ static json_t *json_of_row(const struct comparison *c, size_t row)
 	return json;
 }
 
-/* The rows that are asked for, what changed most first; NULL: no memory. */
+/* The requested rows, the largest changes first; NULL: no memory. */
 static json_t *page_of(const struct comparison *c)
 {
 	const size_t count = c->rows.row_count;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * curves.c - miss-ratio curves, as `nearmiss curve` finds them.
+ * curves.c - miss-ratio curves, as `nearmiss curve` computes them.
  */
 #include "curve.h"
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * debugging.c - the debugger beside the profiles, which gives its own answers.
+ * debugging.c - the debugger of the view, which makes its own answers.
  */
 #include "debugger.h"
 #include "view_json.h"

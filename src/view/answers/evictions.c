@@ -8,7 +8,7 @@
 #include "vector.h"
 #include "view_json.h"
 
-static const char nameless[] = "?"; /* how an object without a name is called */
+static const char nameless[] = "?"; /* name of an object without a name */
 
 static int load(const struct nm_view_profile *of, const struct nm_request *request, char **ret_level,
 		const struct nm_facts **ret_facts, struct nm_error *err)
@@ -24,7 +24,7 @@ static int load(const struct nm_view_profile *of, const struct nm_request *reque
 
 struct object {
 	nm_fact name;
-	int64_t count; /* of evictions that it has to do with */
+	int64_t count; /* of evictions in which it is evictor or victim */
 };
 struct objects {
 	struct nm_vec(struct object) at;
@@ -58,7 +58,7 @@ static int by_count(const void *a, const void *b)
 	return x->count != y->count ? (x->count < y->count ? 1 : -1) : nm_fact_compare(x->name, y->name, 0);
 }
 
-/* The objects of pairs of evictor and victim: the first `top` of them. */
+/* The `top` objects with the most evictions in pairs of evictor and victim. */
 static int find_objects(struct objects *objects, const struct nm_facts *pairs, size_t top)
 {
 	int status = 0;
@@ -164,7 +164,7 @@ int nm_view_evictions(const struct nm_view_profile *of, const struct nm_request 
 
 /* ---- the lines of a pair ---- */
 
-/* The condition that a parameter names an object; NULL: it names none. */
+/* Adds the condition that a parameter names an object, if it does. */
 static unsigned add_condition(struct nm_fact_condition *to, const struct nm_view_profile *of,
 			      const struct nm_request *request, const struct nm_facts *facts,
 			      const char *name)
@@ -178,7 +178,7 @@ static unsigned add_condition(struct nm_fact_condition *to, const struct nm_view
 	return 1;
 }
 
-/* A part of the lines, each with its share of all, and what the others evict. NULL: no memory. */
+/* A page of the lines, each with its share of all, and the evictions of the others. NULL: no memory. */
 static json_t *json_of_lines(const struct nm_facts *lines, int64_t offset, int64_t limit)
 {
 	struct nm_ranked *order = malloc((lines->row_count + 1) * sizeof *order);

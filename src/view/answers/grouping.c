@@ -14,7 +14,7 @@
 const char *const nm_grouping_names[] = {"object",  "function", "file",  "line", "thread",
 					 "process", "type",     "field", NULL};
 
-/* ---- what is asked for ---- */
+/* ---- the request ---- */
 
 static int has(const struct nm_grouping *g, const char *key)
 {
@@ -36,7 +36,7 @@ static int add_key(struct nm_grouping *g, const char *name, struct nm_error *err
 		return nm_fail_unknown("key", name, nm_grouping_names, err);
 	if (has(g, name))
 		return 0;
-	if (!strcmp(name, "line") && !has(g, "file")) { /* a number tells nothing without its file */
+	if (!strcmp(name, "line") && !has(g, "file")) { /* a line number needs its file */
 		int status = add_key(g, "file", err);
 
 		if (status)

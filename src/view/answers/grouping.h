@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * grouping.h - counts of a level summed by keys: what tables, trees and comparisons have in common.
+ * grouping.h - counts of a level summed by keys, for tables, trees and comparisons.
  */
 #ifndef NM_VIEW_GROUPING_H
 #define NM_VIEW_GROUPING_H
@@ -18,30 +18,30 @@ struct nm_grouping {
 	struct nm_metric_total total; /* of all rows */
 };
 
-/* All keys that there are; NULL behind the last. `type` and `field` are those of structures' fields. */
+/* All available keys, with NULL at the end. `type` and `field` are those of structures' fields. */
 extern const char *const nm_grouping_names[];
 
-/* Takes the keys of the parameter `by` (else `otherwise`) and the level. NM_EINVAL says what there is. Call
- * nm_grouping_done in any case; *ret_grouping must be {0}. */
+/* Takes the keys of the parameter `by` (else `otherwise`) and the level. The text of NM_EINVAL lists the
+ * keys. Call nm_grouping_done in any case; *ret_grouping must be {0}. */
 int nm_grouping_make(struct nm_grouping *ret_grouping, const struct nm_view_profile *of,
 		     const struct nm_request *request, const char *otherwise, struct nm_error *err);
 
-/* Sums the counts of a profile: once. */
+/* Sums the counts of a profile. Call it once. */
 int nm_grouping_sum(struct nm_grouping *grouping, const struct nm_view_profile *of, struct nm_error *err);
 void nm_grouping_done(struct nm_grouping *grouping);
 
-/* The metric that the parameter `name` names (else `otherwise`). NM_EINVAL: there is none. */
+/* The metric that the parameter `name` names (else `otherwise`). NM_EINVAL: there is no such metric. */
 int nm_grouping_metric(const struct nm_request *request, const char *name, const char *otherwise,
 		       const struct nm_metric **ret_metric, struct nm_error *err);
 
-/* Whether metrics of the catalogue can be computed from these: 1 or 0. */
+/* Whether a metric of the catalogue can be computed from the sums of a grouping: 1 or 0. */
 int nm_grouping_has(const struct nm_metric *metric);
 
 /* A metric of a row; NAN where it has no value. */
 double nm_grouping_value(const struct nm_grouping *grouping, size_t row, const struct nm_metric *metric);
 
-/* By what rows are ordered: a metric, or the key of this number if it is NULL. Equal rows, and those without
- * a value, are ordered by their keys. */
+/* The order of rows: by a metric, or if that is NULL, by the key of this number. Equal rows, and those
+ * without a value, are ordered by their keys. */
 struct nm_grouping_order {
 	const struct nm_metric *metric;
 	unsigned key;

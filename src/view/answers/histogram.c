@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT
  *
- * histogram.c - how counts are spread: over the sets of a cache, over lines of memory, over reuse distances.
+ * histogram.c - the distribution of counts over the sets of a cache, lines of memory, or reuse distances.
  *
- * Places are numbered: sets as the cache does, lines of memory in the order of their addresses, without the
- * lines that were never touched. Neighbours are put together into at most `bins` bins of the same number of
- * places; `from` and `to` show a part of the places, whose bins are narrower, down to one place each.
+ * Places are numbered: sets by their index, lines of memory by rank of address among the touched
+ * lines. Neighbours are merged into at most `bins` bins of the same number of places. `from` and `to`
+ * select a part of the places, whose bins are narrower, down to one place each.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -13,9 +13,9 @@
 #include "selection.h"
 #include "view_json.h"
 
-/* A query that yields a row for each place: its number or address, its object, and values by their names. */
+/* A query that returns a row for each place: its number or address, its object, and named values. */
 struct places {
-	const char *of, *unit, *view, *without; /* without: what is missing in profiles that lack it */
+	const char *of, *unit, *view, *without; /* without: the message if the profile lacks the view */
 	const char *count;                      /* a query for the number of places; ?1 is the level */
 	const char *sql;                        /* NULL: served_sql() makes it */
 };
@@ -34,14 +34,14 @@ static const struct places kinds[] = {
      "SELECT count(DISTINCT address) FROM events WHERE ?1 IS NOT NULL", NULL},
 };
 
-/* Distances have bins of their own, on a logarithmic scale. */
+/* Distances have their own bins, on a logarithmic scale. */
 static const char distances_sql[] =
     "SELECT low AS \"from\", high AS \"to\", sum(count) AS \"references\" FROM distances WHERE unit = ?1 "
     "GROUP BY low, high ORDER BY low IS NULL, low LIMIT 2048";
 
-/* ---- who serves a line ---- */
+/* ---- the levels that serve a line ---- */
 
-/* A name as SQL writes those of columns. */
+/* Writes a name as an SQL identifier. */
 static void write_name(const char *name, FILE *sql)
 {
 	fputc('"', sql);
@@ -159,7 +159,7 @@ static int count_places(struct nm_profile *profile, const char *sql, const char 
 	return status;
 }
 
-/* Which places are shown, and how many are in a bin. */
+/* Selects the places to show, and the number of places in a bin. */
 static int choose_places(struct bins *bins, const struct nm_request *request, int64_t count,
 			 struct nm_error *err)
 {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * line.c - what is known of one line of source: its objects, who evicts what it loads, where its data was
- * used before, the classes of its misses.
+ * line.c - the details of one source line: its objects, the evictors of the lines that it loads, the
+ * previous uses of its data, the classes of its misses.
  */
 #include <stdlib.h>
 #include <string.h>

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * overview.c - the first page: what `nearmiss report` says first.
+ * overview.c - the first page, with the summary of `nearmiss report`.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -58,8 +58,8 @@ static int add_info(struct nm_profile *profile, json_t *answer, struct nm_error 
 
 /* ---- levels ---- */
 
-/* Bytes and estimated cycles of each level, which the report "levels" does not have: the ranking by level
- * without its joins. w and s: see levels.h. */
+/* Bytes and estimated cycles of each level, which the report "levels" does not have: the query of the ranking
+ * by level, without its joins. w and s: see levels.h. */
 static char *costs_sql(const struct nm_levels *levels)
 {
 	char *text = NULL;
@@ -145,7 +145,7 @@ static int is_told(const json_t *list, const json_t *advice)
 	return 0;
 }
 
-/* What to try against each of the first pairs, once. */
+/* Advice for each of the first pairs, each text once. */
 static void add_advice(const struct nm_table *pairs, json_t *answer)
 {
 	static const char *const names[] = {"title=cause", "text=try", "object", "file",

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * session.c - what was opened.
+ * session.c - the open profiles and the debugger.
  */
 #include "view_json.h"
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * sharing.c - what cores contend for, as `nearmiss sharing` finds it.
+ * sharing.c - contention between cores, as in `nearmiss sharing`.
  */
 #include "sharing.h"
 
@@ -29,7 +29,7 @@ static int read_by(const struct nm_request *request, enum nm_sharing_by *ret_by,
 	return by ? nm_fail(err, NM_EINVAL, "by must be line, object, field, function, thread or core") : 0;
 }
 
-/* Of a profile without contention the rows are none, and the note says why. */
+/* A profile without contention gives no rows, and a note with the reason. */
 int nm_view_sharing(const struct nm_view_profile *of, const struct nm_request *request, json_t **ret_answer,
 		    struct nm_error *err)
 {

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT
  *
- * source.c - source files, and one of them with its figures beside it.
+ * source.c - the list of source files, and one file with figures for each line.
  *
- * Texts come from `nearmiss annotate`, with its rules: a file of this machine is shown only where the profile
- * may point to it. line.c tells more of one line.
+ * Texts come from `nearmiss annotate`, with its rules: a file of this machine is shown only where the
+ * profile may point to it. line.c has the details of one line.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -14,7 +14,7 @@
 
 /* ---- all files ---- */
 
-/* Names of the files whose text the profile holds, as members of an object. */
+/* Names of the files whose text is in the profile, as members of an object. */
 static int read_stored(struct nm_profile *profile, json_t *stored, struct nm_error *err)
 {
 	json_t *list = NULL, *source;
@@ -134,7 +134,7 @@ static int in_order(const void *a, const void *b, void *rows)
 	return nm_facts_compare(rows, *(const size_t *)a, *(const size_t *)b);
 }
 
-/* Lines of one file, in the order that annotations need. */
+/* The rows of one file, in line order as annotations need them. */
 static int take_rows(const struct nm_facts *facts, nm_fact file, struct nm_annotate_rows *ret_rows)
 {
 	const unsigned by[] = {nm_facts_key(facts, "file"), nm_facts_key(facts, "line"),

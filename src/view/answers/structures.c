@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * structures.c - structures with their fields in the order of memory: how much each is used and missed on,
- * and which are used together.
+ * structures.c - structures with their fields in memory order: the uses and misses of each field, and the
+ * fields that are used together.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -35,7 +35,7 @@ static json_t *named(json_t *structures, const json_t *type)
 	return NULL;
 }
 
-/* A query cannot yield lists: the objects come as JSON. */
+/* A query cannot return lists: it returns the objects as JSON. */
 static void prepare(json_t *structure)
 {
 	json_t *objects = json_loads(json_string_value(json_object_get(structure, "objects")), 0, NULL);
@@ -68,7 +68,7 @@ static size_t field_number(const json_t *structure, const json_t *name)
 	return SIZE_MAX;
 }
 
-/* affinity[i][j]: the share of the visits to one of both fields in which both were used. */
+/* affinity[i][j]: of the visits that use field i or j, the share that uses both. */
 static void add_affinity(json_t *structures, const json_t *pairs)
 {
 	json_t *structure, *pair;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * table.c - a page of counts by any keys, sorted and filtered, with the sums of all rows and of those that
- * are not on the page.
+ * table.c - a page of counts by any keys, sorted and filtered, with the sums of all rows and of the rows
+ * not on the page.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -42,7 +42,7 @@ static int read_request(struct table_request *r, const struct nm_view_profile *o
 
 /* ---- the filter ---- */
 
-/* A text is looked at once, whatever number of rows has it. -1: no memory. */
+/* Whether a text contains the filter; `known` caches the results. -1: no memory. */
 static int text_contains(const char *text, const char *filter, struct nm_map *known)
 {
 	uint64_t contains = nm_map_get(known, (uintptr_t)text, 2);
@@ -107,7 +107,7 @@ static void append_figures(json_t *row, const struct nm_metric_sums *sums,
 							   : json_integer(nm_metric_integer(m, sums)));
 }
 
-/* keys NULL: a row that stands for others, without keys. */
+/* keys NULL: a sum of other rows, without keys. */
 static json_t *json_of_row(const struct nm_grouping *by, const nm_fact *keys,
 			   const struct nm_metric_sums *sums)
 {
@@ -132,7 +132,7 @@ static json_t *columns_of(const struct nm_grouping *by)
 	return columns;
 }
 
-/* Of kept rows in their order, those that are asked for, and the sums of all and of the others. */
+/* The requested part of the kept rows, which are sorted, and the sums of all and of the other rows. */
 static json_t *json_of_page(const struct table_request *r, const size_t *kept, size_t count)
 {
 	json_t *page = json_array();

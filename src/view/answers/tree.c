@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
- * tree.c - a metric by one key, and within it by the others: the areas of a tree map.
+ * tree.c - a metric by one key, and within each value by the other keys: the areas of a tree map.
  *
- * The largest nodes are shown; what is left out of a node is its child "rest", so that children add up to it.
+ * Only the largest nodes are shown; the rest of a node is its child "rest", so that children add up to it.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -68,7 +68,7 @@ static json_t *node(json_t *name, int64_t value)
 	return json_pack("{so sI}", "name", name, "value", (json_int_t)value);
 }
 
-/* Some of a row's keys as one name: "file:line". */
+/* The keys [from, end) of a row as one name: "file:line". */
 static json_t *name_of(const struct nm_facts *rows, size_t row, unsigned from, unsigned end)
 {
 	const nm_fact *keys = nm_facts_keys(rows, row);
@@ -94,7 +94,7 @@ static json_t *name_of(const struct nm_facts *rows, size_t row, unsigned from, u
 	return json;
 }
 
-/* Gives the node the child that stands for all that is not among its children. */
+/* Adds the child "rest" for the part of the node that is not in its children. */
 static void add_rest(json_t *parent)
 {
 	json_t *children = json_object_get(parent, "children"), *child, *rest;
@@ -109,7 +109,7 @@ static void add_rest(json_t *parent)
 	json_array_append_new(children, rest);
 }
 
-/* Adds the largest parents to the root, and remembers where each is. */
+/* Adds the largest parents to the root, and maps each to its index. */
 static int add_parents(json_t *root, const struct tree_request *r, const struct areas *parents,
 		       struct nm_map *ret_at)
 {

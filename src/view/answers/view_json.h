@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * view_json.h - what the answers share: from names and rows of queries to JSON.
+ * view_json.h - functions shared by the answers: convert names and rows of queries to JSON.
  */
 #ifndef NM_VIEW_JSON_H
 #define NM_VIEW_JSON_H
@@ -9,10 +9,10 @@
 #include "report.h"
 #include "view_priv.h"
 
-/* Rows, nodes and bins of an answer: what is more than a screen shows is summed up as the rest. */
+/* Largest numbers of rows, nodes and bins of an answer. */
 enum { NM_VIEW_ROWS = 1000, NM_VIEW_NODES = 2000, NM_VIEW_BINS = 2048 };
 
-/* A name as JSON: control characters and what is no UTF-8 become U+FFFD. NULL becomes null. */
+/* A name as JSON: control characters and invalid UTF-8 become U+FFFD. NULL becomes null. */
 json_t *nm_view_text(const char *text);
 
 /* A number as JSON: null if it is not finite. */
@@ -21,18 +21,17 @@ json_t *nm_view_real(double value);
 /* A value of a row as JSON. */
 json_t *nm_view_value(const struct nm_rows *rows, unsigned column);
 
-/* The rows of a query as a list of objects, a member for each column. The texts are its parameters from
- * ?1. */
+/* The rows of a query as a list of objects, a member for each column. `texts` are its parameters from ?1. */
 int nm_view_select(struct nm_profile *profile, const char *sql, const char *const *texts, unsigned count,
 		   json_t **ret_list, struct nm_error *err);
 
-/* What the parameter `level` names, or the first level that takes data; malloc'ed. NM_EINVAL: there is
- * none. */
+/* The level that the parameter `level` names, or the first data level; malloc'ed. NM_EINVAL: there is no such
+ * level. */
 int nm_view_level(struct nm_profile *profile, const struct nm_request *request, char **ret_level,
 		  struct nm_error *err);
 
-/* What the sums of counts are set against: the run's instructions, the unit of a load of this level. Leaves
- * total->sum as it is. */
+/* The denominators for sums of counts: the run's instructions, the unit of a load of this level. Does not
+ * change total->sum. */
 int nm_view_total(struct nm_profile *profile, const char *level, struct nm_metric_total *total,
 		  struct nm_error *err);
 
@@ -45,7 +44,7 @@ int64_t nm_view_misses(const struct nm_facts *facts, size_t row);
 json_t *nm_view_fact(nm_fact key, int is_number);
 json_t *nm_view_fact_keys(const struct nm_facts *facts, size_t row);
 
-/* What a report writes as JSON. */
+/* A function that writes a report, whose JSON is the answer. */
 typedef int nm_view_report(struct nm_profile *profile, const void *request, const struct nm_style *style,
 			   FILE *out, struct nm_error *err);
 int nm_view_run(nm_view_report *report, struct nm_profile *profile, const void *request,

@@ -11,7 +11,7 @@
 #include "utf8.h"
 
 /* The keys of each kind, which are columns of its view, the rest of the query (?1 is the level), and the keys
- * that only a view has that shows frames of the user's code. */
+ * that only views with the frames of the user's code have. */
 static const struct {
 	const char *keys[NM_FACT_KEYS + 1];
 	const char *from;
@@ -75,7 +75,7 @@ nm_fact nm_fact_find(struct nm_fact_names *names, const char *text)
 
 /* ---- rows ---- */
 
-/* Lines and threads are no larger in a profile that is not damaged. */
+/* A line or thread as a key; larger values occur in damaged profiles only. */
 static nm_fact number(const struct nm_rows *rows, unsigned column)
 {
 	const int64_t value = nm_rows_integer(rows, column);
