@@ -422,20 +422,13 @@ static void test_alignment(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-	    cmocka_unit_test(test_c_variables),
-	    cmocka_unit_test(test_alignment),
-	    cmocka_unit_test(test_left_out_variables),
-	    cmocka_unit_test(test_split_dwarf_variables),
-	    cmocka_unit_test(test_clang_variables),
-	    cmocka_unit_test(test_without_dwarf),
-	    cmocka_unit_test(test_stripped),
-	    cmocka_unit_test(test_cxx_variables),
-	    cmocka_unit_test(test_fortran_variables),
-	    cmocka_unit_test(test_bias),
-	    cmocka_unit_test(test_unusable_files),
-	    cmocka_unit_test(test_damaged_files),
-	    cmocka_unit_test(test_spans_as_slow_twin),
-	    cmocka_unit_test(test_prepared),
+	    cmocka_unit_test(test_c_variables),        cmocka_unit_test(test_alignment),
+	    cmocka_unit_test(test_left_out_variables), cmocka_unit_test(test_split_dwarf_variables),
+	    cmocka_unit_test(test_clang_variables),    cmocka_unit_test(test_without_dwarf),
+	    cmocka_unit_test(test_stripped),           cmocka_unit_test(test_cxx_variables),
+	    cmocka_unit_test(test_fortran_variables),  cmocka_unit_test(test_bias),
+	    cmocka_unit_test(test_unusable_files),     cmocka_unit_test(test_damaged_files),
+	    cmocka_unit_test(test_spans_as_slow_twin), cmocka_unit_test(test_prepared),
 	    cmocka_unit_test(test_allocated),
 	};
 
