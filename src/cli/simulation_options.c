@@ -19,11 +19,20 @@ enum { MAX_THREADS = 64, MAX_SCHEDULES = 64, MAX_DESCRIPTION = 1 << 16, MIN_LIMI
 
 static const double LEAST_RATE = 1e-6, DEFAULT_RATE = 1e-2;
 
-int64_t nm_default_threads(int64_t stages)
+/* One thread to decode, one to simulate, and one to unpack a trace, as far as there are processors. Distances and
+ * estimates take longer than the simulation: they have a thread of their own even if processors are fewer. */
+static unsigned choose_threads(const struct nm_simulation_options *o)
 {
-	int64_t processors = sysconf(_SC_NPROCESSORS_ONLN);
+	const long processors = sysconf(_SC_NPROCESSORS_ONLN);
+	const long stages = o->stored ? 3 : 2;
 
-	return processors < 1 ? 1 : processors < stages ? processors : stages;
+	if (o->threads)
+		return (unsigned)o->threads;
+	if (processors < 2)
+		return 1;
+	if (o->distances || o->estimates)
+		return (unsigned)stages + 1;
+	return (unsigned)(processors < stages ? processors : stages);
 }
 
 /* Drops L1i, which nothing references without --instr. */
@@ -377,8 +386,9 @@ int nm_simulation_prepare(const struct nm_command *self, const struct nm_simulat
 	struct nm_engine_options *engine = &s->run.engine;
 	int status;
 
-	if (o->threads < 1 || o->threads > MAX_THREADS)
-		return nm_usage(self, "--threads takes a number from 1 to %d", MAX_THREADS);
+	if (o->threads < 0 || o->threads > MAX_THREADS)
+		return nm_usage(self, "--threads takes a number from 1 to %d, or 0: as many as are of use",
+				MAX_THREADS);
 	status = check_pools(self, o);
 	if (!status)
 		status = find_machines(self, o, &s->machine);
@@ -392,7 +402,7 @@ int nm_simulation_prepare(const struct nm_command *self, const struct nm_simulat
 		status = choose_schedules(self, o, engine);
 	if (status)
 		return status;
-	engine->threads = (unsigned)o->threads;
+	engine->threads = choose_threads(o);
 	engine->instructions = o->instructions;
 	engine->by_instruction = o->by_instruction;
 	engine->contexts = o->contexts;

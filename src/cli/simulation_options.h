@@ -15,18 +15,18 @@
 
 struct nm_simulation_options {
 	struct nm_option_list machines, caches; /* as typed; both empty: the host */
-	int64_t threads;
-	int64_t cores;              /* 0: one */
-	const char *map;            /* "THREAD=CORE,...", or NULL */
-	int64_t quantum;            /* references; 0: the usual number */
-	const char *schedule;       /* "round-robin", "random:SEED", or NULL */
-	int64_t schedules;          /* orders that are simulated; 0: one */
-	const char *output;         /* path of the profile, or NULL */
-	int stored;                 /* the references can be read twice */
-	int huge_pages;             /* 0, or 1 + which: simulate each TLB with such pages too */
-	int instructions;           /* simulate fetches too */
-	int by_instruction;         /* count single instructions, keep their code */
-	int contexts;               /* count by call chain too */
+	int64_t threads;                        /* 0: as many as are of use */
+	int64_t cores;                          /* 0: one */
+	const char *map;                        /* "THREAD=CORE,...", or NULL */
+	int64_t quantum;                        /* references; 0: the usual number */
+	const char *schedule;                   /* "round-robin", "random:SEED", or NULL */
+	int64_t schedules;                      /* orders that are simulated; 0: one */
+	const char *output;                     /* path of the profile, or NULL */
+	int stored;                             /* the references can be read twice */
+	int huge_pages;                         /* 0, or 1 + which: simulate each TLB with such pages too */
+	int instructions;                       /* simulate fetches too */
+	int by_instruction;                     /* count single instructions, keep their code */
+	int contexts;                           /* count by call chain too */
 	int heap_chains;            /* and tell heap buckets apart by the chain that allocated them */
 	int sets;                   /* count loads and replacements by set too */
 	int distances;              /* count stack and reuse distances too */
@@ -94,10 +94,10 @@ struct nm_simulation_options {
 		"schedules", 0, "K", "merge the threads by K schedules, for ranges of what depends on them", \
 		    NM_OPTION_NUMBER, offsetof(type, member.schedules), NULL                                 \
 	}
-#define NM_ROW_THREADS(type, member)                                                                      \
-	{                                                                                                 \
-		"threads", 0, "N", "threads of the simulation itself (as many as processors, at most 3)", \
-		    NM_OPTION_NUMBER, offsetof(type, member.threads), NULL                                \
+#define NM_ROW_THREADS(type, member)                                                              \
+	{                                                                                         \
+		"threads", 0, "N", "threads of the simulation itself (0: as many as are of use)", \
+		    NM_OPTION_NUMBER, offsetof(type, member.threads), NULL                        \
 	}
 #define NM_ROW_ASM(type, member)                                                                     \
 	{                                                                                            \
@@ -173,9 +173,6 @@ struct nm_simulation {
 	struct nm_event_query sets;
 	struct nm_run_request run;
 };
-
-/* One thread for each stage that can run in parallel, as far as there are processors. */
-int64_t nm_default_threads(int64_t stages);
 
 /* Finds the host, a machine by name, or one that a file describes. 0, or a status after a message. */
 int nm_find_machine(const char *name, struct nm_machine *ret_machine);

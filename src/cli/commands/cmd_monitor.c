@@ -359,8 +359,7 @@ static int read_question(const struct nm_command *self, const struct monitor_opt
 
 static int run(const struct nm_command *self, int argc, char **argv)
 {
-	struct monitor_options o = {
-	    .simulation.threads = nm_default_threads(3), .limit = MOST_ROWS, .width = NM_WIDTH_OF_TERMINAL};
+	struct monitor_options o = {.limit = MOST_ROWS, .width = NM_WIDTH_OF_TERMINAL};
 	struct nm_monitor_request request = {0};
 	struct answer answer = {.request = &request, .options = &o};
 	struct nm_result_receiver receiver = {show_results, &answer};

@@ -136,10 +136,9 @@ static int check_options(const struct nm_command *self, const struct nest_option
 
 static int run(const struct nm_command *self, int argc, char **argv)
 {
-	struct nest_options o = {.simulation = {.output = "nearmiss.nmp",
-						.threads = nm_default_threads(3),
-						.stored = 1}, /* a nest can run twice */
-				 .width = NM_WIDTH_OF_TERMINAL};
+	struct nest_options o = {
+	    .simulation = {.output = "nearmiss.nmp", .stored = 1}, /* a nest can run twice */
+	    .width = NM_WIDTH_OF_TERMINAL};
 	const char *settings[MAX_SETTINGS + 1];
 	struct nm_simulation simulation = {.machine = {.count = 0}};
 	struct nm_nest_request request = {.settings = settings, .run = &simulation.run};

@@ -77,8 +77,7 @@ static int choose_sample(const struct nm_command *self, const struct record_opti
 
 static int run(const struct nm_command *self, int argc, char **argv)
 {
-	struct record_options o = {
-	    .simulation = {.output = "nearmiss.nmp", .threads = nm_default_threads(3)}};
+	struct record_options o = {.simulation = {.output = "nearmiss.nmp"}};
 	struct nm_simulation simulation;
 	struct nm_record_request request = {0};
 	struct nm_operands operands;

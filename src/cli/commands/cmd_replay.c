@@ -29,8 +29,8 @@ static const struct nm_option options[] = {
     NM_ROW_SCHEDULE(struct replay_options, simulation),
     NM_ROW_SCHEDULES(struct replay_options, simulation),
     {"threads", 0, "N",
-     "1 to 4 threads: to decode, simulate, unpack, count distances (as many as processors)", NM_OPTION_NUMBER,
-     offsetof(struct replay_options, simulation.threads), NULL},
+     "1 to 4 threads: to decode, simulate, unpack, count distances (0: as many as are of use)",
+     NM_OPTION_NUMBER, offsetof(struct replay_options, simulation.threads), NULL},
     NM_ROW_ASM(struct replay_options, simulation),
     NM_ROW_SETS(struct replay_options, simulation),
     NM_ROW_CALLGRAPH(struct replay_options, simulation),
@@ -54,8 +54,7 @@ static const char *const here[] = {"."};
 
 static int run(const struct nm_command *self, int argc, char **argv)
 {
-	struct replay_options o = {
-	    .simulation = {.output = "nearmiss.nmp", .threads = nm_default_threads(4), .stored = 1}};
+	struct replay_options o = {.simulation = {.output = "nearmiss.nmp", .stored = 1}};
 	struct nm_simulation simulation;
 	struct nm_replay_request request = {0};
 	struct nm_operands operands;
