@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * counters.c - two threads, each on a processor of its own, increment a counter each: in one cache line, or in lines apart.
+ * counters.c - two threads, each on a processor of its own, increment a counter each: in one line, or apart.
  *
  *     gcc -O2 -pthread -o counters counters.c
  *     ./counters together|apart plain|atomic [INCREMENTS]     prints nanoseconds per increment while both run

@@ -3,7 +3,8 @@
  * space.h - the address space of one process: finds the object of an address.
  *
  * Order of precedence: a range that the program named, a live heap block or piece of a pool's memory, the rest
- * of that memory, a variable of a loaded module, the mapping (file or anonymous). Stacks are not included: frames change with every call (frames.h).
+ * of that memory, a variable of a loaded module, the mapping (file or anonymous). Stacks are not included:
+ * frames change with every call (frames.h).
  *
  * Objects are small dense numbers with a description (struct nm_object); they get names when the stream has
  * ended (naming/names.c), since a bucket's name depends on the whole run.
@@ -124,8 +125,8 @@ int nm_space_alloc(struct nm_space *space, uint64_t address, uint64_t size, uint
 
 /* pools.c: a function, pool, hands out a piece of memory, which nm_space_alloc may then add. open: prepares
  * the memory around it. *ret_fits: it can be a piece; else it is a whole block, or reaches beyond what is
- * known to be one thing. 0 or NM_ENOMEM. mark: it has been added. close: 1 if a chunk begins at the address; it ends with its pieces.
- * end_pieces: no piece is left in a range whose mappings go. */
+ * known to be one thing. 0 or NM_ENOMEM. mark: it has been added. close: 1 if a chunk begins at the address;
+ * it ends with its pieces. end_pieces: no piece is left in a range whose mappings go. */
 int nm_space_open_chunk(struct nm_space *space, uint64_t address, uint64_t size, uint64_t pool,
 			int *ret_fits);
 void nm_space_mark_piece(struct nm_space *space, uint64_t address);

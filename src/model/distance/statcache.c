@@ -5,9 +5,9 @@
  *
  * A line is out of a cache of L lines after n misses with probability f(n) = 1 - (1 - 1/L)^n (equation 1). A
  * reference of reuse distance A that comes at miss ratio R has seen A * R misses, so in each time slot R N =
- * sum of h(A) f(A R) (equation 6). N is the number of references in the slot that the samples stand
- * for and h their histogram, so that lines which are not touched again count in N alone. R = 0 is a root always; the right side is
- * concave in R, so there is at most one other, and it is there if the slope at 0 is larger than N.
+ * sum of h(A) f(A R) (equation 6). N is the number of references in the slot that the samples stand for and h
+ * their histogram, so that lines which are not touched again count in N alone. R = 0 is always a root; the
+ * right side is concave in R, so there is at most one other, which exists if the slope at 0 is larger than N.
  *
  * The paper's caches are always full. Here a cache evicts nothing before it has been filled: of a reuse
  * distance only the part behind that moment counts. It is the moment when so many samples wait for their
