@@ -120,13 +120,14 @@ static int open_temporary(struct nm_profile_writer *writer, struct nm_error *err
 			writer->temporary = NULL;
 			return nm_fail_memory(err);
 		}
+		nm_temporary_add(writer->temporary); /* first: a signal may come as soon as it exists */
 		writer->fd = open(writer->temporary, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
 		if (writer->fd >= 0) {
-			nm_temporary_add(writer->temporary);
 			keep_mode(writer);
 			flock(writer->fd, LOCK_EX | LOCK_NB); /* see leftovers.c */
 			return 0;
 		}
+		nm_temporary_forget(writer->temporary);
 		if (errno != EEXIST)
 			break;
 	}
