@@ -9,6 +9,8 @@
  *
  *   execute.c, pending.c            whole blocks, fast
  *   single_step.c, wrapper_probe.c  blocks one access at a time
+ *   decode_block.c                  blocks that are executed for the first time
+ *   batches.c                       references into batches
  *   executor.c                      which thread, stack and frame run
  */
 #ifndef NM_EXECUTOR_H
@@ -101,7 +103,7 @@ void nm_executor_probe_block(struct nm_executor *executor, uint32_t id,
 			     const struct nm_decoded_block *decoded, const uint64_t *words,
 			     struct nm_side_exit left);
 
-/* decoded_block.c: makes the running thread's decoded block of a block. NULL: *err says why. */
+/* decode_block.c: makes the running thread's decoded block of a block. NULL: *err says why. */
 struct nm_decoded_block *nm_executor_decode_block(struct nm_executor *executor, uint32_t id,
 						  struct nm_error *err);
 
@@ -119,14 +121,14 @@ static inline int nm_executor_resolve_pending(struct nm_executor *x)
 									      : 0;
 }
 
-/* Appends a reference with its attribution key; access_site: that made it, or NM_NO_ACCESS. 0 or
+/* batches.c: appends a reference with its attribution key; access_site: that made it, or NM_NO_ACCESS. 0 or
  * NM_ENOMEM. */
 int nm_executor_append(struct nm_executor *executor, struct nm_ref ref, uint32_t access_site);
 
-/* Resolves all pending references and submits the batch, unless it is empty. 0 or an error code. */
+/* batches.c: resolves all pending references and submits the batch, unless it is empty. 0 or an error code. */
 int nm_executor_flush(struct nm_executor *executor);
 
-/* Notes what orders threads before the batch's next reference (sync.index is not read). 0 or a code. */
+/* batches.c: notes what orders threads before the batch's next reference (sync.index is not read). 0 or a code. */
 int nm_executor_synchronise(struct nm_executor *executor, struct nm_sync sync);
 
 /* Performs the call or return that ends a block; slot is on the running stack, which has room for a frame. */

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * decoded_block.c - makes decoded blocks from the definitions of blocks (decoded_block.h).
+ * decode_block.c - makes the running thread's decoded block (decoded_block.h) from the definition of a block.
  */
 #include <string.h>
 
