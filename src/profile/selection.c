@@ -128,6 +128,12 @@ int nm_profile_has_fields(struct nm_profile *profile, struct nm_error *err)
 	return nm_profile_has_row(profile, "SELECT 1 FROM sqlite_master WHERE name = 'field_counts'", err);
 }
 
+int nm_profile_has_field_types(struct nm_profile *profile, struct nm_error *err)
+{
+	return nm_profile_has_row(
+	    profile, "SELECT 1 FROM sqlite_master WHERE name = 'fields' AND sql LIKE '%field_type%'", err);
+}
+
 int nm_profile_has_rows(struct nm_profile *profile, const char *view, struct nm_error *err)
 {
 	char sql[120];

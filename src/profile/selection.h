@@ -36,6 +36,9 @@ int nm_profile_has_sets(struct nm_profile *profile, struct nm_error *err);
 /* 1 if it has the views fields, field_counts, affinity and hot_lines, 0 if it is older, or a code. */
 int nm_profile_has_fields(struct nm_profile *profile, struct nm_error *err);
 
+/* 1 if fields have types (column field_type of fields), 0 if it is older, or a code. */
+int nm_profile_has_field_types(struct nm_profile *profile, struct nm_error *err);
+
 /* 1 if it has a view of this name with a row in it, or a code. */
 int nm_profile_has_rows(struct nm_profile *profile, const char *view, struct nm_error *err);
 

@@ -83,7 +83,7 @@ CREATE TABLE walk(process INTEGER, place INTEGER, loads INTEGER, step INTEGER, f
 -- shared out to fields (0: none); lines of objects.
 CREATE TABLE field(
 	id INTEGER PRIMARY KEY, object INTEGER, type INTEGER, structure INTEGER, name INTEGER,
-	offset INTEGER, bytes INTEGER, sampled INTEGER, stays INTEGER, used INTEGER);
+	offset INTEGER, bytes INTEGER, sampled INTEGER, stays INTEGER, used INTEGER, field_type INTEGER);
 CREATE TABLE field_pair(
 	field INTEGER, other INTEGER, together INTEGER, apart INTEGER, visits INTEGER, both INTEGER,
 	PRIMARY KEY(field, other)) WITHOUT ROWID;

@@ -122,13 +122,14 @@ CREATE VIEW walks AS
 CREATE VIEW fields AS
 	SELECT p.name AS process, n.text AS object, t.text AS type, f.structure AS structure,
 		m.text AS field, f.offset AS offset, f.bytes AS bytes, f.sampled AS sampled,
-		f.stays AS stays, f.used AS used
+		f.stays AS stays, f.used AS used, ft.text AS field_type
 	FROM field f
 	CROSS JOIN object o ON o.id = f.object
 	CROSS JOIN process p ON p.id = o.process
 	LEFT JOIN text n ON n.id = o.name
 	LEFT JOIN text t ON t.id = f.type
-	LEFT JOIN text m ON m.id = f.name;
+	LEFT JOIN text m ON m.id = f.name
+	LEFT JOIN text ft ON ft.id = f.field_type;
 
 CREATE VIEW affinity AS
 	SELECT p.name AS process, n.text AS object, t.text AS type, m.text AS field, mo.text AS other,

@@ -82,6 +82,8 @@ int nm_selection_make(struct nm_profile *profile, const struct nm_report_request
 	if (!status)
 		status = note(nm_profile_has_fields(profile, err), &selection->has_fields);
 	if (!status)
+		status = note(nm_profile_has_field_types(profile, err), &selection->has_field_types);
+	if (!status)
 		status = note(nm_profile_has(profile, "prefetches", err), &selection->has_prefetches);
 	if (!status) {
 		selection->request.level = nm_intern(&selection->levels.pool, first ? first : request->level);

@@ -15,6 +15,7 @@ struct nm_selection {
 	int has_strides;                  /* what the profile holds: the view `sites`, */
 	int has_weights;                  /* the column `weighted_bytes`, */
 	int has_fields;                   /* the view `field_counts`, */
+	int has_field_types;              /* the column `field_type`, */
 	int has_cells;                    /* the view `cells`, with the frames that were chosen, */
 	int has_inner;                    /* columns of the innermost frames beside these, */
 	int has_prefetches;               /* the view `prefetches` */

@@ -97,10 +97,10 @@ struct nm_result_strides {
 struct nm_result_field {
 	/* index; fields of an object are consecutive, and so are those of each of its types */
 	uint32_t object;
-	const char *type;   /* the structure, */
-	uint64_t structure; /* its size in bytes */
-	const char *name;
-	uint64_t offset, bytes; /* in the structure */
+	const char *type;              /* the structure, */
+	uint64_t structure;            /* its size in bytes */
+	const char *name, *field_type; /* the latter may be NULL */
+	uint64_t offset, bytes;        /* in the structure */
 	uint64_t residencies,
 	    /* of lines with a part of the field and of an element that was used; of those, with the field
 	     * used */

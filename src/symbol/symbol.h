@@ -129,6 +129,7 @@ struct nm_field {
 	const char *name;
 	uint64_t offset, bytes, stride;
 	uint32_t count;
+	const char *type; /* as in the types of variables; of overlapping ones, if it is the same; or NULL */
 };
 
 /* A structure with its fields by offset.  Equal ones have equal addresses. */

@@ -86,6 +86,43 @@ def case_array_inside():
         [(16, 8 * ELEMENTS)]
 
 
+def types(name, structure, wanted, advised):
+    """Fields have the types of the source, with or without it at hand, and the advice declares the hot ones."""
+    command = [program(name)]
+    for options in ((), ("--trace", "t.nmt")):
+        record(command, *options, stdin=b"particle")
+        found = dict(rows("SELECT field, field_type FROM fields WHERE type = ?", structure))
+        assert found == wanted, found
+    replayed = nearmiss("replay", "t.nmt", "-o", "r.nmp", "--cache", SPEC)
+    assert replayed.returncode == 0, replayed.stderr
+    assert dict(rows("SELECT field, field_type FROM fields WHERE type = ?", structure, profile="r.nmp")) == wanted
+    assert any(advised in row["try"] for row in report("pairs", "--limit", "2")), report("pairs", "--limit", "2")
+
+
+def case_types():
+    types("fields", "struct record",
+          {"key": "long int", "name": "char[88]", "weight": "long int", "place.x": "double", "place.y": "double",
+           "seen|kept": "unsigned int"}, "struct { long int key; long int weight; } of 16 bytes instead of 128")
+
+
+def case_types_of_cpp():
+    types("typed-cpp", "app::record",
+          {"name": "char[40]", "price": "double (*)(double)", "next": "const app::record *",
+           "place": "app::pair<long int> *", "grid": "double (*)[3]", "count": "unsigned int", "marks": "short int[6]",
+           "text": "char[96]"}, "struct { double (*price)(double); unsigned int count; } of 16 bytes instead of 184")
+
+
+def case_types_of_fortran():
+    types("typed-fortran", "type(particle)",
+          {"place": "real(kind=8)(3)", "speed": "real(kind=8)(3)", "kind": "integer(kind=4)", "name": "character(len=80)"},
+          "type hot; real(kind=8) :: place(3); integer(kind=4) :: kind; end type of 32 bytes instead of 136")
+
+
+def case_types_of_rust():
+    types("typed-rust", "typed::Record", {"price": "f64", "counts": "[u32; 2]", "name": "[u8; 96]"},
+          "struct { price: f64, counts: [u32; 2] } of 16 bytes instead of 112")
+
+
 def case_further_levels():
     """Fields that miss the second level need not be those that miss the first."""
     record([program("distances")], "--cache", "L1d=32K,8,64:L2=128K,16,64")

@@ -18,6 +18,7 @@
 
 #include "arena.h"
 #include "below.h"
+#include "declaration.h"
 #include "errors.h"
 #include "lazy_array.h"
 #include "map.h"
@@ -344,6 +345,36 @@ static void test_paths_below_a_folder(void **state)
 	assert_false(nm_is_below("/nonexistent/a", "/"));
 }
 
+static void test_declarations_are_those_of_the_language(void **state)
+{
+	static const struct {
+		const char *file, *structure, *type, *declaration;
+	} cases[] = {
+	    {NULL, NULL, "long int", "long int x"},
+	    {"a.c", "struct s", "char[16]", "char x[16]"},
+	    {"a.c", "struct s", "struct node *[512]", "struct node *x[512]"},
+	    {"a.c", "struct s", "double (*)(int, char *[3])", "double (*x)(int, char *[3])"},
+	    {"a.c", "struct s", "void (*[4])(void)", "void (*x[4])(void)"},
+	    {"a.c", "struct s", "double (*)[3]", "double (*x)[3]"},
+	    {"a.cc", "s", "std::function<void (*[2])(int)>[2]", "std::function<void (*[2])(int)> x[2]"},
+	    {"a.f90", "type(s)(40)", "real(kind=8)", "real(kind=8) :: x"},
+	    {NULL, "type(s)", "real(kind=8)(100,0:9)", "real(kind=8) :: x(100,0:9)"},
+	    {NULL, "type(s)", "type(s)(:), pointer", "type(s), pointer :: x(:)"},
+	    {"a.rs", "app::S", "[u64; 64]", "x: [u64; 64]"},
+	};
+	char text[100];
+
+	(void)state;
+	for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+		FILE *out = fmemopen(text, sizeof text, "w");
+
+		assert_non_null(out);
+		nm_declare(nm_declaration_style(cases[i].file, cases[i].structure), cases[i].type, "x", out);
+		fclose(out);
+		assert_string_equal(text, cases[i].declaration);
+	}
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -359,6 +390,7 @@ int main(void)
 	    cmocka_unit_test(test_errors_tell_the_story),
 	    cmocka_unit_test(test_errno_becomes_a_code),
 	    cmocka_unit_test(test_long_texts_are_cut_not_overrun),
+	    cmocka_unit_test(test_declarations_are_those_of_the_language),
 	    cmocka_unit_test(test_paths_below_a_folder),
 	};
 

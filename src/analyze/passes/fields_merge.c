@@ -43,6 +43,7 @@ static void add_fields(struct nm_result *r, uint32_t object, const struct nm_typ
 								       .type = type->name,
 								       .structure = type->bytes,
 								       .name = f->name,
+								       .field_type = f->type,
 								       .offset = f->offset,
 								       .bytes = f->bytes * f->count};
 	}

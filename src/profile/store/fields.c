@@ -13,9 +13,9 @@
 
 #include "row.h"
 
-enum { FIELD_COLUMNS = 10 };
+enum { FIELD_COLUMNS = 11 };
 
-static const char field_sql[] = "INSERT INTO field VALUES(?,?,?,?,?,?,?,?,?,?)";
+static const char field_sql[] = "INSERT INTO field VALUES(?,?,?,?,?,?,?,?,?,?,?)";
 static const char pair_sql[] = "INSERT INTO field_pair VALUES(?,?,?,?,?,?)";
 static const char lines_sql[] = "INSERT INTO object_lines VALUES(?,?,?,?,?,?,?)";
 static const char cell_sql[] = "INSERT INTO field_cell VALUES(?,?,?,?," NM_COUNT_MARKS ")";
@@ -80,11 +80,13 @@ static uint64_t *sum_samples(const struct nm_result *r)
 static void store_field(struct field_writer *s, sqlite3_stmt *insert, uint32_t i, uint64_t sampled)
 {
 	const struct nm_result_field *f = &s->result->fields[i];
-	sqlite3_int64 type = 0, name = 0;
+	sqlite3_int64 type = 0, name = 0, field_type = 0;
 
 	s->status = nm_names_text(&s->w->store->names, f->type, &type);
 	if (!s->status)
 		s->status = nm_names_text(&s->w->store->names, f->name, &name);
+	if (!s->status)
+		s->status = nm_names_text(&s->w->store->names, f->field_type, &field_type);
 	if (s->status)
 		return;
 	const uint64_t values[FIELD_COLUMNS] = {field_id(s, s->number[i]),
@@ -96,7 +98,8 @@ static void store_field(struct field_writer *s, sqlite3_stmt *insert, uint32_t i
 						f->bytes,
 						sampled,
 						f->residencies,
-						f->used};
+						f->used,
+						(uint64_t)field_type};
 	for (int k = 0; k < FIELD_COLUMNS; k++)
 		nm_row_number(insert, k + 1, values[k]);
 	run(s, insert);

@@ -130,6 +130,8 @@ static void add_fields(struct nm_evidence *e, const struct nm_table *table, size
 	e->has_fields = nm_table_has(table, "structure");
 	e->structure = count(table, row, "structure");
 	e->hot_fields = word(table, row, "hot_fields");
+	e->hot_types = word(table, row, "hot_types");
+	e->hot_structure = count(table, row, "hot_structure");
 	e->cold_fields = word(table, row, "cold_fields");
 	e->hot_bytes = count(table, row, "hot_bytes");
 	e->cold_bytes = count(table, row, "cold_bytes");

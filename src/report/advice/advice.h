@@ -37,9 +37,10 @@ struct nm_evidence {
 	double follow;
 	int has_fields;    /* fields of structures were counted: an object without any has none */
 	int64_t structure; /* bytes of the structure that the object is made of */
-	const char *hot_fields,
-	    *cold_fields; /* those with most of the accesses; those that are hardly used */
-	int64_t hot_bytes, cold_bytes;
+	/* those with most of the accesses; those that are hardly used: "key, place.x" */
+	const char *hot_fields, *cold_fields;
+	const char *hot_types; /* of the former, "?" where it is not known: "long | double" */
+	int64_t hot_bytes, cold_bytes, hot_structure; /* the last: with padding */
 	double cold_used;                  /* % of the residencies of their lines in which they were used */
 	const char *far_field, *far_other; /* two hot fields that cannot be in one line, */
 	int64_t far_bytes, far_visits;     /* so far apart; elements that were visited for one of them, */

@@ -7,6 +7,7 @@
  */
 #include <math.h>
 
+#include "declaration.h"
 #include "rules.h"
 
 enum {
@@ -82,11 +83,48 @@ static double saves_chained(const struct nm_evidence *e) { return percent(e->cha
 
 /* ---- fields -------------------------------------------------------------------------------------------- */
 
-/* "; as struct { price, count } of 16 bytes", what the hot fields would be. */
+/* The first of a list, and *at moves behind it. */
+static char *next_of(const char **at, const char *separator)
+{
+	const char *end = strstr(*at, separator);
+	const size_t bytes = end ? (size_t)(end - *at) : strlen(*at);
+	char *one = strndup(*at, bytes);
+
+	*at += end ? bytes + strlen(separator) : bytes;
+	return one;
+}
+
+/* "double price; long count;" */
+static void declare_fields(const struct nm_evidence *e, enum nm_declaration_style style, FILE *out)
+{
+	const char *fields = e->hot_fields, *types = e->hot_types;
+
+	while (*fields) {
+		char *field = next_of(&fields, ", "), *type = next_of(&types, " | ");
+
+		if (!field || !type || !*type || is(type, "?"))
+			fputs(field ? field : "", out);
+		else
+			nm_declare(style, type, field, out);
+		fputs(style == NM_DECLARE_RUST ? (*fields ? ", " : "") : (*fields ? "; " : ";"), out);
+		free(field);
+		free(type);
+	}
+}
+
+/* ": struct { double price; long count; } of 16 bytes instead of 64", what the hot fields would be. */
 static void advise_hot_structure(const struct nm_evidence *e, FILE *out)
 {
-	fprintf(out, ": struct { %s } of %" PRId64 " bytes instead of %" PRId64, e->hot_fields, e->hot_bytes,
-		e->structure);
+	const enum nm_declaration_style style = nm_declaration_style(e->file, e->type);
+	const int is_fortran = style == NM_DECLARE_FORTRAN;
+
+	fputs(is_fortran ? ": type hot; " : ": struct { ", out);
+	if (e->hot_types && !strstr(e->hot_fields, "[]."))
+		declare_fields(e, style, out);
+	else
+		fputs(e->hot_fields, out);
+	fprintf(out, "%s of %" PRId64 " bytes instead of %" PRId64, is_fortran ? " end type" : " }",
+		e->hot_structure ? e->hot_structure : e->hot_bytes, e->structure);
 }
 
 /* Of some hot fields that one line could hold, two that are used together cannot share one. */

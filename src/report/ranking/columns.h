@@ -24,9 +24,9 @@ const struct nm_ranked_column *nm_field_columns(unsigned *ret_count);
 const struct nm_ranked_column *nm_structure_columns(unsigned *ret_count);
 
 /* Table expressions that these columns need, appended to a WITH clause: g (process: "process, " or "") and h
- * (among: an SQL condition on the object). */
+ * (among: an SQL condition on the object; types: fields have types). */
 void nm_field_expression(const char *process, FILE *sql);
-void nm_structure_expression(const char *among, FILE *sql);
+void nm_structure_expression(const char *among, int types, FILE *sql);
 
 /* The same of the order in which lines of code load an object: v and q (what, places: an SQL condition on the
  * place or the object; objects: one on the object), and the joins with c. */

@@ -5,7 +5,8 @@
  * Two table expressions for ranking.c, and the columns that come of them:
  *
  *   g   where object and field are keys: where the field lies, how often it was used
- *   h   where object is a key: its structure; the hot fields, as few as have HOT % of the accesses;
+ *   h   where object is a key: its structure; the hot fields, as few as have HOT % of the accesses, with their
+ *       types and the bytes of a structure of them, in the order that needs least padding;
  *       the cold ones, not among them and used in at most COLD % of the residencies of their lines;
  *       and the two hot fields that cannot share a line but are visited together most often
  *
@@ -24,6 +25,9 @@ static const struct nm_ranked_column field_columns[] = {
 static const struct nm_ranked_column object_columns[] = {
     {{.name = "structure", .title = "structure", .kind = NM_COLUMN_NUMBER, .hidden = 1}, "h.structure"},
     {{.name = "hot_fields", .title = "hot fields", .kind = NM_COLUMN_TEXT, .hidden = 1}, "h.hot_fields"},
+    {{.name = "hot_types", .title = "hot types", .kind = NM_COLUMN_TEXT, .hidden = 1}, "h.hot_types"},
+    {{.name = "hot_structure", .title = "hot structure", .kind = NM_COLUMN_NUMBER, .hidden = 1},
+     "h.hot_structure"},
     {{.name = "hot_bytes", .title = "hot bytes", .kind = NM_COLUMN_NUMBER, .hidden = 1}, "h.hot_bytes"},
     {{.name = "cold_fields", .title = "cold fields", .kind = NM_COLUMN_TEXT, .hidden = 1}, "h.cold_fields"},
     {{.name = "cold_bytes", .title = "cold bytes", .kind = NM_COLUMN_NUMBER, .hidden = 1}, "h.cold_bytes"},
@@ -66,22 +70,30 @@ void nm_field_expression(const char *process, FILE *sql)
 }
 
 /* h0: fields of all selected processes; h1: with the accesses of those that have more; h2: whether they are
- * hot or cold; h3: the structure with the most accesses of each object. */
-void nm_structure_expression(const char *among, FILE *sql)
+ * hot or cold; h6: the hot ones together, aligned to what divides their places and sizes; h3: the structure
+ * with the most accesses of each object. */
+void nm_structure_expression(const char *among, int types, FILE *sql)
 {
 	fprintf(
 	    sql,
 	    ", h0 AS MATERIALIZED (SELECT object, type, structure, field, offset, bytes, "
+	    "%s AS field_type, offset | bytes | structure | 8 AS places, "
 	    "sum(sampled) AS sampled, sum(stays) AS stays, sum(used) AS used FROM fields "
 	    "WHERE (?2 IS NULL OR process = ?2) AND object %s GROUP BY object, type, structure, field, offset), "
-	    "h1 AS (SELECT *, sum(sampled) OVER (PARTITION BY object, type, structure "
+	    "h1 AS (SELECT *, places & -places AS alignment, sum(sampled) OVER (PARTITION BY object, type, structure "
 	    "ORDER BY sampled DESC, offset ROWS UNBOUNDED PRECEDING) - sampled AS before, "
 	    "sum(sampled) OVER (PARTITION BY object, type, structure) AS total FROM h0), "
 	    "h2 AS MATERIALIZED (SELECT *, sampled > 0 AND before * 100 < total * 90 AS hot, "
 	    "NOT (sampled > 0 AND before * 100 < total * 90) AND used * 10 <= stays AS cold FROM h1), "
+	    "h6 AS (SELECT DISTINCT object, type, structure, "
+	    "group_concat(field, ', ') OVER laid AS fields, CASE WHEN count(field_type) OVER laid THEN "
+	    "group_concat(coalesce(field_type, '?'), ' | ') OVER laid END AS types, "
+	    "max(alignment) OVER laid AS alignment FROM h2 WHERE hot "
+	    "WINDOW laid AS (PARTITION BY object, type, structure ORDER BY alignment DESC, offset "
+	    "ROWS BETWEEN UNBOUNDED PRECEDING AND UNBOUNDED FOLLOWING)), "
 	    "h3 AS MATERIALIZED (SELECT object, type, structure, max(total) AS total FROM h2 GROUP BY object "
 	    "HAVING max(total) > 0), ",
-	    among);
+	    types ? "max(field_type)" : "NULL", among);
 	fprintf(
 	    sql,
 	    "h4 AS MATERIALIZED (SELECT object, type, field, other, offset, other_offset, "
@@ -98,15 +110,17 @@ void nm_structure_expression(const char *among, FILE *sql)
 	    "(SELECT max(line_size) FROM levels WHERE level = ?1) GROUP BY h4.object), ",
 	    among);
 	fputs("h AS MATERIALIZED (SELECT h3.object AS object, h3.structure AS structure, "
-	      "group_concat(h2.field, ', ') FILTER (WHERE h2.hot) AS hot_fields, "
+	      "h6.fields AS hot_fields, h6.types AS hot_types, "
 	      "sum(h2.bytes) FILTER (WHERE h2.hot) AS hot_bytes, "
+	      "(sum(h2.bytes) FILTER (WHERE h2.hot) + h6.alignment - 1) & -h6.alignment AS hot_structure, "
 	      "group_concat(h2.field, ', ') FILTER (WHERE h2.cold) AS cold_fields, "
 	      "sum(h2.bytes) FILTER (WHERE h2.cold) AS cold_bytes, "
 	      "100.0 * sum(h2.used) FILTER (WHERE h2.cold) / nullif(sum(h2.stays) FILTER (WHERE h2.cold), 0) "
 	      "AS cold_used, h5.field AS far_field, h5.other AS far_other, h5.apart AS far_bytes, "
 	      "h5.visits AS far_visits, 100.0 * h5.both / nullif(h5.visits, 0) AS far_both "
 	      "FROM h3 CROSS JOIN h2 ON h2.object = h3.object AND h2.type = h3.type "
-	      "AND h2.structure = h3.structure LEFT JOIN h5 ON h5.object = h3.object GROUP BY h3.object), "
+	      "AND h2.structure = h3.structure LEFT JOIN h6 ON h6.object = h3.object AND h6.type = h3.type "
+	      "AND h6.structure = h3.structure LEFT JOIN h5 ON h5.object = h3.object GROUP BY h3.object), "
 	      "i AS MATERIALIZED (SELECT object, sum(lines) AS lines, sum(hot) AS hot, "
 	      "sum(hot_stays) AS hot_stays, sum(idle) AS idle FROM hot_lines "
 	      "WHERE ?2 IS NULL OR process = ?2 GROUP BY object)",

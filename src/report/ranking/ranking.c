@@ -423,7 +423,7 @@ static void write_details(const struct query_builder *b, FILE *sql)
 	if (has_field(b))
 		nm_field_expression(process, sql);
 	if (has_structure(b))
-		nm_structure_expression(among, sql);
+		nm_structure_expression(among, b->selection->has_field_types, sql);
 	if (has_inner(b))
 		write_inner(b, sql);
 }

@@ -215,6 +215,7 @@ static int add_item(struct nm_symbols *symbols, const struct item *item)
 	case ITEM_MODULE: return add_module(symbols, item->described);
 	case ITEM_TYPE:
 	case ITEM_ALIGNED_TYPE:
+	case ITEM_TYPED:
 	case ITEM_OLD_FRAME: return add_type(symbols, item->described_type);
 	case ITEM_BEGIN: begin_run(symbols); return 0;
 	case ITEM_COMPLETE:

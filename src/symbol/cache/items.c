@@ -151,8 +151,7 @@ static void type(struct coder *c, const struct nm_type **ret_type)
 
 		if (nm_map_put(types, (uintptr_t)*ret_type, types->count + 1))
 			fail(c, NM_ENOMEM);
-		write_item(c, &(struct item){.kind = copy.alignment ? ITEM_ALIGNED_TYPE : ITEM_TYPE,
-					     .described_type = &copy});
+		write_item(c, &(struct item){.kind = ITEM_TYPED, .described_type = &copy});
 	}
 }
 
@@ -261,15 +260,17 @@ static void old_frame_fields(struct coder *c)
 	number(c, &n);
 }
 
-static void field_fields(struct coder *c, int is_frame, struct nm_field *f)
+static void field_fields(struct coder *c, enum item_kind kind, struct nm_field *f)
 {
 	text(c, &f->name);
 	number(c, &f->offset);
 	number(c, &f->bytes);
 	number(c, &f->stride);
 	small_number(c, &f->count);
-	if (is_frame)
+	if (kind == ITEM_OLD_FRAME)
 		old_frame_fields(c);
+	if (kind == ITEM_TYPED)
+		text(c, &f->type);
 	require(c, f->name && f->count && (f->count == 1 || f->stride));
 }
 
@@ -279,7 +280,7 @@ static void type_fields(struct coder *c, enum item_kind kind, struct nm_type *t)
 
 	text(c, &t->name);
 	number(c, &t->bytes);
-	if (kind == ITEM_ALIGNED_TYPE)
+	if (kind == ITEM_ALIGNED_TYPE || kind == ITEM_TYPED)
 		number(c, &t->alignment);
 	small_number(c, &t->field_count);
 	require(c, t->name && t->bytes && t->field_count && t->field_count <= TYPE_FIELDS_MAX);
@@ -289,7 +290,7 @@ static void type_fields(struct coder *c, enum item_kind kind, struct nm_type *t)
 			fail(c, NM_ENOMEM);
 	}
 	for (uint32_t i = 0; i < t->field_count && !c->status; i++)
-		field_fields(c, kind == ITEM_OLD_FRAME, &fields[i]);
+		field_fields(c, kind, &fields[i]);
 }
 
 static void local_fields(struct coder *c, struct nm_local *l)
@@ -389,6 +390,7 @@ static void item_fields(struct coder *c, struct item *item)
 		return;
 	case ITEM_TYPE:
 	case ITEM_ALIGNED_TYPE:
+	case ITEM_TYPED:
 	case ITEM_OLD_FRAME: type_fields(c, item->kind, item->described_type); return;
 	case ITEM_VARIABLE_TYPE:
 		module(c, &item->module);

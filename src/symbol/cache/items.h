@@ -38,6 +38,7 @@ enum item_kind {
 	ITEM_LOCALS,       /* local variables of a function */
 	ITEM_ALIGNED_TYPE, /* ITEM_TYPE that asks for an alignment */
 	ITEM_ALIGNMENT,    /* the variable before it asks for one */
+	ITEM_TYPED,        /* ITEM_ALIGNED_TYPE with the types of its fields */
 	ITEM_KINDS
 };
 
@@ -60,7 +61,7 @@ struct item {
 	uint64_t position_count;
 	const struct nm_type *type;
 	struct nm_module *described;    /* ITEM_MODULE */
-	struct nm_type *described_type; /* ITEM_TYPE, ITEM_ALIGNED_TYPE */
+	struct nm_type *described_type; /* ITEM_TYPE and the like */
 	struct nm_locals locals;        /* read: allocated, the caller frees them */
 };
 

@@ -21,6 +21,7 @@ enum { MOST_FIELDS = 256, MOST_NESTED = 8, CHAIN_STEPS = 32, NAME_ROOM = 256, MO
 
 struct flattener {
 	struct nm_module *module;
+	int language;
 	struct nm_field fields[MOST_FIELDS];
 	uint32_t joined[MOST_FIELDS]; /* names in that of the field */
 	uint32_t count;
@@ -80,14 +81,16 @@ static void note_alignment(struct flattener *f, Dwarf_Die *die)
 		f->alignment = alignment;
 }
 
-static void add_field(struct flattener *f, const char *name, uint64_t offset, uint64_t bytes)
+static void add_field(struct flattener *f, Dwarf_Die *member, const char *name, uint64_t offset,
+		      uint64_t bytes)
 {
 	struct nm_field *to = &f->fields[f->count];
 
 	if (!bytes || f->count == MOST_FIELDS)
 		return;
-	*to = (struct nm_field){nm_intern(module_pool(f->module), name), offset, bytes, f->stride,
-				f->repeats ? f->times : 1};
+	*to = (struct nm_field){
+	    nm_intern(module_pool(f->module), name),  offset, bytes, f->stride, f->repeats ? f->times : 1,
+	    type_name(f->module, member, f->language)};
 	f->failed |= !to->name;
 	f->joined[f->count++] = 1;
 }
@@ -166,7 +169,7 @@ static void add_member(struct flattener *f, Dwarf_Die *member, uint64_t at, cons
 		uint64_t first = die_number(member, DW_AT_data_bit_offset) % 8;
 
 		snprintf(name, sizeof name, "%s%s", prefix, own ? own : "");
-		add_field(f, name, at + offset, (first + bits + 7) / 8);
+		add_field(f, member, name, at + offset, (first + bits + 7) / 8);
 		return;
 	}
 	tag = dwarf_tag(&type);
@@ -179,7 +182,7 @@ static void add_member(struct flattener *f, Dwarf_Die *member, uint64_t at, cons
 			strncat(name, ".", sizeof name - strlen(name) - 1);
 		add_members(f, &type, at + offset, own ? name : prefix, depth + 1);
 	} else {
-		add_field(f, name, at + offset, type_bytes(&type));
+		add_field(f, member, name, at + offset, type_bytes(&type));
 	}
 }
 
@@ -233,6 +236,8 @@ static void join(struct flattener *f, uint32_t into, const struct nm_field *more
 	to->bytes = end - to->offset;
 	to->stride = 0;
 	to->count = 1;
+	if (to->type != more->type)
+		to->type = NULL;
 	f->failed |= !to->name;
 }
 
@@ -272,7 +277,7 @@ static uint64_t hash_of(const struct nm_type *type)
 	for (uint32_t i = 0; i < type->field_count; i++) {
 		const struct nm_field *f = &type->fields[i];
 
-		hash = nm_mix64(hash ^ (uintptr_t)f->name);
+		hash = nm_mix64(hash ^ (uintptr_t)f->name ^ nm_mix64((uintptr_t)f->type));
 		hash = nm_mix64(hash ^ f->offset ^ nm_mix64(f->bytes ^ nm_mix64(f->stride ^ f->count)));
 	}
 	return hash;
@@ -284,9 +289,9 @@ static int same_type(const struct nm_type *a, const struct nm_type *b)
 	    a->field_count != b->field_count)
 		return 0;
 	for (uint32_t i = 0; i < a->field_count; i++)
-		if (a->fields[i].name != b->fields[i].name || a->fields[i].offset != b->fields[i].offset ||
-		    a->fields[i].bytes != b->fields[i].bytes || a->fields[i].stride != b->fields[i].stride ||
-		    a->fields[i].count != b->fields[i].count)
+		if (a->fields[i].name != b->fields[i].name || a->fields[i].type != b->fields[i].type ||
+		    a->fields[i].offset != b->fields[i].offset || a->fields[i].bytes != b->fields[i].bytes ||
+		    a->fields[i].stride != b->fields[i].stride || a->fields[i].count != b->fields[i].count)
 			return 0;
 	return 1;
 }
@@ -320,6 +325,7 @@ static const struct nm_type *flatten(struct nm_module *module, Dwarf_Die *type, 
 	if (!f)
 		return NULL;
 	f->module = module;
+	f->language = language;
 	add_members(f, type, 0, "", 0);
 	join_overlapping(f);
 	whole.name = type_spelled(module, type, language);

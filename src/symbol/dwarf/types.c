@@ -9,6 +9,7 @@
  * of steps, so a type that contains itself by damage ends.
  */
 #include <dwarf.h>
+#include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -268,7 +269,11 @@ static const char *base_name(struct speller *speller, Dwarf_Die *type)
 		keyword = tag == DW_TAG_union_type         ? "union "
 			  : tag == DW_TAG_enumeration_type ? "enum "
 							   : "struct ";
-	char *text;
+	char *text, length[40] = "";
+	if (tag == DW_TAG_string_type && !name) {
+		snprintf(length, sizeof length, "character(len=%" PRIu64 ")", type_bytes(type));
+		name = length;
+	}
 	if (asprintf(&text, "%s%s%s%s", keyword, scope, name ? name : is_compound ? "{...}" : "?", close) < 0)
 		return NULL;
 	const char *interned = nm_intern(module_pool(speller->module), text);

@@ -147,6 +147,11 @@ static const struct {
       .cold_used = 2, .far_field = "key", .far_other = "weight", .far_bytes = 88, .far_visits = 500,
       .far_both = 49},
      {"key, weight (16 of 96 bytes)", "name (64 bytes)", "2 %", "struct { key, weight } of 16 bytes"}},
+    {"unused fields", /* declared, and with padding */
+     {L1, .file = "a.c", .kind = "heap", .type = "struct s", .blocks = 1000, .bytes = 96000, .largest = 96,
+      .loads = 100, .waste = 75, .structure = 96, .hot_fields = "key, n, flags",
+      .hot_types = "char *[2] | int | ?", .hot_bytes = 21, .hot_structure = 24},
+     {"key, n, flags (21 of 96 bytes)", "struct { char *key[2]; int n; flags; } of 24 bytes"}},
     {"small blocks", /* too few cold bytes */
      {L1, .kind = "heap", .blocks = 1000, .bytes = 32000, .largest = 32, .loads = 100, .waste = 50,
       .structure = 32, .hot_fields = "key", .hot_bytes = 20, .cold_fields = "name", .cold_bytes = 12},

@@ -41,6 +41,7 @@ static void same_type(const struct nm_type *a, const struct nm_type *b)
 		const struct nm_field *f = &a->fields[i], *g = &b->fields[i];
 
 		same_text(f->name, g->name);
+		same_text(f->type, g->type);
 		assert_true(f->offset == g->offset && f->bytes == g->bytes && f->stride == g->stride &&
 			    f->count == g->count);
 	}
