@@ -85,9 +85,9 @@ static struct nm_result_strides solver_patterns[] = {
 
 /* Of the buckets's nodes. Attribution keys 3 and 4 are one place, of which 6 has the object too; no field
  * of 6 was sampled. */
-static struct nm_result_field solver_fields[] = {{1, "struct node", 64, "key", 0, 8, 900, 900},
-						 {1, "struct node", 64, "place.x", 8, 8, 900, 300},
-						 {1, "struct node", 64, "name", 16, 48, 900, 9}};
+static struct nm_result_field solver_fields[] = {{1, "struct node", 64, "key", "long int", 0, 8, 900, 900},
+						 {1, "struct node", 64, "place.x", "double", 8, 8, 900, 300},
+						 {1, "struct node", 64, "name", "char[48]", 16, 48, 900, 9}};
 static struct nm_result_field_use solver_field_uses[] = {
     {3, 0, {30, 0}, {{2, 0}}}, {3, 1, {10, 20}, {{1, 0}}}, {4, 0, {1, 1}, {{0, 1}}}};
 static struct nm_result_affinity solver_affinities[] = {{0, 1, 300, 600, 40, 30}, {0, 2, 9, 891, 40, 0}};

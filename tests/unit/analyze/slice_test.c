@@ -83,8 +83,10 @@ static void test_slices(void **state)
 }
 
 /* struct { char tag; struct { int x, y; } place; short links[2]; } of 16 bytes. */
-static const struct nm_field fields[] = {
-    {"tag", 0, 1, 0, 1}, {"place.x", 4, 4, 0, 1}, {"place.y", 8, 4, 0, 1}, {"links", 12, 2, 2, 2}};
+static const struct nm_field fields[] = {{"tag", 0, 1, 0, 1, "char"},
+					 {"place.x", 4, 4, 0, 1, "int"},
+					 {"place.y", 8, 4, 0, 1, "int"},
+					 {"links", 12, 2, 2, 2, "short int"}};
 static const struct nm_type structure = {
     .name = "struct cell", .bytes = 16, .fields = fields, .field_count = 4};
 
