@@ -114,6 +114,7 @@ int nm_report_fill(const struct nm_report *report, struct nm_profile *profile,
 		status = ordered(report, query, selection, &sql, err);
 	table->columns = query->columns;
 	table->column_count = query->count;
+	table->keys = report->columns ? 0 : query->keys;
 	table->levels = &selection->levels;
 	if (!status)
 		status = nm_profile_query(profile, sql, &rows, err);

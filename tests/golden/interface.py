@@ -10,6 +10,7 @@ import pathlib
 import pty
 import re
 import select
+import shutil
 import signal
 import sqlite3
 import struct
@@ -93,6 +94,25 @@ def case_pager():
     # A reader who quits early is no failure.
     on_terminal("query", "-i", str(PROFILE), "WITH RECURSIVE n(x) AS (SELECT 1 UNION ALL SELECT x + 1 FROM n "
                 "LIMIT 100000) SELECT x FROM n", PAGER="head -1")
+
+
+def case_equal_rows():
+    """Rows that differ by key differ in what is shown, though their files have one base name and the width is small."""
+    with tempfile.TemporaryDirectory() as folder:
+        profile = os.path.join(folder, "p.nmp")
+        shutil.copy(PROFILE, profile)
+        with sqlite3.connect(profile) as db:
+            text, site = (db.execute(f"SELECT max(id) + 1 FROM {table}").fetchone()[0] for table in ("text", "site"))
+            db.execute("INSERT INTO text VALUES(?, '/lib/solver/solver.c')", (text,))
+            db.execute("UPDATE site SET file = ?, line = 40 WHERE line = 41", (text,))
+        db.close()
+        for report in ("pairs", "lines", "functions", "--by=function,file,line", "--by=object,line", "--by=file"):
+            for width in (0, *range(60, 200, 20)):
+                shown = run("report", "-i", profile, report, f"--width={width}").stdout.decode()
+                names = [re.split(r"  +[-0-9]", line)[0] for line in shown.split("\n\n")[0].splitlines()[1:]]
+                assert len(names) > 1 and len(set(names)) == len(names), shown
+        lines = run("report", "-i", profile, "lines", "--width=80").stdout.decode()
+        assert "src/solver/solver.c:40" in lines and "lib/solver/solver.c:40" in lines, lines
 
 
 def options(command):

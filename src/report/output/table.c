@@ -87,6 +87,7 @@ void nm_table_done(struct nm_table *table)
 {
 	nm_vec_free(&table->values);
 	nm_strings_done(&table->pool);
+	nm_map_done(&table->file_components);
 }
 
 const struct nm_value *nm_table_at(const struct nm_table *table, size_t row, unsigned column)

@@ -8,6 +8,7 @@
 #include <stdio.h>
 
 #include "arena.h"
+#include "map.h"
 #include "report.h"
 #include "utf8.h"
 #include "vector.h"
@@ -55,6 +56,9 @@ struct nm_table {
 	struct nm_strings pool;
 	const struct nm_levels *levels; /* what derived columns need; NULL where there are none */
 	int is_query;                   /* of a user's own query: integers are not grouped */
+	unsigned
+	    keys; /* the first `keys` columns tell rows apart, also where some are hidden; 0: not known */
+	struct nm_map file_components; /* path in the pool -> how many of its components are shown */
 };
 
 /* Appends all rows. Columns that are neither composed nor derived take the query's columns in order. */
@@ -69,6 +73,9 @@ const struct nm_value *nm_table_named(const struct nm_table *table, size_t row, 
 const struct nm_value *nm_table_find(const struct nm_table *table, size_t row, const char *name);
 /* Takes over text (malloc'ed or NULL); the table's own copy, or NULL. */
 const char *nm_table_keep(struct nm_table *table, char *text);
+
+/* What text shows for the path of a file in the table (file_names.c): the end of it. NULL for NULL. */
+const char *nm_table_file_name(struct nm_table *table, const char *path);
 
 /* What text shows for a value, or for a composed one; malloc'ed. */
 char *nm_table_format(struct nm_table *table, size_t row, unsigned column);

@@ -5,7 +5,8 @@
  * Numbers get the width that they need. Names and places share the rest: each gets its need or an equal part,
  * whichever is less. If that part falls below ENOUGH, the column with the highest drop_order is dropped. When
  * no column may be dropped any more, names get less, but at least LEAST: lines then exceed the width, which
- * is better than figures without names. Names of a column that differ stay different.
+ * is better than figures without names. Names of a column that differ stay different, and rows of which all names
+ * that are left look the same get a number.
  */
 #include <inttypes.h>
 #include <stdlib.h>
@@ -274,6 +275,78 @@ static int fit(struct layout *layout)
 	return shorten(layout);
 }
 
+/* "x.c:7 (f) #2" in the first name of a row. */
+static int put_number(struct layout *layout, size_t line, uint64_t number)
+{
+	unsigned column = 0;
+	char **at, *text, *marked, mark[32];
+	size_t n;
+
+	while (column < layout->table->keys &&
+	       (!layout->shown[column] || !flexible(&layout->table->columns[column])))
+		column++;
+	if (column == layout->table->keys)
+		return 0;
+	at = cell(layout, line, column);
+	n = (size_t)snprintf(mark, sizeof mark, " #%" PRIu64, number);
+	if (nm_utf8_width(*at) + n > layout->width[column] && layout->style->width &&
+	    layout->width[column] > n)
+		text = nm_shorten_name(*at, layout->width[column] - n, layout->style->ellipsis);
+	else
+		text = strdup(*at);
+	if (!text || asprintf(&marked, "%s%s", text, mark) < 0)
+		marked = NULL;
+	free(text);
+	if (!marked)
+		return NM_ENOMEM;
+	free(*at);
+	*at = marked;
+	if (nm_utf8_width(marked) > layout->width[column])
+		layout->width[column] = (unsigned)nm_utf8_width(marked);
+	return 0;
+}
+
+/* The keys of a row that are shown, as one text; malloc'ed. */
+static char *shown_keys(const struct layout *layout, size_t line)
+{
+	char *text = NULL;
+	size_t bytes;
+	FILE *out = open_memstream(&text, &bytes);
+
+	if (!out)
+		return NULL;
+	for (unsigned i = 0; i < layout->table->keys; i++)
+		if (layout->shown[i])
+			fprintf(out, "%s\n", *cell(layout, line, i));
+	if (fclose(out)) {
+		free(text);
+		return NULL;
+	}
+	return text;
+}
+
+static int tell_rows_apart(struct layout *layout)
+{
+	struct nm_strings pool = {0};
+	struct nm_map seen = {0}; /* keys -> the rows that show them */
+	int status = 0;
+
+	for (size_t line = 1; line <= layout->table->row_count && layout->table->keys && !status; line++) {
+		char *text = shown_keys(layout, line);
+		const char *keys = text ? nm_intern(&pool, text) : NULL;
+		uint64_t number = keys ? nm_map_get(&seen, (uintptr_t)keys, 0) + 1 : 0;
+
+		if (!keys || nm_map_put(&seen, (uintptr_t)keys, number))
+			status = NM_ENOMEM;
+		else if (number > 1)
+			status = put_number(layout, line, number);
+		free(text);
+	}
+	nm_map_done(&seen);
+	nm_strings_done(&pool);
+	return status;
+}
+
 /* Texts stand left, numbers right: a column of which every value is a number. */
 static int stands_right(const struct layout *layout, unsigned column)
 {
@@ -348,7 +421,8 @@ int nm_table_text(struct nm_table *table, const struct nm_style *style, FILE *ou
 	layout.cells = calloc(count + 1, sizeof *layout.cells);
 	layout.width = calloc(table->column_count + 1, sizeof *layout.width);
 	layout.shown = calloc(table->column_count + 1, 1);
-	if (layout.cells && layout.width && layout.shown && !fill(&layout) && !fit(&layout))
+	if (layout.cells && layout.width && layout.shown && !fill(&layout) && !fit(&layout) &&
+	    !tell_rows_apart(&layout))
 		status = print(&layout, out);
 	for (i = 0; layout.cells && i < count; i++)
 		free(layout.cells[i]);

@@ -15,19 +15,15 @@
 
 /* ---- cells that text makes of several columns ------------------------------------------------ */
 
-static const char *base_name(const char *path)
-{
-	const char *slash = path ? strrchr(path, '/') : NULL;
-
-	return slash ? slash + 1 : path;
-}
-
-/* "file:line (function)" with the file's last component, as far as known; of code without a source its
+/* "file:line (function)", as far as known; of code without a source its
  * function and module. */
 static const char *place(struct nm_table *table, const char *function, const char *file, int64_t line,
 			 const char *module)
 {
-	const char *head = file ? base_name(file) : function ? function : module ? module : "<unknown code>";
+	const char *head = file       ? nm_table_file_name(table, file)
+			   : function ? function
+			   : module   ? module
+				      : "<unknown code>";
 	const char *inside = file ? function : function ? module : NULL;
 	char number[24] = "", *text = NULL;
 	int n;
@@ -70,7 +66,8 @@ struct named_place {
 static const char *with_inner(struct nm_table *table, const char *outer, struct named_place at,
 			      struct named_place inner)
 {
-	const char *file = base_name(inner.file), *outer_file = base_name(at.file);
+	const char *file = nm_table_file_name(table, inner.file),
+		   *outer_file = nm_table_file_name(table, at.file);
 	char *text = NULL, *bare;
 	int n;
 
