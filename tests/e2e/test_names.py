@@ -67,6 +67,17 @@ def case_evictions_have_the_innermost_frames_of_both_lines():
         assert rows(f"SELECT 1 FROM {view} WHERE user_line = ? AND file LIKE '%stl_tree.h'", at(USERLINES, "find")), view
 
 
+def case_arrays_that_are_never_written_are_objects():
+    """Also in read-only memory, and without debug information by their symbols."""
+    for name, inner in (("unwritten", "main()::inner"), ("unwritten-bare", "inner.%")):
+        record([program(name)])
+        for array, bytes_each in (("weights", 4), ("primes", 4), (inner, 4), ("zeros", 8)):
+            found = rows("SELECT sum(reads), sum(read_misses), max(o.bytes) FROM counts c JOIN objects o USING(process, object) "
+                         "WHERE level = 'L1d' AND object LIKE ?", array)
+            reads, misses, size = found[0]
+            assert size == 8192 * bytes_each and reads and abs(misses - size / 64) <= 2, (name, array, found)
+
+
 def case_called_library_code_is_at_the_users_call():
     record([program("userlines")])
     assert not [row for row in of_line(report("lines"), "copy") if row["misses"] > 1000]
