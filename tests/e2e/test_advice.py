@@ -86,6 +86,17 @@ def case_long_steps():
     repair("long steps", "long_steps|grid", "long-steps", "loads step 4000 bytes")
 
 
+def case_large_elements():
+    """Of variants of an enumeration, whose fields are not told apart, only the kinds are read."""
+    for profile, arguments in (("before.nmp", []), ("after.nmp", ["apart"])):
+        record([program("elements"), *arguments], *MACHINE, profile=profile)
+    line = str(at("tests/programs/elements.rs", "kind"))
+    row = next(row for row in report("pairs", "before.nmp") if row["line"] == line)
+    assert row["object"].startswith("instructions ") and row["cause"] == "long steps", row
+    assert "step 120 bytes" in row["try"] and "each element in an array of its own" in row["try"], row
+    check_saving("long steps", row, "L1d")
+
+
 def case_histogram():
     row = repair("scattered", "::histogram$", "scattered", "no order", "sort")
     assert "interchange" not in row["try"], row["try"]

@@ -258,13 +258,27 @@ static void advise_across_rows(const struct nm_evidence *e, FILE *out)
 
 static int long_steps(const struct nm_evidence *e) { return wasteful(e) && strides(e); }
 
+/* A step may be an element of an array or a row of a matrix. Where the bytes of an element are not known, both
+ * are said. */
 static void advise_long_steps(const struct nm_evidence *e, FILE *out)
 {
+	const int64_t each = structure_of(e);
+	const int may_be_element = !each || labs(step_of(e)) == each, may_be_row = !each || !may_be_element;
+
 	advise_step(e, out);
-	fprintf(out,
-		"each to another line, of which %.0f %% are never used: change the order of the loops or of "
-		"the data, so that what is used one after the other lies side by side",
-		e->waste);
+	fprintf(out, "each to another line, of which %.0f %% are never used: ", e->waste);
+	if (may_be_element)
+		fprintf(
+		    out,
+		    "%skeep what is read here of each element in an array of its own, or the large rest of it "
+		    "elsewhere%s",
+		    may_be_row ? "if that is the size of an element, " : "",
+		    may_be_row ? "; if it is that of a row, " : "");
+	if (may_be_row)
+		fputs(
+		    "change the order of the loops or of the data, so that what is used one after the other lies "
+		    "side by side",
+		    out);
 }
 
 /* No step leads from load to load, and nothing foresees them. */

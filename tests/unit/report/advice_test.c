@@ -190,7 +190,15 @@ static const struct {
     {"long steps",
      {L1, .kind = "heap", .blocks = 1, .bytes = 4000000, .loads = 100, .waste = 75, .stride = -512,
       .follow = 50},
-     {"50 % of the accesses step -512 bytes", "75 %", "side by side"}},
+     {"50 % of the accesses step -512 bytes", "75 %", "if that is the size of an element", "side by side"}},
+    {"long steps", /* from element to element, of which no field stands out */
+     {L1, .type = "struct inst [1000]", .bytes = 512000, .loads = 100, .waste = 75, .has_fields = 1,
+      .structure = 512, .hot_fields = "u", .hot_bytes = 500, .stride = 512, .follow = 80},
+     {"what is read here of each element in an array of its own, or"}},
+    {"long steps", /* rows of numbers */
+     {L1, .type = "double [100000]", .bytes = 800000, .loads = 100, .waste = 75, .stride = 4000,
+      .follow = 80},
+     {"never used: change the order of the loops"}},
     {"sparse use", /* the step stays within a line */
      {L1, .kind = "heap", .blocks = 1, .bytes = 4000000, .loads = 100, .waste = 75, .stride = 56,
       .follow = 90},
