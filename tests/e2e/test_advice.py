@@ -4,9 +4,11 @@ tests/programs/repairs.c, and saves what was promised; tests/programs/misleading
 they do not have."""
 
 import csv
+import os
 import re
+import sqlite3
 
-from harness import MISSES, at, main, nearmiss, program, record, rows
+from harness import MISSES, at, main, nearmiss, need, program, record, rows, run
 
 MACHINE = ["--machine", "zen3"]
 SOURCE = "tests/programs/repairs.c"
@@ -152,11 +154,11 @@ def case_symbol_lookup():
     assert sum(int(row["misses"]) for row in after) * 5 < sum(int(row["misses"]) for row in before)
 
 
-def names_it(rule, told, object_):
+def names_it(rule, told, object_, by="pairs"):
     """The row of the unnamed memory in before.nmp asks for names; in after.nmp, where it has them, the object that it is has its
     misses and another cause."""
-    unnamed = report("pairs", "before.nmp")[0]
-    named = report("pairs", "after.nmp")[0]
+    unnamed = report(by, "before.nmp")[0]
+    named = report(by, "after.nmp")[0]
     assert unnamed["cause"] == rule and told in unnamed["try"] and not unnamed["saving"], unnamed
     assert named["object"] == object_ and int(named["misses"]) >= 0.99 * int(unnamed["misses"]), (named, unnamed)
     left = [row for row in report("pairs", "after.nmp") if row["cause"] == rule and float(row["share"]) >= 5]
@@ -170,6 +172,37 @@ def case_unnamed_memory():
         done = nearmiss("replay", "-q", *MACHINE, "-o", profile, "in.csv")
         assert done.returncode == 0, done
     names_it("unnamed memory", "nearmiss/client.h", "table")
+
+
+def case_library_data():
+    """Data of a program without symbols, and with."""
+    stripped = os.path.abspath("aos")
+    run([need("strip"), "-o", stripped, program("fault-aos")])
+    for profile, command in (("before.nmp", stripped), ("after.nmp", program("fault-aos"))):
+        record([command], *MACHINE, profile=profile)
+    names_it("library data", "install the debug symbols", "particles", by="objects")
+
+
+def case_structures_without_fields():
+    """Profiles of older versions do not have the fields of structures."""
+    for profile, name in (("before.nmp", "fault-aos"), ("after.nmp", "fault-aos-repaired")):
+        record([program(name)], *MACHINE, profile=profile)
+        with sqlite3.connect(profile) as db:
+            for view in ("fields", "field_counts", "affinity", "hot_lines"):
+                db.execute(f"DROP VIEW {view}")
+        db.close()
+    row = report("pairs", "before.nmp")[0]
+    assert row["object"] == "particles" and row["cause"] == "cold fields", row
+    assert "8 are used, and its structure has 64" in row["try"], row
+    check_saving("cold fields", row, "L1d")
+    assert all(row["cause"] != "cold fields" or float(row["share"]) < 5 for row in report("pairs", "after.nmp"))
+
+
+def case_mixed():
+    """What the advice names shows who pushes the lines out."""
+    repair("mixed", "::rows$", "mixed", "no single cause", "nearmiss evictions")
+    done = nearmiss("evictions", "--victim", "mixed()::rows", "-i", "before.nmp")
+    assert done.returncode == 0 and b"mixed()::rows" in done.stdout, done
 
 
 def mislead(name, *causes, words=(), options=()):

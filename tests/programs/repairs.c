@@ -332,6 +332,34 @@ __attribute__((optimize(0))) static long code(void)
 	return (long)sum;
 }
 
+static __attribute__((noinline)) double sum_line(const double *line)
+{
+	double sum = 0;
+
+	for (int i = 0; i < 8; i++)
+		sum += line[i]; /* @mixed */
+	return sum;
+}
+
+/* As many lines are loaded for the first time as again because there are too many, and because they collide.
+ * Repaired: half as many, which stay. */
+static long mixed(void)
+{
+	enum { ROWS = 12, ROW = 512, PASSES = 40 };
+	static double rows[ROWS * ROW];
+	const int count = repaired ? ROWS / 2 : ROWS;
+	double sum = 0;
+
+	hide(rows);
+	for (int pass = 0; pass < 2; pass++)
+		for (int line = 0; line < count * ROW; line += 8)
+			sum += sum_line(rows + line);
+	for (int pass = 0; pass < PASSES; pass++)
+		for (int row = 0; row < count; row++)
+			sum += sum_line(rows + row * ROW);
+	return (long)sum;
+}
+
 int main(int argc, char **argv)
 {
 	static const struct {
@@ -343,6 +371,7 @@ int main(int argc, char **argv)
 	    {"long steps", long_steps},     {"scattered", scattered},         {"sparse use", sparse_use},
 	    {"too large", too_large},       {"pushed out", pushed_out},       {"first touch", first_touch},
 	    {"allocator", allocator},       {"stack frame", stack_frame},     {"code", code},
+	    {"mixed", mixed},
 	};
 
 	repaired = argc > 2 && !strcmp(argv[2], "repaired");
