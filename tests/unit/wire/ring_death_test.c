@@ -42,25 +42,6 @@ static void test_what_a_killed_process_had_written_is_given(void **state)
 	}
 }
 
-/* A process that has run `ran` instructions more than it has sent, and dies or closes. */
-static pid_t start_runner(int fd, uint64_t words, uint64_t ran, int then_die)
-{
-	pid_t pid = fork();
-	struct ring_producer p;
-
-	assert_true(pid >= 0);
-	if (pid)
-		return pid;
-	if (ring_producer_open(&p, fd))
-		_exit(1);
-	send(&p, p.number, words);
-	p.ring->ran = ran;
-	if (then_die)
-		kill(getpid(), SIGKILL);
-	ring_producer_close(&p);
-	_exit(0);
-}
-
 /* Nothing but the end of the ring of a producer that was killed comes any more. */
 static void expect_death(struct nm_consumer *consumer, pid_t pid)
 {

@@ -107,8 +107,9 @@ static inline void receive(struct nm_consumer *consumer, int rings, struct recei
 	assert_int_equal(nm_consumer_next(consumer, 0, &chunk, NULL), 0);
 }
 
-/* Each in a process of its own: two rings of one process would be one that ran exec. */
-static inline pid_t start_sender(int fd, uint64_t words, int then_die)
+/* A process that sends words, has run `ran` instructions more than it has sent, and dies or closes. Each is a
+ * process of its own: two rings of one process would be one that ran exec. */
+static inline pid_t start_runner(int fd, uint64_t words, uint64_t ran, int then_die)
 {
 	pid_t pid = fork();
 	struct ring_producer p;
@@ -119,10 +120,16 @@ static inline pid_t start_sender(int fd, uint64_t words, int then_die)
 	if (ring_producer_open(&p, fd))
 		_exit(1);
 	send(&p, p.number, words);
+	p.ring->ran = ran;
 	if (then_die)
 		kill(getpid(), SIGKILL);
 	ring_producer_close(&p);
 	_exit(0);
+}
+
+static inline pid_t start_sender(int fd, uint64_t words, int then_die)
+{
+	return start_runner(fd, words, 0, then_die);
 }
 
 #define RING_TEST(name) cmocka_unit_test_setup_teardown(name, set_up, tear_down)
