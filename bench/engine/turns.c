@@ -4,7 +4,7 @@
  *
  *     turns ROUNDS MILLIONS ENGINE ENGINE... -- TRACE...
  *
- * ENGINE is a tree's build/bench/libturns_engine.so; the first is what the others are compared with, and a
+ * ENGINE is a tree's build/bench/engine/libturns_engine.so; the first is what the others are compared with, and a
  * copy of its file tells what the machine's noise is. Of each trace the first MILLIONS of words are fed to
  * all engines in turn, about one million at a time, so that whatever the machine does meets all of them; the
  * order goes round. One line for each trace: of each engine nanoseconds for a word, the median, and how they
