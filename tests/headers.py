@@ -34,7 +34,7 @@ for language, command in alone.items():
     language_option = ["-xc"] if language != "c++" else []
     for header in ("client.h", "nearmiss.h", "plugin.h"):
         failed += check(command + ["-Wall", "-Wextra"] + language_option, "include/nearmiss/" + header)
-for page in sorted(glob.glob("docs/extending/pass.md")):
+for page in sorted(glob.glob("docs/extending/*.md")):
     with open(page, encoding="utf-8") as f:
         blocks = re.findall(r"^```c\n(/\* SPDX.*?)^```$", f.read(), re.M | re.S)
     for block in blocks:
