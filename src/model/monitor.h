@@ -2,19 +2,18 @@
  *
  * monitor.h - reports every event in a hierarchy: hits, misses, loads and replacements at each level.
  *
- * A monitored hierarchy simulates references one by one. Each event is reported at the level where it
+ * A monitored hierarchy simulates references one by one, and reports each event at the level where it
  * happens:
- * - A reference, or a fill for the level above, is one event for each line that it touches: a hit, or else a
- *   load, after the replacement of the line that has to leave, if any.
- * - A miss comes before the first load of a reference: once, however many lines it loads. A fetch that stands
- *   for several instructions misses once; the others are hits. Then the next level is asked. So each line
- *   that a reference touches ends in one event: the hit at the level that serves it, or the load at the last
- *   level.
- * - Writes that a level passes on (write-through, no allocation) are references of the next level; a write
+ * - A reference, or a fill for the level above, is one event for each line that it touches: a hit or a load.
+ *   A load comes after the replacement of the line that has to leave, if any.
+ * - A miss comes once, before the first load of a reference. A fetch that stands for several instructions
+ *   misses once; the others are hits. Then the next level is asked. So each touched line ends in one event:
+ *   the hit at the level that serves it, or the load at the last level.
+ * - Writes that a level passes on (write-through, no allocation) are references of the next level. A write
  *   that does not load its line is a miss without a load.
- * - Lines that an inclusive level evicts are invalidated above it, before it replaces them itself. Evictions
- *   of a level are its replacements and invalidations.
- * - Prefetched lines come after the reference that caused them; they are not loads, here or at the next
+ * - Before an inclusive level replaces a line, it is invalidated above. Evictions of a level are its
+ *   replacements and invalidations.
+ * - Prefetched lines come after the reference that caused them. They are not loads, here or at further
  *   levels.
  * - Lines that a coherence protocol takes are invalidated in the caches that lose them, before the hit or
  *   miss of the reference that causes it.

@@ -1,27 +1,24 @@
 /* SPDX-License-Identifier: MIT
  *
- * general.c - general levels: all that are not LRU, modulo, write-back, write-allocate and non-inclusive with
- * at most 64 ways and lines of 64 bytes, and some of their neighbours (build.c decides). They share arrays,
- * classes and counters with fast levels; policies, indices and plug-ins (plugin.h) choose sets and victims.
- * Prefetching: prefetch_tracker.h; coherence: protocol.h.
+ * general.c - general levels: any policy, index, inclusion and way to write (build.c decides which levels are
+ * fast). They share arrays, classes and counters with fast levels; policies, indices and plug-ins (plugin.h)
+ * choose sets and victims. Prefetching: prefetch_tracker.h; coherence: protocol.h.
  *
  * Counting rules, in addition to those of fast.c and fast_miss.h:
- * - Classes compare with a fully associative LRU cache of as many lines (of sectors, if the level has them),
- *   which does not load writes that are not allocated either. So *conflict* is the cost of placement, of a
- *   policy, or of inclusion.
- * - write=through: each write is a write reference of the next level when it happens, one per line. Lines are
- *   never written back; when one leaves, its reads and bytes flow on. Write-backs of the level above go on at
- *   once.
- * - allocate=no: a write to an absent line is a miss, loads nothing, has no class, and is a write reference
- *   of the next level. Lines requested by the level above are always loaded.
+ * - Classes compare with a fully associative LRU cache of as many lines (or sectors), which does not load
+ *   writes that are not allocated either. So *conflict* is the cost of placement, policy or inclusion.
+ * - write=through: each write is at once a write reference of the next level, one per line. Lines are never
+ *   written back; when one leaves, its reads and bytes are passed on. Write-backs from above are passed on
+ *   too.
+ * - allocate=no: a write to an absent line is a miss without a load or class, and a write reference of the
+ *   next level. Lines that the level above requests are always loaded.
  * - inclusive: when a line leaves, the levels above evict it too, innermost first, with the same evictor.
  * - exclusive: a line that the level above requests moves there, and the line evicted there comes in. A miss
- *   passes the line through and is a load of this level: its residency lasts until the line leaves outwards.
- *   The state of lines that are above is kept in extra slots after the level's own; `below` of the line above
- *   is the slot.
- * - sector=: a sector is loaded, touched and charged as a line is elsewhere; the line owns the way, and
- *   leaves with all its sectors. Loading a sector of a resident line is a *sector miss*, a touch for the
- *   policy.
+ *   is a load of this level although the line only passes through: its residency ends when it leaves
+ *   outwards. Extra slots after the level's own keep the state of lines that are above; `below` of such a
+ *   line is its slot.
+ * - sector=: a sector is loaded, touched and charged like a line elsewhere. The line owns the way, and leaves
+ *   with all its sectors. Loading a sector of a resident line is a *sector miss*, a touch for the policy.
  */
 #include "general_priv.h"
 

@@ -1,26 +1,23 @@
 /* SPDX-License-Identifier: MIT
  *
- * shadow.c - the class of each miss: cold, capacity or conflict, exactly, at next to no cost per hit.
+ * shadow.c - the class of each miss: cold, capacity or conflict, exactly, at hardly any cost per hit.
  *
- * Counting rule: a load is cold if the run never referenced the line before; capacity if it is not cold
- * and a fully associative LRU cache of as many lines, fed the same references, would miss too;
- * conflict otherwise.
+ * Counting rule: a load is cold if the run never referenced the line before; capacity if it is not cold and a
+ * fully associative LRU cache of as many lines, fed the same references, would miss too; conflict otherwise.
  *
- * The idea. A fully associative LRU cache of C lines holds the C lines with the latest last touches, so one
- * time, `head`, tells which: those touched last at `head` or later. Every resident line knows the time of its
- * last touch, its timestamp; lines that left their slots are kept with theirs in buckets, which only misses
- * look at. So a touch of a resident line costs one compare. If its old timestamp is before `head` the fully
- * associative cache would have missed: then the line enters, and if there are C already, the one with the
- * earliest last touch leaves, which moves `head` on. An entry of a bucket with a time before `head` is dead,
- * and free.
+ * The idea. A fully associative LRU cache of C lines holds the C lines touched last: those whose last touch
+ * is at time `head` or later. Every resident line has the time of its last touch, its timestamp; lines that
+ * left their slots keep theirs in buckets, which only misses search. So a touch of a resident line costs one
+ * compare. If its old timestamp is before `head`, the fully associative cache would have missed: the line
+ * enters, and if C lines are there, the one with the earliest last touch leaves, which advances `head`. An
+ * entry of a bucket with a timestamp before `head` is free.
  *
- * To find the earliest there is a log of the slots touched, by time. An entry is a last touch as long as its
- * slot has that timestamp, so the earliest is the next such entry from `head` on: entries are passed over
- * once. When the log is full the last touches are renumbered in their order, from now on.
+ * A log of the touched slots, by time, finds the earliest. An entry is a last touch if its slot still has
+ * that timestamp, so the search goes on from `head` and passes over each entry once. When the log is full,
+ * the last touches are renumbered in their order. The search is the hot half, in shadow_log.h.
  *
- * Dropped, no faster: a bit for each last touch; removing entries that become stale; a search for the oldest
- * timestamps instead of a log; a hash without gaps. The hot half, the search for the line that leaves, is in
- * shadow_log.h.
+ * Dropped, no faster: a bit for each last touch; removing stale entries; a search for the oldest timestamps
+ * instead of a log; a hash without gaps.
  */
 #include "shadow.h"
 

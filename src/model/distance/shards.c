@@ -1,27 +1,26 @@
 /* SPDX-License-Identifier: MIT
  *
- * shards.c - SHARDS: LRU caches, fully associative, from sampled lines (Waldspurger et al., FAST 2015).
+ * shards.c - SHARDS: curves of fully associative LRU caches from sampled lines (Waldspurger et al., FAST
+ * 2015).
  *
- * A line is sampled if a hash of its number is below a threshold. Its weight is 1 / the sampling rate: the
- * stack distance of a touch is the sum of the weights of the lines touched since, and the touch counts as
- * `weight` touches. Misses are divided by the number of all references, as SHARDS-adj does in effect.
- *
- * A reference that touches two lines counts both, minus one touch with the smaller distance. Among sampled
- * lines, the latter has the product of the weights: right on average (Horvitz and Thompson 1952).
+ * A line is sampled if a hash of its number is below a threshold. Its weight is 1 / the sampling rate. The
+ * stack distance of a touch is the sum of the weights of the lines touched since, and the touch counts
+ * `weight` times. Misses are divided by the number of all references, as SHARDS-adj does in effect. A
+ * reference that touches two lines counts both, minus one touch with the smaller distance (Horvitz and
+ * Thompson 1952).
  *
  * Extension: each object has its own rate. It is halved, down to the requested rate, while the object has
- * more than SMALL lines. So small objects are exact. A line of several objects is sampled at their highest
+ * more than SMALL lines, so small objects are exact. A line of several objects is sampled at their highest
  * rate; a touch has the weight of its own object. Beyond MOST_LINES lines in all, shards-size lowers the
- * requested rate, then SMALL; beyond MOST_ROWS rows, it counts totals only: under 16 MB for any run.
+ * requested rate, then SMALL; beyond MOST_ROWS rows it counts totals only. So it needs less than 16 MB for
+ * any run.
  *
- * An object's first touch of a line looks cold even if an object of a lower rate, which does not sample the
- * line, touched it before. For lines that all rates sample, the true distance is known; touches that look
- * cold are distributed like those. Without any, all count as cold, and the interval's low end assumes none.
+ * An object's first touch of a line looks cold if only objects of lower rates touched the line before. Such
+ * touches are distributed like those of lines that all rates sample, whose true distance is known.
  *
- * Intervals: the variance between BUCKETS of lines, by hash, gives the design effect (its ratio to the
- * variance of independent touches), which groups of touches share. Two errors are added: the touches within
- * the standard error of the distance, and the share of misses among touches that look cold (Agresti and
- * Coull 1998). The model error covers runs in which a few lines have most of the touches.
+ * Intervals: the variance between BUCKETS of lines gives the design effect, the ratio to the variance of
+ * independent touches. Two errors are added: of the distance, and of the share of misses among touches that
+ * look cold (Agresti and Coull 1998). A model error covers runs in which few lines have most of the touches.
  */
 #include <math.h>
 #include <stdlib.h>

@@ -3,21 +3,21 @@
  * statcache.c - StatCache: fully associative caches with random replacement, from reuse samples (Berg and
  * Hagersten, ISPASS 2004).
  *
- * A line is out of a cache of L lines after n misses with probability f(n) = 1 - (1 - 1/L)^n (equation 1). A
- * reference of reuse distance A that comes at miss ratio R has seen A * R misses, so in each time slot R N =
- * sum of h(A) f(A R) (equation 6). N is the number of references in the slot that the samples stand for and h
- * their histogram, so that lines which are not touched again count in N alone. R = 0 is always a root; the
- * right side is concave in R, so there is at most one other, which exists if the slope at 0 is larger than N.
+ * After n misses, a line has left a cache of L lines with probability f(n) = 1 - (1 - 1/L)^n (equation 1). A
+ * reference of reuse distance A at miss ratio R has seen A * R misses, so in each time slot R N = sum of
+ * h(A) f(A R) (equation 6). N is the number of references in the slot that the samples stand for, h the
+ * histogram of their distances; lines that are not touched again count in N alone. R = 0 is always a root.
+ * The right side is concave in R, so there is at most one other root, which exists if the slope at 0 is
+ * larger than N.
  *
- * The paper's caches are always full. Here a cache evicts nothing before it has been filled: of a reuse
- * distance only the part behind that moment counts. It is the moment when so many samples wait for their
- * lines that, divided by the rate, they are L. Also beyond the paper: references of a slot whose line is not
- * touched again bring in lines that evict others as misses do, so their share is added to R in the argument
- * of f. There are as many of them as cold misses, which are told apart.
+ * Beyond the paper: a cache evicts nothing before it is full, so only the part of a reuse distance behind
+ * that moment counts. It is the moment when the samples that wait for their lines, divided by the rate, are
+ * L. And references whose line is not touched again load lines that evict others as misses do, so their share
+ * is added to R in the argument of f. Their number is that of the cold misses, which are told apart.
  *
- * Intervals: those of independent samples (estimator.h), which they are because they are drawn at random from
- * all references. An error of R in a slot acts on f too, which makes it 1 / (1 - slope) times as large (the
- * delta method).
+ * Intervals: those of independent samples (estimator.h), because samples are drawn at random from all
+ * references. An error of R in a slot acts on f too, which makes it 1 / (1 - slope) times as large (the delta
+ * method).
  */
 #include <math.h>
 #include <stdlib.h>
