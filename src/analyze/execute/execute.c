@@ -5,20 +5,20 @@
  *
  * An access finds its attribution key in one of three ways, cheapest first:
  * 1. its address lies in the running function's own frame: the frame's key for this access site;
- * 2. it lies in the range that its inline cache entry keeps: the entry's key;
- * 3. the object is looked up (resolve.c), then the key of (thread, site, object).
+ * 2. it lies in the range of its inline cache entry: the entry's key;
+ * 3. the resolver (resolve.c) looks up the object, then the key of (thread, site, object).
  *
- * The first two are decided for NM_ENTRIES accesses at once (inline_cache.h). The third is deferred until the
- * run of blocks ends: consecutive look-ups overlap in the processor, while one within a block stalls it.
- * Until then the reference is *pending*. Nothing that a pending look-up depends on may change, and keys and
- * objects are numbered in the order of references: code that changes the heap, mappings or stacks, or makes
- * keys or objects, first calls nm_executor_resolve_pending.
+ * The first two are decided for NM_ENTRIES accesses at once (inline_cache.h). The third is deferred to the
+ * end of the run of blocks, so that look-ups overlap in the processor. Until then the reference is *pending*.
+ * Keys and objects are numbered in the order of references, and a look-up sees the state at its reference:
+ * code that changes the heap, mappings or stacks, or makes keys or objects, first calls
+ * nm_executor_resolve_pending.
  *
- * A window of words is searched for headers first, so the length of a block is known before it is executed.
- * The loop has three copies: one notes the access site of each reference while bursts are sampled (bursts.h),
- * one runs near the end of the batch or the words, and the third, which does nearly all the work, checks for
- * neither. single_step.c handles rare cases: side exits, prefetches, guarded accesses, fetches, allocations
- * under observation, pauses.
+ * Headers are searched in a window of words first, so the length of a block is known before it is executed.
+ * The loop has three copies: one notes access sites while bursts are sampled (bursts.h), one runs near the
+ * end of the batch or the words, and one, which does nearly all the work, checks for neither. single_step.c
+ * handles rare cases: side exits, prefetches, guarded accesses, fetches, allocations under observation,
+ * pauses.
  *
  * Dropped, no faster: fetching decoded blocks ahead; batches larger than the first-level cache.
  */

@@ -6,18 +6,15 @@
  *   - *visits*: which fields of an element (a structure in its variable or block) one burst touches;
  *   - misses per attribution and field, and *residencies*: which fields of an element are used while a line
  *     with a part of it is in the first level; both from the sampler of that level (sampler.h);
- *   - accesses and residencies of single lines: those that the sampler follows.
+ *   - accesses and residencies of the single lines that the sampler follows.
  *
- * The simulation may run late, and a block may be gone when its samples are read. So they are read at fixed
- * times, a whole queue of batches late, and released blocks are remembered for a while: figures depend
- * neither on the number of threads nor on whether a program or its trace is analysed.
+ * Samples are read at fixed times, a whole queue of batches late, because the simulation may run late. Freed
+ * blocks are remembered until then. So figures depend neither on the number of threads nor on whether a
+ * program or its trace is analysed.
  *
- * The type of a variable comes from debug information, that of a heap bucket from the call that allocates; it
- * is looked up once enough accesses to the bucket were sampled. Local variables are in a frame of their
- * function: of the running function in a burst, else of an open frame, else of where it was last. A range
- * that the program named is what the memory under it is. An access counts for each field that it touches, a
- * miss for that of the first byte. Visits and residencies know the first NM_FIELDS_TOGETHER fields of a
- * structure.
+ * elements.h finds the structure at an address; a range that the program named is what the memory under it
+ * is. An access counts for each field that it touches, a miss for that of its first byte. Visits and
+ * residencies know the first NM_FIELDS_TOGETHER fields of a structure.
  *
  * Dropped: keeping the frames of the last batches, which costs every run what few local variables need.
  */
