@@ -1,24 +1,22 @@
 /* SPDX-License-Identifier: MIT
  *
- * allocated.c - what a heap block is made of, from the call that allocates it.
+ * allocated.c - the type of a heap block, from the call that allocates it.
  *
- * DWARF does not say what an expression is assigned to, so this is inferred from what it does say, and from
- * the size of the block. For each function at the call, the inlined ones first:
- *   1. A method "allocate" of a C++ allocator, by the template argument of its class.
- *   2. The line of the call in the source, if it can be read, names what it assigns to, "x = ", "t->x = ",
- *      "t->x[i] = ": a variable or member x, a pointer to T. Else a variable that is declared on this line, a
- *      pointer to T. The size must be a multiple of T's.
- *   3. The pointers in scope (parameters, locals, variables of the unit, their members, members of what these
- *      lead to, what the function returns) lead to just one structure of exactly the block's size.
- * A function that returns void * hands the block on: its caller is asked next. Anything else ends the search,
- * so that no structure is guessed from far away. Candidates that disagree are no evidence.
+ * DWARF does not say what an expression is assigned to, so the type is inferred from the first of these that
+ * is found, for each function at the call, inlined ones first:
+ *   1. The template argument of the class, if the function is "allocate" of a C++ allocator.
+ *   2. The pointer that the source line assigns to ("x = ", "t->x = ", "t->x[i] = "), or else one that is
+ *      declared on the line. The block must be a multiple of its target's size.
+ *   3. The only structure of exactly the block's size to which pointers in scope lead: parameters, locals,
+ *      variables of the unit, their members, members of what these lead to, and the function's result.
+ * A function that returns void * passes the block on, so its caller is asked next. Anything else ends the
+ * search: no structure is guessed from far away. Candidates that disagree are no evidence.
  *
- * In Rust every allocation comes from the standard library, whose generic functions know the type:
- *   - those of RawVec<T>, below Vec, String and boxed slices: the block is an array of T;
- *   - others of the crate alloc (Box, Rc, Arc, nodes of B-trees): T, or what the returned pointer leads to,
- *     if that is a structure of exactly the block's size: for Rc<T> not T, but its box with the counts.
- * Other functions of the library hand the block on. Those of programs are asked as above, but for their
- * lines. Hash tables stay unknown: behind their elements they hold bytes of another kind.
+ * In Rust, generic functions of the standard library allocate. RawVec<T>, below Vec, String and boxed slices,
+ * gives an array of T. Others of the crate alloc (Box, Rc, Arc, nodes of B-trees) give T, or the target of
+ * the returned pointer if that is a structure of exactly the block's size: for Rc<T>, its box with the
+ * counts. Other functions of the library pass the block on. Those of programs follow the rules above, except
+ * for source lines. Hash tables stay unknown: after their elements they hold bytes of another kind.
  */
 #include <ctype.h>
 #include <dwarf.h>
