@@ -4,21 +4,20 @@
  *
  * The query is a chain of common table expressions:
  *
- *     w   which levels are counted, and what a miss in each costs (levels.c)
- *     b, a where a few of many pairs of object and line are asked for: what they are ranked by, of all of
- *         them, and the places of those that are first (top_pairs.c)
- *     c   `counts` summed by level and keys, as far as the request selects them, or as a says
- *     t   sums of c, or b, by level: what shares are shares of
- *     p   instructions: of all selected processes, or by process if that is a key
- *     d   where object is a key: what is known of it
- *     f   where object is a key and nothing but processes is selected: the lines of it that were touched
- *     e   where object, line and function are keys: the evictor that replaced most of its lines
- *     s   the same: the stride that most of its accesses follow
- *     v, q  the same: the step that most of its loads follow, and the two lines that load most of each object
- *     g, h, i  of fields (field_columns.c)
- *     m   where line is a key and names the user's code: the innermost frame that most of its misses are in
- *     r   the first rows of c, where they are ranked by one of its columns: only these are joined with the
- *         others
+ *     w     the levels that are counted, and the cost of a miss in each (levels.c)
+ *     b, a  if only the first of many pairs of object and line are shown: the sums to rank them by, and the
+ *           places of the first ones (top_pairs.c)
+ *     c     `counts` summed by level and keys, restricted to the request's selection or to a
+ *     t     sums of c, or b, by level: the totals of which shares are percentages
+ *     p     instructions of all selected processes, or by process if that is a key
+ *     d     if object is a key: its description
+ *     f     if object is a key and only processes are selected: the bytes of its lines that were touched
+ *     e     if object, line and function are keys: the evictor that replaced most lines of the pair
+ *     s     the same keys: the stride that most accesses of the pair follow
+ *     v, q  the same keys: the step that most of its loads follow; the two lines that load most of an object
+ *     g, h, i  fields (field_columns.c)
+ *     m     if line is a key and names the user's code: the innermost frame with most of its misses
+ *     r     the first rows of c, if a column of c ranks them: only these are joined with the others
  *
  * Rows of c exist where the level itself was referenced; deeper levels only add their cost.
  */
