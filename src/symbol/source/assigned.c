@@ -395,6 +395,44 @@ static int by_argument(const char *text, const struct call *call, char *name)
 	return text[at] == '&' && take(text, at + 1, at + strcspn(text + at, ",);"), "", name);
 }
 
+/* The last argument of a list that begins at its parenthesis; *ret_end: behind it. */
+static size_t last_argument(const char *text, size_t list, size_t *ret_end)
+{
+	size_t depth = 0, at = list, from = list + 1;
+
+	for (; text[at] && !strchr(";{}", text[at]); at++) {
+		depth += (text[at] == '(') - (text[at] == ')');
+		if (!depth)
+			break;
+		if (depth == 1 && text[at] == ',')
+			from = at + 1;
+	}
+	*ret_end = at;
+	return from + strspn(text + from, " \t\n");
+}
+
+/* What Rust's readers append to, "&mut text" at the end of their arguments, and C++'s std::getline(stream, text). */
+static int by_last_argument(const char *text, const struct call *call, const char *callee, char *name)
+{
+	static const char *const readers[] = {"read_to_string", "read_to_end", "read_line", "read_until",
+					      NULL};
+	static const char mut[] = "&mut ";
+	const size_t list = call->word_end + strspn(text + call->word_end, " \t\n");
+	size_t i = 0, from, end;
+
+	while (readers[i] && !is_token(text, call->word, call->word_end, readers[i]))
+		i++;
+	if (text[list] != '(' || (!readers[i] && !strstr(callee, "std::getline<")))
+		return 0;
+	from = last_argument(text, list, &end);
+	if (readers[i]) {
+		if (strncmp(text + from, mut, strlen(mut)))
+			return 0;
+		from += strlen(mut);
+	}
+	return from < end && take(text, from, end, "", name);
+}
+
 int text_copied(const char *text, const char *name, char copied[ASSIGNED_ROOM])
 {
 	const size_t n = strlen(name);
@@ -427,7 +465,7 @@ int statement_assigned(const struct statement_call *c, char name[ASSIGNED_ROOM])
 		return equals && is_assignment(text, (size_t)(equals - text) + 1) && equals[1] != '=' &&
 		       target(text, (size_t)(equals - text) + 1, name);
 	}
-	if (by_argument(text, &call, name))
+	if (by_argument(text, &call, name) || (c->callee && by_last_argument(text, &call, c->callee, name)))
 		return 1;
 	before = back_blanks(text, call.start);
 	if (!strcmp(method, "operator[]"))

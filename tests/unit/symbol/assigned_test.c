@@ -62,6 +62,8 @@ static void test_cpp(void **state)
 	    "std::vector<double, std::allocator<double> >::vector(unsigned long)";
 
 	(void)state;
+	expect("while (std::@getline(input, line))",
+	       "std::getline<char, std::char_traits<char> >(std::istream&)", 0, "line");
 	expect("this->buf = new double[n@];", NULL, 0, "buf");
 	expect("auto *x = new Solver(3@);", NULL, 0, "x");
 	expect("all.grid = static_cast<double *>(std::malloc@(n));", NULL, 0, "all.grid");
@@ -94,6 +96,13 @@ static void test_rust(void **state)
 {
 	(void)state;
 	expect("let mut v: Vec<f64> = @vec![0.0; n];", "alloc::vec::from_elem", 0, "v");
+	expect("io::stdin().lock().@read_to_string(&mut input)?;", "std::io::Read::read_to_string", 0,
+	       "input");
+	expect("@io::stdin().lock().read_to_string(&mut self.input)?;", "std::io::Read::read_to_string", 0,
+	       "input");
+	expect("let n = file.@read_until(b',', &mut part).unwrap();", "std::io::BufRead::read_until", 0,
+	       "part");
+	expect("let text = std::fs::@read_to_string(path)?;", "std::fs::read_to_string", 0, "text");
 	expect("Grid { cells: @vec![0.0; n * n], n }", "alloc::vec::from_elem", 0, "cells");
 	expect("self.cells.@push(x);", "alloc::vec::Vec<T,A>::push", 0, "cells");
 	expect("@self.cells.push(x);", "alloc::vec::Vec<T,A>::push", 0, "cells"); /* the receiver's column */
