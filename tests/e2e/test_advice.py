@@ -233,6 +233,13 @@ def case_ring():
     assert found[0]["cause"] == "uneven sets" and "side by side" in said[0], said
 
 
+def case_leaves_behind_a_pointer():
+    """A pointer through itself is a chain only if it goes round."""
+    found, _ = mislead("leaves", "list", "short chains")
+    leaf = next(row for row in found if row["line"] == str(at("tests/programs/misleading.c", "leaf")))
+    assert 100 * int(leaf["chained"]) <= int(leaf["loads"]), leaf
+
+
 def case_block_that_is_used_again():
     """All blocks of its bucket are 38 MB, but 64 KB are in use at a time."""
     mislead("reused", "write stream")

@@ -161,14 +161,46 @@ static long flat(void)
 	return sum;
 }
 
+/* A pointer is followed through itself behind a branch, but no further: each look-up begins anew. */
+static long leaves(void)
+{
+	enum { NODES = 100000, ROUNDS = 3 };
+	struct leaf {
+		long value, rest[7];
+	};
+	struct node {
+		struct leaf *leaf;
+		long kind;
+	};
+	struct leaf *all = calloc(NODES, sizeof *all);
+	struct node *nodes = calloc(NODES, sizeof *nodes);
+	long sum = 0;
+
+	for (int i = 0; i < NODES; i++)
+		nodes[i] = (struct node){&all[draw(NODES)], draw(8)};
+	hide(nodes);
+	for (int round = 0; round < ROUNDS; round++)
+		for (const struct node *n = nodes; n < nodes + NODES; n++) {
+			const struct node *at = n;
+
+			__asm__ volatile("" : "+a"(at));
+			if (at->kind) {
+				at = (const struct node *)at->leaf;
+				__asm__ volatile("" : "+a"(at));
+				sum += ((const struct leaf *)at)->value; /* @leaf */
+			}
+		}
+	return sum;
+}
+
 int main(int argc, char **argv)
 {
 	static const struct {
 		const char *name;
 		long (*run)(void);
 	} cases[] = {
-	    {"arrays", arrays},   {"ring", ring},       {"reused", reused},
-	    {"vectors", vectors}, {"buckets", buckets}, {"flat", flat},
+	    {"arrays", arrays},   {"ring", ring}, {"reused", reused}, {"vectors", vectors},
+	    {"buckets", buckets}, {"flat", flat}, {"leaves", leaves},
 	};
 
 	for (unsigned i = 0; argc > 1 && i < sizeof cases / sizeof *cases; i++)

@@ -6,10 +6,13 @@
  * the one before, no matter how many loads the processor can overlap. An access whose address depends on such
  * a register waits too.
  *
- * For each temporary we keep two sets of registers, as they are on entry to the superblock: those that its
- * value is computed from, and those that went into the address of a load on the way. A register is chased if
- * it is ever assigned a value whose second set contains it. A chase over several superblocks, or through
- * memory (-O0), is not found. Superblocks that return are left out: `leave` looks like a chase.
+ * For each temporary we keep three sets of registers, as they are on entry to the superblock: those that its
+ * value is computed from, those that went into the address of a load on the way, and those that went into one
+ * whose result went into another. A register is chased if its second set contains it and its third set no other
+ * (in `rax = [[rbx] + rax * 8]` an array is looked up, and rax is likely one of many indices), and it goes
+ * round: it holds this value where the superblock jumps back, or a branch depends on the value, as the end of a
+ * list does. Without that it is a mere `a->b->c`, which begins anew each time. A chase through memory (-O0), or
+ * over several superblocks without such a branch, is not found.
  */
 #include "tool.h"
 
@@ -18,7 +21,7 @@
 enum { REGISTERS = 64 };
 
 struct origin {
-	ULong computed, loaded; /* bits of registers */
+	ULong computed, loaded, twice; /* bits of registers */
 };
 
 static struct origin *origins; /* by temporary */
@@ -39,19 +42,29 @@ static Int register_at(Int offset)
 
 static struct origin origin_of(const IRExpr *e)
 {
-	return e->tag == Iex_RdTmp ? origins[e->Iex.RdTmp.tmp] : (struct origin){0, 0};
+	return e->tag == Iex_RdTmp ? origins[e->Iex.RdTmp.tmp] : (struct origin){0, 0, 0};
 }
 
 static struct origin either(struct origin a, struct origin b)
 {
-	return (struct origin){a.computed | b.computed, a.loaded | b.loaded};
+	return (struct origin){a.computed | b.computed, a.loaded | b.loaded, a.twice | b.twice};
 }
 
 static struct origin loaded_from(const IRExpr *address)
 {
 	const struct origin o = origin_of(address);
 
-	return (struct origin){0, o.computed | o.loaded};
+	return (struct origin){0, o.computed | o.loaded, o.loaded | o.twice};
+}
+
+/* Of arguments: temporaries and constants. */
+static struct origin of_all(IRExpr *const *arguments)
+{
+	struct origin o = {0, 0, 0};
+
+	for (; *arguments; arguments++)
+		o = either(o, origin_of(*arguments));
+	return o;
 }
 
 static struct origin computed_by(const IRExpr *data)
@@ -62,20 +75,41 @@ static struct origin computed_by(const IRExpr *data)
 	case Iex_RdTmp: return origin_of(data);
 	case Iex_Get:
 		at = register_at(data->Iex.Get.offset);
-		return at < 0 ? (struct origin){0, 0} : held[at];
+		return at < 0 ? (struct origin){0, 0, 0} : held[at];
 	case Iex_Unop: return origin_of(data->Iex.Unop.arg);
 	case Iex_Binop: return either(origin_of(data->Iex.Binop.arg1), origin_of(data->Iex.Binop.arg2));
 	case Iex_ITE: return either(origin_of(data->Iex.ITE.iftrue), origin_of(data->Iex.ITE.iffalse));
+	case Iex_CCall: return of_all(data->Iex.CCall.args);
 	case Iex_Load: return loaded_from(data->Iex.Load.addr);
-	default: return (struct origin){0, 0};
+	default: return (struct origin){0, 0, 0};
 	}
 }
 
-static void follow(const IRStmt *st)
+static Bool is_reloaded(Int at)
+{
+	const ULong bit = 1ull << at;
+
+	return (held[at].loaded & bit) && !(held[at].twice & ~bit);
+}
+
+/* A jump from the instruction at `here`, and what it depends on. */
+static void jump(struct origin guard, const IRConst *target, IRJumpKind kind, Addr here)
+{
+	const Bool back = kind == Ijk_Boring && target->tag == Ico_U64 && target->Ico.U64 <= here;
+	Int at;
+
+	for (at = 0; at < REGISTERS; at++)
+		if (is_reloaded(at) && (back || (guard.loaded >> at & 1 && guard.twice == held[at].twice)))
+			chased |= 1ull << at;
+}
+
+static void follow(const IRStmt *st, Addr *here)
 {
 	Int at;
 
 	switch (st->tag) {
+	case Ist_IMark: *here = st->Ist.IMark.addr; break;
+	case Ist_Exit: jump(origin_of(st->Ist.Exit.guard), st->Ist.Exit.dst, st->Ist.Exit.jk, *here); break;
 	case Ist_WrTmp: origins[st->Ist.WrTmp.tmp] = computed_by(st->Ist.WrTmp.data); break;
 	case Ist_LoadG:
 		origins[st->Ist.LoadG.details->dst] =
@@ -83,10 +117,8 @@ static void follow(const IRStmt *st)
 		break;
 	case Ist_Put:
 		at = register_at(st->Ist.Put.offset);
-		if (at < 0)
-			break;
-		held[at] = origin_of(st->Ist.Put.data);
-		chased |= held[at].loaded & 1ull << at;
+		if (at >= 0)
+			held[at] = origin_of(st->Ist.Put.data);
 		break;
 	default: break;
 	}
@@ -94,25 +126,26 @@ static void follow(const IRStmt *st)
 
 void nm_chases_begin(const IRSB *in)
 {
+	Addr here = 0;
 	Int i;
 
 	chased = 0;
-	if (in->jumpkind == Ijk_Ret)
-		return;
 	if (in->tyenv->types_used > room) {
 		room = in->tyenv->types_used * 2;
 		origins = VG_(realloc)("nm.chases", origins, (SizeT)room * sizeof *origins);
 	}
 	VG_(memset)(origins, 0, (SizeT)in->tyenv->types_used * sizeof *origins);
 	for (i = 0; i < REGISTERS; i++)
-		held[i] = (struct origin){1ull << i, 0};
+		held[i] = (struct origin){1ull << i, 0, 0};
 	for (i = 0; i < in->stmts_used; i++)
-		follow(in->stmts[i]);
+		follow(in->stmts[i], &here);
+	if (in->next->tag == Iex_Const)
+		jump((struct origin){0, 0, 0}, in->next->Iex.Const.con, in->jumpkind, here);
 }
 
 Bool nm_chases(const IRExpr *address)
 {
-	const struct origin o = chased ? origin_of(address) : (struct origin){0, 0};
+	const struct origin o = chased ? origin_of(address) : (struct origin){0, 0, 0};
 
 	return ((o.computed | o.loaded) & chased) != 0;
 }
