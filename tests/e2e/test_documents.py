@@ -100,7 +100,7 @@ def run_document(name, source="examples/matrix.c", program="app"):
     for command, output in found:
         if command.startswith(("sudo ", "./quickstart", "./runtests")):
             continue
-        serves = command.startswith("nearmiss view") and "--html" not in command
+        serves = command.startswith("nearmiss view") and "--html" not in command.split("#", maxsplit=1)[0]
         if serves:  # until it is interrupted
             command = "timeout --preserve-status -s INT 3 " + command
         done = subprocess.run(["/bin/bash", "-c", command], cwd="work", env=environment, capture_output=True,
