@@ -189,6 +189,7 @@ struct nm_assigned {
 	uint32_t column;
 	/* the function returns nothing that could lead to the block: it does not allocate for its caller */
 	int keeps;
+	int is_returned; /* it has no name here, but is what the function returns */
 };
 struct nm_assigned nm_module_assigned(struct nm_module *module, uint64_t vaddr,
 				      const struct nm_call_place *call);

@@ -279,6 +279,8 @@ def case_rust():
     assert types[0] == "" and types[1].startswith("alloc::rc::Rc<orders::Ware"), found
     assert re.fullmatch(r"alloc::rc::Rc(Box|Inner)<orders::Ware>", types[2]), found
     assert types[3:] == ["orders::" + name for name in ("Client", "Order", "Part", "Rate")], found
+    # What a function returns without a name has that of its caller's variable.
+    assert [name for name, type_ in found if type_ == "orders::Rate"][0].startswith("rates "), found
     assert [name.split(" (")[0] for name, kind in found if not kind] == ["names"], found
     assert rows("SELECT field, offset, bytes FROM fields WHERE type = 'orders::Client' AND object LIKE '%orders.rs%' "
                 "ORDER BY offset") == \

@@ -306,6 +306,28 @@ int nm_engine_name_mapping(struct nm_engine *e, const struct nm_context *c, stru
 	return put_place(e, text, &call, ret);
 }
 
+/* What the callers assign the value to that the function of the telling call returns: the next one outwards that
+ * has a name for it. */
+static const char *name_of_returned(struct nm_engine *e, const struct nm_context *c, struct telling_call call)
+{
+	struct nm_assigned assigned = assigned_by(e, &call);
+
+	while (!assigned.name && assigned.is_returned) {
+		call.callee = call.place.positions[call.position].function;
+		if (++call.position >= call.place.count) {
+			if (++call.level >= c->count)
+				return NULL;
+			find_call(e, c->pcs[call.level], &call.place);
+			call.position = 0;
+		}
+		if (call.position >= call.place.count ||
+		    !is_meaningful(e, &call.place.positions[call.position]))
+			return NULL;
+		assigned = assigned_by(e, &call);
+	}
+	return assigned.name;
+}
+
 int nm_engine_name_bucket(struct nm_engine *e, uint32_t context, uint64_t bytes, struct nm_call_name *ret)
 {
 	const struct nm_context *c = &e->contexts.list.at[context];
@@ -319,6 +341,8 @@ int nm_engine_name_bucket(struct nm_engine *e, uint32_t context, uint64_t bytes,
 	if (!find_telling(e, c, from, &call))
 		return put_address(e, "heap", c, from, ret);
 	assigned = assigned_by(e, &call);
+	if (!assigned.name && assigned.is_returned)
+		assigned.name = name_of_returned(e, c, call);
 	type = assigned.name ? NULL : nm_engine_allocated_type(e, context, bytes);
 	if (assigned.name)
 		snprintf(text, sizeof text, "%s", assigned.name);

@@ -163,9 +163,12 @@ struct nm_assigned module_assigned(struct nm_module *module, uint64_t vaddr, con
 		frame = find_place(module, unit, vaddr, call->position, &file, &line, &statement.column);
 	assigned.column = statement.column;
 	assigned.keeps = frame && returns_no_pointer(frame);
-	if (!frame || !statement_read(file, line, text, &statement.line) ||
-	    !statement_assigned(&statement, name))
+	if (!frame || !statement_read(file, line, text, &statement.line))
 		return assigned;
+	if (!statement_assigned(&statement, name)) {
+		assigned.is_returned = statement_returns(&statement, unit->language == DW_LANG_Rust);
+		return assigned;
+	}
 	statement.is_number = is_number(frame, name);
 	if (statement.is_number && !statement_assigned(&statement, name))
 		return assigned;

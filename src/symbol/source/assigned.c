@@ -280,6 +280,37 @@ static int yielded(const char *text, size_t from, size_t end, char *name)
 	return 1;
 }
 
+/* Where the item after a comma of a list at `from` begins, or `end`. */
+static size_t next_item(const char *text, size_t from, size_t end)
+{
+	size_t depth = 0;
+
+	for (; from < end; from++) {
+		depth += (size_t)(text[from] == '(') - (size_t)(text[from] == ')');
+		if (!depth && text[from] == ',')
+			return from + 1;
+	}
+	return end;
+}
+
+/* "let (u, mut v) = (f(), g());": the name of the item at `at` of the list that opens at `open`, behind a sign of
+ * assignment that ends before `sign`. */
+static int tuple_item(const char *text, size_t open, size_t sign, size_t at, char *name)
+{
+	const size_t end = back_blanks(text, sign - 1);
+	size_t from, other = open + 1, to;
+
+	if (!end || text[end - 1] != ')' || (from = back_group(text, end)) == end)
+		return 0;
+	for (from++; (other = next_item(text, other, at)) < at;)
+		from = next_item(text, from, end - 1);
+	to = next_item(text, from, end - 1);
+	from += strspn(text + from, " \t\n");
+	from += strncmp(text + from, "mut ", 4) ? 0 : 4;
+	to -= text[to - 1] == ',';
+	return from < to && take(text, from, to, "", name);
+}
+
 /* What becomes of the value of an expression that begins at `at`. */
 static int used_by(const char *text, size_t at, char *name)
 {
@@ -309,7 +340,7 @@ static int used_by(const char *text, size_t at, char *name)
 			i = back_group(text, i);
 		word = back_word(text, i);
 		if (word == i)
-			return 0;
+			return is_assignment(text, i) && tuple_item(text, enclosing, i, at, name);
 		receiver = back_blanks(text, word);
 		if (receiver > 1 && (text[receiver - 1] == '.' || !strncmp(text + receiver - 2, "->", 2))) {
 			size_t end = receiver - (text[receiver - 1] == '.' ? 1 : 2),
@@ -489,4 +520,34 @@ int statement_assigned(const struct statement_call *c, char name[ASSIGNED_ROOM])
 	else if (before > 1 && !strncmp(text + before - 2, "->", 2))
 		call.start = back_operand(text, before - 2);
 	return used_by(text, call.start, name);
+}
+
+/* Does an expression at `at` reach the end of the block, with no semicolon but in brackets? */
+static int is_last_of_block(const char *text, size_t at)
+{
+	const size_t end = back_blanks(text, strlen(text));
+	size_t depth = 0;
+
+	for (; at < end; at++) {
+		if (!depth && (text[at] == ';' || text[at] == '}'))
+			break;
+		depth +=
+		    (size_t)(strchr("([{", text[at]) != NULL) - (size_t)(strchr(")]}", text[at]) != NULL);
+	}
+	return at + 1 == end && text[at] == '}' && text[back_blanks(text, at) - 1] == ')';
+}
+
+int statement_returns(const struct statement_call *c, int is_rust)
+{
+	const char *text = c->text + strspn(c->text, " \t\n");
+	const size_t at = c->line + (c->column ? c->column - 1 : 0);
+	char method[ASSIGNED_ROOM] = "";
+	struct call call = {0};
+
+	if (is_rust)
+		return at < strlen(c->text) && !back_enclosing(c->text, at) && is_last_of_block(c->text, at);
+	if (c->callee)
+		(void)callee_name(c->callee, method);
+	return !strncmp(text, "return", 6) && !is_word(text[6]) && find_call(c, method, &call) &&
+	       !back_enclosing(c->text, call.start);
 }

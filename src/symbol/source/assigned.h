@@ -40,6 +40,9 @@ int callee_name(const char *callee, char name[ASSIGNED_ROOM]);
  * container's method the container, "v[]" for what is put into a container. 0 if the text does not tell. */
 int statement_assigned(const struct statement_call *call, char name[ASSIGNED_ROOM]);
 
+/* Is the result what the function returns, "return f(n);", or in Rust the expression at its end? */
+int statement_returns(const struct statement_call *call, int is_rust);
+
 /* What a local variable is copied to in the text, "t->room" by "t->room = p;". 0: to nothing. */
 int text_copied(const char *text, const char *name, char copied[ASSIGNED_ROOM]);
 

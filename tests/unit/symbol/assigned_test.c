@@ -33,6 +33,26 @@ static void expect(const char *marked, const char *callee, unsigned order, const
 		fail_msg("\"%s\" gives %s, not %s", marked, found ? name : "nothing", wanted);
 }
 
+static void returns(const char *text, const char *callee, int is_rust, int wanted)
+{
+	const struct statement_call call = {.text = text, .callee = callee};
+
+	if (statement_returns(&call, is_rust) != wanted)
+		fail_msg("\"%s\" is%s returned", text, wanted ? " not" : "");
+}
+
+static void test_returned(void **state)
+{
+	(void)state;
+	returns("return make(n);", "make", 0, 1);
+	returns("return use(make(n));", "make", 0, 0);
+	returns("make(n);", "make", 0, 0);
+	returns("(0..9).map(|i| i).collect()\n}\n", "core::iter::Iterator::collect", 1, 1);
+	returns("(0..9).map(|i| [i; 2]).collect()\n}\n", "core::iter::Iterator::collect", 1, 1);
+	returns("(0..9).map(|i| i).collect()\n}\n", "core::iter::Iterator::collect", 0, 0);
+	returns("let n = v.iter().collect(); n\n}\n", "core::iter::Iterator::collect", 1, 0);
+}
+
 static void test_c(void **state)
 {
 	(void)state;
@@ -100,6 +120,9 @@ static void test_rust(void **state)
 	       "input");
 	expect("@io::stdin().lock().read_to_string(&mut self.input)?;", "std::io::Read::read_to_string", 0,
 	       "input");
+	expect("let (orders, parts) = (@grown(), made());", "app::grown", 0, "orders");
+	expect("let (orders, mut parts, rest) = (grown(1, 2), @made(), all());", "app::made", 0, "parts");
+	expect("let (orders, parts) = (grown(), f(1, @made()));", "app::made", 0, "parts");
 	expect("let n = file.@read_until(b',', &mut part).unwrap();", "std::io::BufRead::read_until", 0,
 	       "part");
 	expect("let text = std::fs::@read_to_string(path)?;", "std::fs::read_to_string", 0, "text");
@@ -150,8 +173,9 @@ static void test_copies(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-	    cmocka_unit_test(test_c),    cmocka_unit_test(test_cpp),    cmocka_unit_test(test_fortran),
-	    cmocka_unit_test(test_rust), cmocka_unit_test(test_copies), cmocka_unit_test(test_numbers),
+	    cmocka_unit_test(test_c),        cmocka_unit_test(test_cpp),  cmocka_unit_test(test_fortran),
+	    cmocka_unit_test(test_returned), cmocka_unit_test(test_rust), cmocka_unit_test(test_copies),
+	    cmocka_unit_test(test_numbers),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
