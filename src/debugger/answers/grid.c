@@ -155,14 +155,18 @@ static json_t *band_json(const struct nm_debug_program *p, const struct nm_debug
 	for (uint64_t i = 0; i < used && cached; i++)
 		json_array_append_new(list, json_integer(cached[i]));
 	free(cached);
-	return json_pack("{s:o, s:I, s:I, s:I, s:I, s:o}", "object", nm_text_json(o->name), "low",
-			 (json_int_t)o->low, "end", (json_int_t)o->end, "lines", (json_int_t)lines,
+	return json_pack("{s:o, s:b, s:I, s:I, s:I, s:I, s:o}", "object", nm_text_json(o->name), "scattered",
+			 o->is_scattered, "low", (json_int_t)o->low, "end", (json_int_t)o->end, "lines", (json_int_t)lines,
 			 "lines_per_bin", (json_int_t)per_bin, "cached", list);
 }
 
+/* The largest first. Scattered objects are behind the others: the distance between their ends is not their size. */
 static int by_size(const void *left, const void *right)
 {
 	const struct nm_debug_object *const *a = left, *const *b = right;
+
+	if ((*a)->is_scattered != (*b)->is_scattered)
+		return (*a)->is_scattered - (*b)->is_scattered;
 	const uint64_t x = (*a)->end - (*a)->low, y = (*b)->end - (*b)->low;
 
 	return x != y ? (x < y ? 1 : -1) : ((*a)->low > (*b)->low) - ((*a)->low < (*b)->low);

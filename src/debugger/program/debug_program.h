@@ -31,7 +31,7 @@ struct nm_debug_site {
 struct nm_debug_object {
 	const char *name;
 	uint64_t low, end; /* bytes that it has; of a trace, those that were referenced */
-	int is_scattered;  /* heap blocks of one name: others lie between them */
+	int is_scattered;  /* several places of one name: other objects lie between them */
 };
 
 /* From the reference behind `position` on this is the memory that can have huge pages

@@ -207,6 +207,14 @@ static int name_sites(struct image *m, const struct nm_pass_merge *merge, const 
 	return status ? status : join_rows(&m->program);
 }
 
+/* Whether objects of a kind may have one name and lie apart: blocks of the heap, frames of several calls, a
+ * variable of several threads. */
+static int is_scattered(enum nm_object_kind kind)
+{
+	return kind == NM_OBJECT_HEAP || kind == NM_OBJECT_STACK || kind == NM_OBJECT_LOCAL ||
+	       kind == NM_OBJECT_THREAD_LOCAL;
+}
+
 /* The objects of the result; those of one name, such as the bookkeeping of several heaps, are one:
  * ret_objects[index in the result]. */
 static int name_objects(struct nm_debug_program *p, const struct nm_result *r, uint32_t *ret_objects)
@@ -215,7 +223,7 @@ static int name_objects(struct nm_debug_program *p, const struct nm_result *r, u
 	int status = 0;
 
 	for (size_t i = 0; i < r->object_count && !status; i++) {
-		struct nm_debug_object object = {.is_scattered = r->objects[i].kind == NM_OBJECT_HEAP};
+		struct nm_debug_object object = {.is_scattered = is_scattered(r->objects[i].kind)};
 
 		status = intern(p, r->objects[i].name, &object.name);
 		ret_objects[i] = (uint32_t)nm_map_get(&index_of, (uintptr_t)object.name, NM_NO_OBJECT);

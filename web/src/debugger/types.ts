@@ -101,6 +101,7 @@ export interface SlowPanels { memory: Memory; statistics: Statistics; groups: Gr
 /** An object as a band: of each bin of its lines, how many are cached. */
 export interface Band {
 	object: string;
+	scattered: boolean;  // several places of one name
 	low: number;
 	end: number;
 	lines: number;

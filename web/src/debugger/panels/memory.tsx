@@ -2,6 +2,8 @@
 // memory.tsx - the memory side: each object as a band from its first line to its last, filled as high as its
 // lines are cached in the level of the first cache.
 import { csv } from "../../common/csv";
+import { fitting, textWidth } from "../../common/fit";
+import { brief, full } from "../../common/format";
 import type { Palettes } from "../draw/colours";
 import { Drawing } from "../draw/drawing";
 import type { Surface } from "../draw/surface";
@@ -26,7 +28,7 @@ export function MemoryPanel({ watch, palettes, ground, ink }: MemoryProps) {
 					headings: ["object", "low", "end", "lines", "cached"],
 					rows: bands.map((band) => [band.object, band.low, band.end, band.lines, total(band)]),
 				})} />
-			{rest > 0 && <p class="fine">and {rest} smaller objects</p>}
+			{rest > 0 && <p class="fine">and {full(rest)} other objects</p>}
 		</section>
 	);
 }
@@ -37,11 +39,17 @@ function describe(bands: Band[]): string {
 	return bands.map((band) => `${band.object}: ${total(band)} of ${band.lines} lines cached`).join("; ");
 }
 
+function titleOf(band: Band, width: number): string {
+	const lines = band.scattered ? `${full(total(band))} lines, in several places` : `${full(total(band))} of ${full(band.lines)} lines`;
+	const figures = ` at 0x${band.low.toString(16)}: ${lines}`;
+	return fitting(brief(band.object), width - textWidth(figures)) + figures;
+}
+
 function drawBand(surface: Surface, band: Band, y: number, width: number, colour: string, ground: string,
 	ink: string): void {
 	const bottom = y + PITCH - 4;
 	const step = width / Math.max(1, band.cached.length);
-	surface.text(0, y + 12, `${band.object} at 0x${band.low.toString(16)}: ${total(band)} of ${band.lines} lines`, ink);
+	surface.text(0, y + 12, titleOf(band, width), ink);
 	surface.rect(0, bottom - BAND, width, BAND, ground);
 	band.cached.forEach((lines, i) => {
 		if (!lines) return;

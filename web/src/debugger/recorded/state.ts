@@ -138,14 +138,15 @@ function bandOf(run: Recording, object: number, sets: Sets, bins: number): Band 
 		const isOf = !scattered || run.description.keys.object[slots.key(slot)] === object;
 		if (line >= low && line < end && isOf) cached[Math.floor((line - low) / unit / lines_per_bin)]!++;
 	});
-	return { object: name, low: begin, end, lines, lines_per_bin, cached };
+	return { object: name, scattered, low: begin, end, lines, lines_per_bin, cached };
 }
 
 export function memoryOf(run: Recording, sets: Sets, bands: number, bins: number): Memory {
 	const { objects } = run.description.session;
+	const scattered = new Set(run.description.scattered);
 	const order = objects.map((_, i) => i).sort((a, b) => {
 		const [x, y] = [objects[a]!, objects[b]!];
-		return (y.end - y.low) - (x.end - x.low) || x.low - y.low;
+		return Number(scattered.has(a)) - Number(scattered.has(b)) || (y.end - y.low) - (x.end - x.low) || x.low - y.low;
 	});
 	return {
 		bands: order.slice(0, bands).map((object) => bandOf(run, object, sets, bins)),
