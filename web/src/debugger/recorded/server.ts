@@ -203,14 +203,22 @@ function reasonOf({ reason }: Found, until: string | null, backwards: boolean): 
 }
 
 let server: Promise<RecordedServer> | undefined;
+let last: Promise<unknown> = Promise.resolve();
 
 /** Whether the page brings a recorded run along. */
 export const hasRecording = (): boolean => document.querySelector(".recorded") !== null;
 
-/** The answer to METHOD /api/d/PATH. */
-export async function answerRecorded(method: string, path: string, query: string, body: unknown): Promise<unknown> {
+/** The answer to METHOD /api/d/PATH. One question is answered after the other: an answer may have to unpack more of the run,
+ * and no other must see that half done. */
+export function answerRecorded(method: string, path: string, query: string, body: unknown): Promise<unknown> {
+	const answered = last.then(() => answer(method, path, query, body));
+	last = answered.catch(() => {});
+	return answered;
+}
+
+async function answer(method: string, path: string, query: string, body: unknown): Promise<unknown> {
 	server ??= Recording.open().then((run) => new RecordedServer(run));
-	const answer = (await server).answers[`${method} ${path}`];
-	if (!answer) throw new Error("the debugger has no answer of this name");
-	return answer(new Question(new URLSearchParams(query), (body ?? {}) as Body));
+	const found = (await server).answers[`${method} ${path}`];
+	if (!found) throw new Error("the debugger has no answer of this name");
+	return found(new Question(new URLSearchParams(query), (body ?? {}) as Body));
 }
