@@ -22,3 +22,8 @@ export function rowName(name: RowName, kind: SourceKind): string {
 export function rowPlace(name: RowName): string | undefined {
 	return name !== null && typeof name === "object" && "file" in name ? place(name.file, name.line) : undefined;
 }
+
+/** The object of a row of a reference. */
+export function rowObject(name: RowName): string | null {
+	return name !== null && typeof name === "object" && "function" in name ? name.object : null;
+}

@@ -65,7 +65,7 @@ function Visit({ set }: PageProps) {
 }
 
 function Open({ watch, set }: { watch: Watch; set: PageProps["set"] }) {
-	const [target, setTarget] = useState<Target>({ skip: 100, object: watch.memory!.bands[0]?.object ?? "", set: 0 });
+	const [target, setTarget] = useState<Target>({ skip: 100, object: watch.objects[0] ?? "", set: 0 });
 	const commands = commandsOf(target);
 	const address = writeView(watch.view);
 	useKeys(watch, commands);
@@ -101,11 +101,11 @@ function Looks({ watch }: { watch: Watch }) {
 
 /** The same name has the same colour in all panels, at every moment. */
 function usePalettes(watch: Watch): Palettes {
-	const objects = watch.memory!.bands.map(({ object }) => object);
+	const { objects } = watch;
 	return useMemo(() => ({
 		object: new Palette(objects), reference: new Palette(watch.references), thread: new Palette([]),
 		kind: watch.session.kind,
-	}), [objects.join("\n"), watch.references]);
+	}), [objects, watch.references]);
 }
 
 function Panels({ watch }: { watch: Watch }) {
@@ -118,7 +118,7 @@ function Panels({ watch }: { watch: Watch }) {
 		[memory, palettes, colours]);
 	return (
 		<>
-			<div class="caches">
+			<div class={`caches ${watch.caches.length > 1 ? "several" : "single"}`}>
 				{watch.caches.map((_, cache) => <CachePanel key={cache} {...{ watch, cache, palettes, colours }} />)}
 				<div class="now-and-sums">
 					<MomentPanel watch={watch} />

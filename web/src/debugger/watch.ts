@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 // watch.ts - the moment that is watched.  All that the page shows of a moment is fetched together and shown together, and
 // what the reader asks for is done in order.
+import { categories } from "../common/colors";
 import { Ahead, BLOCK } from "./ahead";
 import type { Breakpoint, DebuggerSession, Evicted, Grid, Group, Memory, Played, RunRequest, SlowPanels, State,
 	Statistics, Strip } from "./types";
@@ -31,6 +32,7 @@ export class Watch {
 	statistics: Statistics | null = null;
 	breakpoints: Breakpoint[] = [];
 	references: string[] = [];   // the names of all references, those that miss most first
+	objects: string[] = [];      // in the order in which they get colours
 	story: Story | null = null;
 	problem: string | null = null;
 	searching = false;
@@ -260,6 +262,15 @@ export class Watch {
 		const end = this.session.recorded?.reduce((most, { to }) => Math.max(most, to), 0) ?? this.session.total;
 		const all = await source.statistics(this.level(0), "reference", 0, end);
 		this.references = [...new Set(all.rows.map(([name]) => rowName(name, this.session.kind)))];
+		this.objects = await this.readObjects(end);
+	}
+
+	/** All objects; where they are more than colours, those that miss most are first. */
+	private async readObjects(end: number): Promise<string[]> {
+		const names = this.session.objects.map(({ name }) => name);
+		if (names.length < categories.length) return names;
+		const { rows } = await source.statistics(this.level(0), "object", 0, end);
+		return [...new Set([...rows.map(([name]) => rowName(name, this.session.kind)), ...names])];
 	}
 
 	/** One thing after the other: the server has one moment, and what is shown belongs to it.  `here`: it must

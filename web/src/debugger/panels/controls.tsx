@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 // controls.tsx - the commands of the debugger, each once: as a button, as a key, and as a line of the help.
 import { useEffect } from "preact/hooks";
+import { brief } from "../../common/format";
 import { isTyping } from "../../common/keys";
 import type { Watch } from "../watch";
 
@@ -67,7 +68,7 @@ export function Controls({ watch, commands, target, setTarget }: ControlsProps) 
 			</select></label>
 			<label>object <select value={target.object} onChange={(event) =>
 				setTarget({ ...target, object: event.currentTarget.value })}>
-				{watch.memory!.bands.map(({ object }) => <option key={object}>{object}</option>)}
+				{watch.objects.map((object) => <option key={object} value={object}>{brief(object)}</option>)}
 			</select></label>
 			<label>set <input type="number" min={0} value={target.set} onChange={(event) =>
 				setTarget({ ...target, set: Number(event.currentTarget.value) })} /></label>

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: MIT
 // scrubber.tsx - the strip of the whole trace; a click or a drag on it goes there, and so does a number.
 import { useRef } from "preact/hooks";
+import { full } from "../../common/format";
 import { Drawing } from "../draw/drawing";
-import { drawStrip, toPosition } from "../draw/strip";
+import { drawStrip, toPosition, type Span } from "../draw/strip";
 import type { Watch } from "../watch";
 
 const HEIGHT = 40;
@@ -14,7 +15,8 @@ export function Scrubber({ watch }: { watch: Watch }) {
 	if (!strip) return null;
 	const { interval } = watch.view;
 	const window = interval ? { from: Math.max(0, state.position - interval), to: state.position } : null;
-	const colours = { ground: "transparent", misses: "#d55e00", position: "#0072b2", window: "#0072b2" };
+	const colours = { ground: "transparent", misses: "#d55e00", position: "#0072b2", window: "#0072b2", held: "#56b4e960" };
+	const held = heldParts(watch);
 	const seek = (event: MouseEvent) => {
 		const canvas = event.currentTarget as HTMLCanvasElement;
 		void watch.goTo(toPosition(strip, event.offsetX, canvas.clientWidth));
@@ -24,7 +26,7 @@ export function Scrubber({ watch }: { watch: Watch }) {
 			<Drawing name="misses-over-the-trace" saves={false} height={() => HEIGHT}
 				label={`Misses over the trace; now at reference ${state.position} of ${state.total}`}
 				draw={(surface, width, height) =>
-					drawStrip(surface, strip, state.position, window, width, height, colours)}
+					drawStrip(surface, strip, state.position, window, held, width, height, colours)}
 				pointer={{
 					onPointerDown: (event) => { dragging.current = true; seek(event); },
 					onPointerMove: (event) => { if (dragging.current && !watch.busy) seek(event); },
@@ -34,6 +36,13 @@ export function Scrubber({ watch }: { watch: Watch }) {
 			<label>at <input type="number" min={0} max={state.total} value={state.position}
 				onChange={(event) => void watch.goTo(Number(event.currentTarget.value))} /></label>
 			<span class="fine">of {state.total.toLocaleString("en")} references</span>
+			{held[0] && <span class="fine">{`Shaded: what this file holds, references ${full(held[0].from + 1)} to ${full(held[0].to)}` +
+				`${held.length > 1 ? ` and ${full(held.length - 1)} other parts` : ""}.`}</span>}
 		</div>
 	);
+}
+
+/** The parts of the trace that a file holds, the longest first; none where all of it can be reached. */
+function heldParts({ session: { recorded, total } }: Watch): Span[] {
+	return recorded && !recorded.some(({ from, to }) => from === 0 && to === total) ? recorded : [];
 }

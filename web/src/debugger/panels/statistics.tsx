@@ -2,12 +2,12 @@
 // statistics.tsx - the statistics windows: misses, references and reuses by object, reference, line of
 // memory, set or in all; of all references so far, or of the last interval.
 import { csv, useSheet, type Sheet } from "../../common/csv";
-import { full, percent } from "../../common/format";
+import { brief, full, percent } from "../../common/format";
 import { download } from "../../common/save";
 import { classColors } from "../../common/colors";
 import { Drawing } from "../draw/drawing";
-import { rowName, rowPlace } from "../names";
-import type { Statistics } from "../types";
+import { rowName, rowObject, rowPlace } from "../names";
+import type { RowName, Statistics } from "../types";
 import { STATISTICS, type StatisticsBy } from "../view";
 import type { Watch } from "../watch";
 
@@ -34,7 +34,7 @@ export function StatisticsPanel({ watch }: { watch: Watch }) {
 				</select></label>
 				<button type="button" onClick={save}>CSV</button>
 			</div>
-			{by === "set" && <MissesBySet statistics={statistics} />}
+			{by === "set" && <MissesBySet statistics={statistics} ofInterval={interval > 0} />}
 			<Table watch={watch} columns={shownColumns(statistics, interval > 0)} />
 		</section>
 	);
@@ -43,8 +43,8 @@ export function StatisticsPanel({ watch }: { watch: Watch }) {
 const BARS = 90;
 
 /** Paper 2's distribution of misses: a bar for each set. */
-function MissesBySet({ statistics: { rows, columns } }: { statistics: Statistics }) {
-	const misses = columns.indexOf("misses");
+function MissesBySet({ statistics: { rows, columns }, ofInterval }: { statistics: Statistics; ofInterval: boolean }) {
+	const misses = columns.indexOf(ofInterval ? `${INTERVAL}misses` : "misses");
 	const counts = rows.map((row) => row[misses] as number);
 	const most = Math.max(1, ...counts);
 	return (
@@ -72,9 +72,12 @@ function shownColumns({ columns, rows }: Statistics, ofInterval: boolean): numbe
 
 function sheetOf(watch: Watch): Sheet {
 	const { columns, rows } = watch.statistics!;
+	const hasObjects = rows.some(([name]) => rowObject(name) !== null);
+	const [by = "", ...figureNames] = columns;
 	return {
-		headings: columns,
-		rows: rows.map(([name, ...figures]) => [rowName(name, watch.session.kind), ...figures]),
+		headings: [by, ...(hasObjects ? ["object"] : []), ...figureNames],
+		rows: rows.map(([name, ...figures]) =>
+			[rowName(name, watch.session.kind), ...(hasObjects ? [rowObject(name)] : []), ...figures]),
 	};
 }
 
@@ -82,6 +85,11 @@ function Table({ watch, columns: shown }: { watch: Watch; columns: number[] }) {
 	const { columns, rows, rest } = watch.statistics!;
 	const heading = (column: string) => column.replace(INTERVAL, "");
 	const figure = (column: string, value: number) => (heading(column) === "ratio" ? percent(value) : full(value));
+	// A line of a program may access several objects, with a row for each; a reference of a nest names its own.
+	const objectOf = (name: RowName) => {
+		const object = watch.session.kind === "nest" ? null : rowObject(name);
+		return object && <span class="fine" title={object}>{` ${brief(object)}`}</span>;
+	};
 	const all = rest ? [...rows, rest] : rows;
 	return (
 		<div class="scroll" tabIndex={0} role="region" aria-label="Table of statistics">
@@ -92,7 +100,7 @@ function Table({ watch, columns: shown }: { watch: Watch; columns: number[] }) {
 				</tr></thead>
 				<tbody>{all.map((row, at) => (
 					<tr key={at}>
-						<td title={rowPlace(row[0])}>{rowName(row[0], watch.session.kind)}</td>
+						<td title={rowPlace(row[0])}>{rowName(row[0], watch.session.kind)}{objectOf(row[0])}</td>
 						{shown.map((i) => <td key={i} class="number">{figure(columns[i]!, row[i] as number)}</td>)}
 					</tr>
 				))}</tbody>
