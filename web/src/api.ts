@@ -87,9 +87,12 @@ export const get = <T>(path: string, query?: Query): Promise<T> => ask<T>("GET",
 export const post = <T>(path: string, body: unknown): Promise<T> => ask<T>("POST", path, body);
 export const remove = <T>(path: string, query?: Query): Promise<T> => ask<T>("DELETE", pathWithQuery(path, query));
 
+/** Rows that an answer has at most. */
+export const MOST_ROWS = 1000;
+
 /** All rows of an answer that gives them in parts. */
 export async function getAll<Row>(path: string, query: Query): Promise<Row[]> {
-	const limit = 1000;
+	const limit = MOST_ROWS;
 	const rows: Row[] = [];
 	for (;;) {
 		const part = (await get<{ rows: Row[] }>(path, { ...query, offset: rows.length, limit })).rows;

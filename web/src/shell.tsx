@@ -51,6 +51,13 @@ function Keys({ of: view, close }: { of: View; close: () => void }) {
 	);
 }
 
+/** Opens the menu of formats, or closes it; the next Tab leads into it. */
+function openMenu(): void {
+	const summary = document.querySelector<HTMLElement>("#save summary");
+	summary?.click();
+	summary?.focus();
+}
+
 function useKeys(shown: View[], current: View, address: (view: View) => string, help: () => void): void {
 	useEffect(() => {
 		const pressed = (event: KeyboardEvent) => {
@@ -61,7 +68,7 @@ function useKeys(shown: View[], current: View, address: (view: View) => string, 
 			if (next) go(address(next));
 			else if (event.key === "t") switchTheme();
 			else if (event.key === "?") help();
-			else if (event.key === "s") document.querySelector<HTMLElement>("#save summary")?.click();
+			else if (event.key === "s") openMenu();
 			else if (event.key === "/") document.querySelector<HTMLElement>("#page input")?.focus();
 			else return;
 			event.preventDefault();

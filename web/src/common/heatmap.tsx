@@ -2,6 +2,7 @@
 // heatmap.tsx - a matrix of shares as squares.  The arrow keys move over it, Enter opens a square.
 import { useState } from "preact/hooks";
 import { heat } from "./colors";
+import { fitting, textWidth } from "./fit";
 import { brief } from "./format";
 import { useWidth } from "./size";
 import { useTheme } from "./theme";
@@ -21,17 +22,13 @@ export interface HeatMapProps {
 
 const STEPS: Record<string, [number, number]> = { ArrowUp: [-1, 0], ArrowDown: [1, 0], ArrowLeft: [0, -1], ArrowRight: [0, 1] };
 
-function cut(text: string, most: number): string {
-	return text.length <= most ? text : `${text.slice(0, most - 1)}…`;
-}
-
 export function HeatMap(props: HeatMapProps) {
 	const { rows, columns, values, selected, onOpen, format } = props;
 	const { ref, width } = useWidth<HTMLDivElement>();
 	const theme = useTheme();
 	const [cursor, setCursor] = useState<[number, number]>([selected?.row ?? 0, selected?.column ?? 0]);
-	const letters = width < 600 ? 14 : 34;
-	const longest = (names: string[]) => Math.min(letters, Math.max(4, ...names.map((name) => name.length))) * 7 + 12;
+	const room = width < 600 ? 100 : 240;
+	const longest = (names: string[]) => Math.min(room, Math.max(28, ...names.map((name) => textWidth(brief(name))))) + 12;
 	const [left, top] = [longest(rows), longest(columns) + 24];
 	const side = Math.max(14, Math.min(48, Math.floor((width - left - 4) / Math.max(1, columns.length))));
 	const [w, h] = [left + side * columns.length + 4, top + side * rows.length + 4];
@@ -58,11 +55,11 @@ export function HeatMap(props: HeatMapProps) {
 				<svg class="chart heatmap" width={w} height={h} viewBox={`0 0 ${w} ${h}`} aria-hidden="true">
 					<text x={0} y={14} class="faint">{`${props.rowTitle} ↓  ${props.columnTitle} →`}</text>
 					{columns.map((name, n) => (
-						<text key={n} transform={`translate(${left + side * (n + 0.5) + 4},${top - 6}) rotate(-90)`}>{cut(brief(name), letters)}<title>{name}</title></text>
+						<text key={n} transform={`translate(${left + side * (n + 0.5) + 4},${top - 6}) rotate(-90)`}>{fitting(brief(name), room)}<title>{name}</title></text>
 					))}
 					{rows.map((name, row) => (
 						<g key={row}>
-							<text x={left - 6} y={top + side * (row + 0.5) + 4} text-anchor="end">{cut(brief(name), letters)}<title>{name}</title></text>
+							<text x={left - 6} y={top + side * (row + 0.5) + 4} text-anchor="end">{fitting(brief(name), room)}<title>{name}</title></text>
 							{columns.map((_, column) => {
 								const value = values[row]?.[column] ?? null;
 								const color = heat(most && value ? 0.08 + 0.92 * (value / most) : 0, theme);

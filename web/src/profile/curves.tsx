@@ -3,12 +3,12 @@
 import { scaleLinear, scaleLog, type ScaleContinuousNumeric } from "d3-scale";
 import { area, curveStepAfter, line } from "d3-shape";
 import type { Cell, Curve, CurvesAnswer } from "../answers";
-import { get } from "../api";
+import { get, MOST_ROWS } from "../api";
 import { Answer, useAnswer } from "../common/answer";
 import { Axes, thinned } from "../common/axes";
 import { Choice, plain } from "../common/choice";
 import { category } from "../common/colors";
-import { useSheet } from "../common/csv";
+import { capped, useSheet } from "../common/csv";
 import { brief, bytes, percent } from "../common/format";
 import { useWidth } from "../common/size";
 import { Table } from "../common/table";
@@ -118,7 +118,10 @@ export function Curves({ profile, params, set }: PageProps) {
 	useSheet(asked.answer && {
 		headings: ["name", "size", "ratio", "low", "high"],
 		rows: sheetOf(asked.answer),
-		all: async () => sheetOf(await get<CurvesAnswer>(`/api/p/${profile}/curves`, { by, limit: 1000 })),
+		all: async () => {
+			const all = await get<CurvesAnswer>(`/api/p/${profile}/curves`, { by, limit: MOST_ROWS });
+			return capped(sheetOf(all), all.series.length);
+		},
 	});
 	return (
 		<>

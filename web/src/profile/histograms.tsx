@@ -8,6 +8,7 @@ import { Axes, thinned, type Frame } from "../common/axes";
 import { Choice, LevelChoice, useLevel } from "../common/choice";
 import { category } from "../common/colors";
 import { useSheet } from "../common/csv";
+import { fitting } from "../common/fit";
 import { full, short } from "../common/format";
 import { useWidth } from "../common/size";
 import type { PageProps } from "../views";
@@ -50,12 +51,12 @@ function Objects({ bins, frame, step }: { bins: Bin[]; frame: Frame; step: numbe
 		<>
 			{bands.filter(({ object }) => object).map(({ object, from, to }, n) => {
 				const [x, width, y] = [frame.left + step * from, step * (to - from), frame.bottom + 46];
-				const letters = Math.floor((width - 6) / 6.6);
+				const shown = fitting(object, width - 6, 11);
 				return (
 					<g key={n}>
 						<title>{object}</title>
 						<rect x={x} y={y} width={Math.max(0.5, width - 1)} height={18} class="padding" />
-						{letters > 2 && <text x={x + 3} y={y + 13} class="small">{object.length > letters ? `${object.slice(0, letters - 1)}…` : object}</text>}
+						{shown && <text x={x + 3} y={y + 13} class="small">{shown}</text>}
 					</g>
 				);
 			})}

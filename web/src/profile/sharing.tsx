@@ -1,18 +1,20 @@
 // SPDX-License-Identifier: MIT
 // sharing.tsx - what cores contend for: lines, objects, fields, functions, threads.
 import type { Cell, Column, SharingAnswer } from "../answers";
-import { get } from "../api";
+import { get, MOST_ROWS } from "../api";
 import { Answer, useAnswer } from "../common/answer";
 import { Choice, LevelChoice, plain, useLevel } from "../common/choice";
-import { useSheet } from "../common/csv";
+import { capped, useSheet } from "../common/csv";
 import { baseName } from "../common/format";
 import { Table } from "../common/table";
 import type { PageProps } from "../views";
 
 const BY = ["line", "object", "field", "function", "thread", "core"];
 
-/** Numbers that say which or where, not how much. */
-const NAMES = new Set(["block", "offset", "bytes", "thread", "core", "line", "position"]);
+/** What is contended for, and by whom; behind it are the counts, and then where exactly it lies. */
+const FIRST = ["block", "object", "field", "function", "file", "line", "thread", "core", "victim_thread", "victim_core"];
+const LAST = ["type", "offset", "bytes", "position", "process"];
+const NAMES = new Set([...FIRST, ...LAST]);
 
 function headingOf(key: string): string {
 	return key === "block" ? "cache line" : key.replaceAll("_", " ");
@@ -24,9 +26,12 @@ function shown(key: string, value: Cell): Cell {
 	return key === "block" && typeof value === "number" ? `0x${value.toString(16)}` : value;
 }
 
-/** The columns are those that the rows have: the contended line, who and how much, then where exactly. */
+/** The columns are those that the rows have. */
 function sheetOf(rows: SharingAnswer["rows"]): { columns: Column[]; cells: Cell[][] } {
-	const order = (key: string) => (key === "block" ? 0 : NAMES.has(key) && key !== "line" ? 2 : 1);
+	const order = (key: string) => {
+		const [first, last] = [FIRST.indexOf(key), LAST.indexOf(key)];
+		return first >= 0 ? first : FIRST.length + 1 + last;
+	};
 	const keys = [...new Set(rows.flatMap((row) => Object.keys(row)))].sort((a, b) => order(a) - order(b));
 	const columns = keys.map((key): Column => ({
 		key,
@@ -53,7 +58,10 @@ export function Sharing(props: PageProps) {
 	useSheet(sheet && {
 		headings: sheet.columns.map(({ key }) => key),
 		rows: sheet.cells,
-		all: async () => sheetOf((await get<SharingAnswer>(`/api/p/${profile}/sharing`, { ...query, limit: 1000 })).rows).cells,
+		all: async () => {
+			const { rows } = await get<SharingAnswer>(`/api/p/${profile}/sharing`, { ...query, limit: MOST_ROWS });
+			return capped(sheetOf(rows).cells, rows.length);
+		},
 	});
 	return (
 		<>

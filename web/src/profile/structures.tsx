@@ -1,12 +1,13 @@
 // SPDX-License-Identifier: MIT
 // structures.tsx - a structure with its fields to scale on cache lines, how hot each is, and which are used together.
 import type { Cell, Column, Field, Structure } from "../answers";
-import { get } from "../api";
+import { get, MOST_ROWS } from "../api";
 import { Answer, useAnswer } from "../common/answer";
 import { Choice, LevelChoice, useLevel } from "../common/choice";
 import { heat } from "../common/colors";
-import { useSheet } from "../common/csv";
-import { bytes, full, percent, short } from "../common/format";
+import { capped, useSheet } from "../common/csv";
+import { fitting } from "../common/fit";
+import { brief, bytes, full, percent, short } from "../common/format";
 import { HeatMap } from "../common/heatmap";
 import { useWidth } from "../common/size";
 import { Table } from "../common/table";
@@ -62,14 +63,14 @@ function Layout({ structure }: { structure: Structure }) {
 					{structure.fields.flatMap(pieces).filter(({ row }) => row < rows).map((piece, n) => {
 						const color = heat(piece.field.misses > 0 ? 0.08 + 0.92 * (piece.field.misses / most) : 0, theme);
 						const [x, w] = [left + piece.from * scale, (piece.to - piece.from) * scale];
-						const letters = Math.floor((w - 6) / 7);
 						const { name, misses } = piece.field;
+						const [title, count] = [fitting(name, w - 8), short(misses)];
 						return (
 							<g key={n}>
 								<title>{`${name}: offset ${piece.field.offset}, ${piece.field.size} bytes, ${full(misses)} misses`}</title>
 								<rect x={x} y={top + piece.row * ROW} width={Math.max(1, w - 1)} height={ROW - 8} fill={color.background} class="square" />
-								{letters > 1 && <text x={x + 4} y={top + piece.row * ROW + 16} fill={color.text}>{name.length > letters ? `${name.slice(0, letters - 1)}…` : name}</text>}
-								{letters > 3 && misses > 0 && <text x={x + 4} y={top + piece.row * ROW + 31} fill={color.text} class="small">{short(misses)}</text>}
+								{title && <text x={x + 4} y={top + piece.row * ROW + 16} fill={color.text}>{title}</text>}
+								{misses > 0 && fitting(count, w - 8, 11) === count && <text x={x + 4} y={top + piece.row * ROW + 31} fill={color.text} class="small">{count}</text>}
 							</g>
 						);
 					})}
@@ -126,7 +127,10 @@ export function Structures(props: PageProps) {
 	useSheet(asked.answer && {
 		headings: ["structure", ...fieldColumns.map(({ key }) => key)],
 		rows: sheetOf(asked.answer),
-		all: async () => sheetOf(await get<Structure[]>(`/api/p/${profile}/structures`, { level, limit: 1000 })),
+		all: async () => {
+			const all = await get<Structure[]>(`/api/p/${profile}/structures`, { level, limit: MOST_ROWS });
+			return capped(sheetOf(all), all.length);
+		},
 	});
 	return (
 		<Answer of={asked}>
@@ -134,7 +138,7 @@ export function Structures(props: PageProps) {
 				<>
 					<div class="controls">
 						<Choice label="Structure (misses)" value={shown?.type ?? ""} onChange={(value) => set({ type: value })}
-							options={structures.map(({ type, misses }) => ({ value: type, title: `${type} (${short(misses)})` }))} />
+							options={structures.map(({ type, misses }) => ({ value: type, title: `${brief(type)} (${short(misses)})` }))} />
 						<LevelChoice level={level} levels={levels} set={set} />
 					</div>
 					{shown ? <One structure={shown} /> : <p>No structure with debug information was accessed: compile with -g.</p>}

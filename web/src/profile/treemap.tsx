@@ -1,12 +1,13 @@
 // SPDX-License-Identifier: MIT
 // treemap.tsx - objects as areas, within them the functions that miss on them.  Areas are misses; a click goes inside.
 import { hierarchy, treemap, type HierarchyRectangularNode } from "d3-hierarchy";
-import type { TreeNode } from "../answers";
-import { get } from "../api";
+import type { Cell, TableAnswer, TreeNode } from "../answers";
+import { get, getAll } from "../api";
 import { Answer, useAnswer } from "../common/answer";
 import { Choice, LevelChoice, plain, useLevel } from "../common/choice";
 import { category, textOnHex } from "../common/colors";
 import { useSheet } from "../common/csv";
+import { fitting } from "../common/fit";
 import { brief, full, percent } from "../common/format";
 import { useWidth } from "../common/size";
 import { href } from "../router";
@@ -39,12 +40,6 @@ function areas(root: TreeNode, width: number, height: number): Area[] {
 		.descendants().filter((node) => node.depth > 0 && node.depth <= 2);
 }
 
-/** As much of a name as fits. */
-function fitting(name: string, width: number): string {
-	const most = Math.floor((width - 8) / 7.6);
-	return most < 3 ? "" : name.length <= most ? name : `${name.slice(0, most - 1)}…`;
-}
-
 function Rectangle({ area, color, address, whole }: { area: Area; color: string; address: string | null; whole: number }) {
 	const [width, height] = [area.x1 - area.x0, area.y1 - area.y0];
 	const name = titleOf(area.data);
@@ -54,7 +49,7 @@ function Rectangle({ area, color, address, whole }: { area: Area; color: string;
 			<title>{`${area.ancestors().reverse().slice(1).map((node) => nameOf(node.data)).join(" › ")}: ${full(value)} (${percent(value / whole)})`}</title>
 			<rect x={area.x0} y={area.y0} width={width} height={height} fill={area.data.rest ? "#8a8f98" : color} class="area" />
 			{height > 16 && (
-				<text x={area.x0 + 4} y={area.y0 + 14} fill={textOnHex(area.data.rest ? "#8a8f98" : color)}>{fitting(name, width)}</text>
+				<text x={area.x0 + 4} y={area.y0 + 14} fill={textOnHex(area.data.rest ? "#8a8f98" : color)}>{fitting(name, width - 8)}</text>
 			)}
 		</g>
 	);
@@ -100,6 +95,17 @@ function rows(node: TreeNode, path: string[] = []): [string, number][] {
 	return node.children.flatMap((child) => rows(child, [...path, nameOf(child)]));
 }
 
+/** All areas, also those that are too small to be drawn: the rows of the table that the tree sums. */
+async function allRows(profile: string, by: string, metric: string, level: string | null): Promise<[string, number][]> {
+	const path = `/api/p/${profile}/table`;
+	const query = { by, level, sort: metric };
+	const [{ columns }, table] = await Promise.all([get<TableAnswer>(path, { ...query, limit: 1 }), getAll<Cell[]>(path, query)]);
+	const value = columns.findIndex(({ key }) => key === metric);
+	const keys = by.split(",");
+	const named = (row: Cell[]) => keys.map((key, n) => `${n === 0 ? "" : key === "line" ? ":" : " › "}${row[n] ?? "unknown"}`).join("");
+	return table.filter((row) => Number(row[value]) > 0).map((row) => [named(row), Number(row[value])]);
+}
+
 export function TreeMap(props: PageProps) {
 	const { profile, params, set } = props;
 	const { level, levels } = useLevel(props);
@@ -109,7 +115,7 @@ export function TreeMap(props: PageProps) {
 	useSheet(asked.answer && {
 		headings: [by.replaceAll(",", " › "), metric],
 		rows: rows(asked.answer),
-		all: async () => rows(await get<TreeNode>(`/api/p/${profile}/tree`, { by, metric, level, nodes: 2000 })),
+		all: () => allRows(profile, by, metric, level),
 	});
 	return (
 		<>
