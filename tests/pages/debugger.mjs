@@ -10,6 +10,7 @@ import { join, resolve } from "node:path";
 import { after, before, test } from "node:test";
 import { createInterface } from "node:readline";
 import { createRequire } from "node:module";
+import { whatIsCut } from "./cut.mjs";
 
 const require = createRequire(new URL("../../web/package.json", import.meta.url));
 const { chromium } = require("playwright-core");
@@ -243,6 +244,22 @@ test("a link restores the moment and the views", () => debugging("blocked.nest",
 	assert.deepEqual(await moment(page), before);
 }));
 
+test("works by keyboard", () => debugging("interference.nest", CACHES.slice(0, 2), async (page) => {
+	await page.evaluate(() => document.activeElement.blur());
+	for (const [key, position] of [["End", 30000], ["ArrowLeft", 29999], ["Home", 0], ["m", 1], ["PageDown", 101], ["ArrowRight", 102],
+		["PageUp", 2], ["M", 1]]) {
+		await page.keyboard.press(key);
+		await at(page, position);
+	}
+	await page.keyboard.press("w");
+	await page.waitForSelector(".story");
+	await page.keyboard.press(" ");
+	await page.waitForFunction(() => Number(document.querySelector(".scrubber input").value) > 3);
+	await page.keyboard.press(" ");
+	await page.keyboard.press("?");
+	await page.waitForSelector("dialog[open]");
+}));
+
 test("saves as SVG, PNG and CSV", () => debugging("blocked.nest", CACHES.slice(0, 2), async (page) => {
 	await goTo(page, 3000);
 	for (const [format, starts] of [["SVG", "<svg"], ["PNG", "\x89PNG"], ["CSV", "set,way,line"]]) {
@@ -256,13 +273,13 @@ test("saves as SVG, PNG and CSV", () => debugging("blocked.nest", CACHES.slice(0
 // ---- traces ----
 
 /** Two threads write to two words of one line by turns, and each reads a line of its own. */
-async function sharingTrace() {
+async function sharingTrace(input = "input") {
 	const path = join(tmpdir(), `nearmiss-sharing-${process.pid}.csv`);
 	const rows = ["addr,rw,size,thread,object,function,file,line"];
 	for (let i = 0; i < 400; i++)
 		for (const thread of [1, 2]) {
 			rows.push(`${0x10000 + 8 * thread},w,8,${thread},counters,count,count.c,${10 + thread}`);
-			rows.push(`${0x20000 + 4096 * thread + 64 * (i % 8)},r,8,${thread},input,count,count.c,20`);
+			rows.push(`${0x20000 + 4096 * thread + 64 * (i % 8)},r,8,${thread},${input},count,count.c,20`);
 		}
 	await writeFile(path, rows.join("\n") + "\n");
 	return path;
@@ -343,8 +360,8 @@ test("a trace in two caches in lock-step, one of another policy", async () => {
 
 test("fits both widths and themes, and axe finds no serious fault", async () => {
 	const axe = await readFile(require.resolve("axe-core/axe.min.js"), "utf8");
-	const trace = await sharingTrace();
-	for (const [source, options] of [["blocked.nest", CACHES], [trace, CORES]])
+	const trace = await sharingTrace(`heap ${"a::long<name>::".repeat(12)}f()`);
+	for (const [source, options] of [["blocked.nest", CACHES], ["interference.nest", CACHES.slice(0, 2)], [trace, CORES]])
 		await debugging(source, options, async (page) => {
 			await page.evaluate(axe);
 			await addBreakpoint(page, "conflict", {});
@@ -356,8 +373,9 @@ test("fits both widths and themes, and axe finds no serious fault", async () => 
 				await page.setViewportSize({ width, height: 844 });
 				await page.waitForSelector(`html[data-theme=${colorScheme}]`);
 				const where = `${source}, ${colorScheme}, ${width}`;
-				const beside = await page.evaluate(() => document.documentElement.scrollWidth - innerWidth);
-				assert.ok(beside <= 0, `${where}: ${beside} pixels beside the screen`);
+				assert.deepEqual(await whatIsCut(page), [], where);
+				const scrolled = await page.$eval(".statistics .scroll", (table) => table.scrollWidth - table.clientWidth);
+				assert.ok(width < 1280 || scrolled <= 0, `${where}: ${scrolled} pixels of the statistics are out of sight`);
 				const { violations } = await page.evaluate(() => globalThis.axe.run());
 				const serious = violations.filter(({ impact }) => impact === "serious" || impact === "critical");
 				assert.deepEqual(serious.map(({ id, nodes }) => `${id}: ${nodes[0].html}`), [], where);

@@ -3,12 +3,13 @@
 import assert from "node:assert/strict";
 import { createRequire } from "node:module";
 import { readFile } from "node:fs/promises";
+import { whatIsCut } from "./cut.mjs";
 
 const require = createRequire(new URL("../../web/package.json", import.meta.url));
 const { chromium } = require("playwright-core");
 const [name, address, executablePath] = process.argv.slice(2);
-/** A profile of a program with events by address; the first two are of a loop nest. */
-const EVENTS = 2;
+/** Profiles: two of a loop nest; a program with events by address; threads that share lines; a program with structures. */
+const EVENTS = 2, SHARED = 3, FIELDS = 4;
 const PAGES = ["overview", "treemap", "tables", "source", "evictions", "curves", "histograms", "sharing", "structures", "compare"];
 
 const browser = await chromium.launch({ executablePath, args: ["--no-sandbox"] });
@@ -32,8 +33,23 @@ async function settled(page, view) {
 /** What pages show beyond their first sight. */
 const OPENED = [
 	["histograms", `?p=${EVENTS}&of=served`], ["histograms", `?p=${EVENTS}&of=memory_line&level=L2`], ["histograms", "?of=reuse"],
-	["curves", "?by=object"], ["tables", `?p=${EVENTS}&by=object,file,line&sort=waste`], ["evictions", "?evictor=X&victim=Y"],
+	["curves", "?by=object"], ["tables", `?p=${EVENTS}&by=object,file,line&sort=waste`], ["evictions", "?evictor=b&victim=a"],
 	["source", "?line=5"], ["treemap", "?at=0"], ["compare", "?by=file&metric=loads"],
+	["sharing", `?p=${SHARED}`], ["sharing", `?p=${SHARED}&by=thread`], ["structures", `?p=${FIELDS}`], ["overview", `?p=${SHARED}`],
+];
+const ALL = [...PAGES.map((view) => [view, ""]), ...OPENED];
+
+/** Each page where it shows names. */
+const NAMED = [...PAGES.slice(0, 5).map((view) => [view, ""]), ["curves", "?by=object"], ["histograms", `?p=${EVENTS}&of=served`],
+	["sharing", `?p=${SHARED}`], ["structures", `?p=${FIELDS}`], ["compare", ""]];
+
+/** Where a page leads by Enter, and what the address then has. */
+const OPENED_BY_ENTER = [
+	["treemap", "", ".chart a", "at=0"],
+	["tables", "", "th button:has-text('loads')", "sort=loads"],
+	["tables", `?p=${EVENTS}&by=object,line`, ".paging button:has-text('Next')", "offset=100"],
+	["source", "", ".line-number a", "line="],
+	["histograms", `?p=${EVENTS}&of=served`, "button:has-text('Closer')", "from="],
 ];
 
 async function show(page, view, query = "") {
@@ -48,12 +64,11 @@ const cases = {
 		for (const theme of ["light", "dark"]) for (const width of [1280, 390]) {
 			const { page, faults, context } = await tab({ theme, width });
 			await page.evaluate(axe); // not as an element: the policy allows none
-			for (const [view, query] of [...PAGES.map((name) => [name, ""]), ...OPENED]) {
+			for (const [view, query] of ALL) {
 				await show(page, view, query);
 				const where = `${view}${query}, ${theme}, ${width}`;
 				assert.equal(await page.getAttribute("html", "data-theme"), theme, where);
-				const beside = await page.evaluate(() => document.documentElement.scrollWidth - innerWidth);
-				assert.ok(beside <= 0, `${where}: ${beside} pixels beside the screen`);
+				assert.deepEqual(await whatIsCut(page), [], where);
 				const found = await page.evaluate(() => globalThis.axe.run());
 				const serious = found.violations.filter(({ impact }) => impact === "serious" || impact === "critical");
 				assert.deepEqual(serious.map(({ id, nodes }) => `${id}: ${nodes[0].html}`), [], where);
@@ -123,16 +138,30 @@ const cases = {
 		await page.waitForFunction(() => !location.hash.includes("sort=cold"));
 	},
 
+	async every_link() {
+		const { page, context } = await tab();
+		for (const [view, query] of ALL) {
+			await show(page, view, query);
+			const other = await context.newPage();
+			await other.goto(page.url());
+			await settled(other, view);
+			await other.waitForTimeout(100);
+			const shown = (one) => one.evaluate(() => document.getElementById("page").innerHTML);
+			assert.equal(await shown(other), await shown(page), `${view}${query}`);
+			await other.close();
+		}
+	},
+
 	async saving() {
 		const { page } = await tab();
-		for (const view of PAGES) {
-			await show(page, view);
+		for (const [view, query] of ALL) {
+			await show(page, view, query);
 			for (const format of ["SVG", "PNG", "CSV"]) {
-				if (format === "CSV" && (view === "structures" || view === "sharing")) continue; // a nest has none
+				if (format === "CSV" && (view === "structures" || view === "sharing") && !query) continue; // a nest has none
 				await page.click("#save summary");
 				const [download] = await Promise.all([page.waitForEvent("download"), page.click(`#save button:has-text("${format}")`)]);
 				const bytes = await readFile(await download.path());
-				const where = `${view} as ${format}`;
+				const where = `${view}${query} as ${format}`;
 				if (format === "PNG") assert.equal(bytes.subarray(1, 4).toString(), "PNG", where);
 				else if (format === "CSV") assert.ok(bytes.toString().split("\r\n").length > 2, where);
 				else {
@@ -166,6 +195,23 @@ const cases = {
 		await page.keyboard.press("ArrowRight");
 		await page.keyboard.press("Enter");
 		await page.waitForFunction(() => location.hash.includes("evictor="));
+		await page.keyboard.press("1");
+		await settled(page, PAGES[0]);
+		for (const view of PAGES.slice(1)) {
+			await page.keyboard.press("]");
+			await settled(page, view);
+		}
+		for (const [view, query, control, expected] of OPENED_BY_ENTER) {
+			await show(page, view, query);
+			await page.focus(control);
+			await page.keyboard.press("Enter");
+			await page.waitForFunction((part) => location.hash.includes(part), expected);
+			await settled(page, view);
+		}
+		await page.keyboard.press("s");
+		const [download] = await Promise.all([page.waitForEvent("download"),
+			(async () => { await page.keyboard.press("Tab"); await page.keyboard.press("Enter"); })()]);
+		assert.match(download.suggestedFilename(), /\.svg$/);
 	},
 
 	async long_names() {
@@ -180,10 +226,12 @@ const cases = {
 
 	async hostile_names() {
 		const { page, faults } = await tab();
-		for (const view of PAGES) {
-			await show(page, view);
+		for (const [view, query] of NAMED) {
+			await show(page, view, query);
 			assert.equal(await page.locator("#page script").count(), 0, view);
 			assert.notEqual(await page.title(), "run", view);
+			assert.match(await page.textContent("#page"), /<script>document\.title='run'<\/script>"'&\u202e\u2067/, view);
+			assert.deepEqual(await whatIsCut(page), [], view);
 		}
 		await show(page, "tables");
 		assert.match(await page.innerText("tbody"), /<script>document\.title='run'<\/script>"'&/);

@@ -3,13 +3,14 @@
 // random moments of nests and traces; and its page is driven from disk.
 import assert from "node:assert/strict";
 import { execFileSync, spawn } from "node:child_process";
-import { mkdtemp, rm, stat, writeFile } from "node:fs/promises";
+import { mkdtemp, readFile, rm, stat, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join, resolve } from "node:path";
 import { after, before, test } from "node:test";
 import { createInterface } from "node:readline";
 import { createRequire } from "node:module";
 import { fileURLToPath } from "node:url";
+import { whatIsCut } from "./cut.mjs";
 
 const web = createRequire(new URL("../../web/package.json", import.meta.url));
 const { chromium } = web("playwright-core");
@@ -272,6 +273,14 @@ test("a window: what is outside of it is named with the command that has it", as
 	const path = writeFileOf(example("interference.nest"), ["--window", "5001:2000", "-c", "L1d=8K,1,32"]);
 	await opened(path, async (page) => {
 		await at(page, 5001);
+		await page.waitForSelector("text=/holds, references 5,001 to 7,000/");
+		const isShaded = (position) => page.evaluate((share) => {
+			const canvas = document.querySelector(".scrubber canvas");
+			const { data } = canvas.getContext("2d").getImageData(Math.round(share * canvas.width), 1, 1, 1);
+			return data[2] > 200;
+		}, position / 30000);
+		for (const [position, expected] of [[4800, false], [5200, true], [6000, true], [6800, true], [7200, false]])
+			assert.equal(await isShaded(position), expected, `shaded at ${position}`);
 		await page.fill(".scrubber input", "3000");
 		await page.press(".scrubber input", "Enter");
 		await page.waitForSelector("text=/as near as the file gets: nearmiss view/");
@@ -296,4 +305,32 @@ test("names of programs are shown as text", async () => {
 		await stopAt(page, "object", { object: "input" });
 	});
 	assert.ok((await stat(path)).size < 10 << 20);
+});
+
+test("an address that changes while the file is opened", async () => {
+	const path = writeFileOf(await sharingTrace(20000), ["--cores", "3", "-c", "L1d=512,2,64"]);
+	const page = await browser.newPage();
+	await page.goto(`file://${path}`);
+	await page.evaluate(() => { location.hash = "#/debugger?position=100000"; });
+	await page.waitForFunction(() => document.querySelector(".failed, .moment dd"));
+	await at(page, 100000);
+	await page.close();
+});
+
+test("fits both widths and themes, and axe finds no serious fault", async () => {
+	const axe = await readFile(web.resolve("axe-core/axe.min.js"), "utf8");
+	const path = writeFileOf(example("interference.nest"), ["--window", "5001:2000", "-c", "L1d=8K,1,32"]);
+	await opened(path, async (page) => {
+		await page.evaluate(axe);
+		for (const colorScheme of ["light", "dark"]) for (const width of [1280, 390]) {
+			await page.emulateMedia({ colorScheme });
+			await page.setViewportSize({ width, height: 844 });
+			await page.waitForSelector(`html[data-theme=${colorScheme}]`);
+			const where = `${colorScheme}, ${width}`;
+			assert.deepEqual(await whatIsCut(page), [], where);
+			const { violations } = await page.evaluate(() => globalThis.axe.run());
+			const serious = violations.filter(({ impact }) => impact === "serious" || impact === "critical");
+			assert.deepEqual(serious.map(({ id, nodes }) => `${id}: ${nodes[0].html}`), [], where);
+		}
+	});
 });

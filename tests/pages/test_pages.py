@@ -17,7 +17,8 @@ sys.path.insert(0, os.path.join(TESTS, "e2e"))
 from harness import ENVIRONMENT, NEARMISS, TOP, Skip, main, nearmiss
 
 NEST = os.path.join(TOP, "examples/transpose.nest")
-HOSTILE = "<script>document.title='run'</script>\"'&\u202e"
+HOSTILE = "<script>document.title='run'</script>\"'&\u202e\u2067\u0007\u0085"
+PROFILES = ("before.nmp", "after.nmp", "events.nmp", "shared.nmp", "fields.nmp")
 
 
 def make_profiles():
@@ -29,13 +30,29 @@ def make_profiles():
     assert done.returncode == 0, done.stderr
 
 
+    write_sharing("shared.csv")
+    done = nearmiss("replay", "-q", "--cores", "2", "--quantum", "1", "-c", "L1d=1K,2,64:L2=8K,4,64", "-o", "shared.nmp", "shared.csv")
+    assert done.returncode == 0, done.stderr
+    shutil.copy(os.path.join(TESTS, "data/profile-fields.nmp"), "fields.nmp")
+
+
+def write_sharing(path):
+    """Two threads write to two words of one line by turns, and each reads lines of its own."""
+    with open(path, "w", encoding="ascii") as f:
+        f.write("addr,rw,size,thread,object,function,file,line\n")
+        for i in range(400):
+            for thread in (1, 2):
+                f.write(f"{0x10000 + 8 * thread},w,8,{thread},counters,count,count.c,{10 + thread}\n")
+                f.write(f"{0x20000 + 4096 * thread + 64 * (i % 8)},r,8,{thread},input,count,count.c,20\n")
+
+
 def drive(case):
     chromium = shutil.which("chromium")
     if not chromium or not shutil.which("node"):
         raise Skip("chromium and node are not installed: tools/install-packages pages ci")
     if not os.path.isdir(os.path.join(TOP, "web/node_modules/playwright-core")):
         raise Skip("the npm packages of web/ are missing: tools/install-pages")
-    with subprocess.Popen([NEARMISS, "view", "--no-browser", "before.nmp", "after.nmp", "events.nmp"], stdout=subprocess.PIPE,
+    with subprocess.Popen([NEARMISS, "view", "--no-browser", *PROFILES], stdout=subprocess.PIPE,
                           env=ENVIRONMENT) as server:
         try:
             address = re.search(r"http://\S+", server.stdout.readline().decode())[0]
@@ -70,6 +87,12 @@ def case_links():
     drive("links")
 
 
+def case_every_link():
+    """Each page looks the same when its address is opened in a new tab."""
+    make_profiles()
+    drive("every_link")
+
+
 def case_saving():
     """SVG, PNG and CSV of each page are what they say they are."""
     make_profiles()
@@ -94,11 +117,12 @@ def case_long_names():
 
 
 def case_hostile_names():
-    """Names that look like HTML are shown as text."""
+    """Names that look like HTML, turn the direction of writing or have control characters are shown as text."""
     make_profiles()
-    with sqlite3.connect("before.nmp") as db:
-        db.execute("UPDATE text SET text = ? || text", (HOSTILE,))
-    db.close()
+    for path in PROFILES:
+        with sqlite3.connect(path) as db:
+            db.execute("UPDATE text SET text = ? || text", (HOSTILE,))
+        db.close()
     drive("hostile_names")
 
 
