@@ -556,8 +556,26 @@ def case_file_gives_the_same_answers():
             method, path = key.split(" ", 1)
             status, _, text = s.ask(method, path)
             assert json.loads(text) == answer and (status == 200) == ("error" not in answer), key
-    exported = nearmiss("export", "html", "-i", "p.nmp").stdout.decode()
-    assert exported == page
+    assert nearmiss("export", "html", "-i", "p.nmp").stdout.decode() == page
+    assert nearmiss("export", "html", "p.nmp").stdout.decode() == page
+
+
+def case_exported_debugger_is_that_of_view():
+    """Of a nest and of a trace of two processes, with all that selects a part of them."""
+    profile = make_profile()
+    nest = os.path.join(TOP, "examples/interference.nest")
+    with open("t.csv", "w", encoding="utf-8") as f:
+        f.write("addr,rw,size,thread\n" + "".join(f"{4096 + 40 * i},w,4,{1 + i % 2}\n" for i in range(500)))
+    for options in ([nest, "-c", "L1d=8K,1,32", "-s", "N=20", "--from", "9"], [profile, nest, "-c", "L1d=8K,1,32", "--window", "5:100"],
+                    ["t.csv", "-c", "L1d=512,2,64", "--cores", "2", "--quantum", "1", "--process", "1", "--to", "400"]):
+        page = written_page(*options)
+        done = nearmiss("export", "html", "-o", "exported.html", *options)
+        assert done.returncode == 0, done.stderr
+        with open("exported.html", encoding="utf-8") as f:
+            assert f.read() == page and 'data-kind="chunk"' in page, options
+    for wrong in (["t.csv", nest], ["--window", "0", nest], ["--window", "5", profile], ["--process", "x", "t.csv"],
+                  ["-c", "L1d=8K,1,32", profile], ["-t", "1", nest]):
+        assert nearmiss("export", "html", *wrong).returncode == 124, wrong
 
 
 def case_file_that_cannot_be_written():
@@ -565,6 +583,9 @@ def case_file_that_cannot_be_written():
     assert nearmiss("view", "--html", "p.nmp", "p.nmp").returncode == 122
     assert nearmiss("view", "--html", "no/where", "p.nmp").returncode == 122
     assert nearmiss("export", "html", "-i", "p.nmp", "--level", "L1d").returncode == 124
+    assert nearmiss("export", "html", "-i", "p.nmp", "p.nmp").returncode == 124
+    assert nearmiss("export", "html", "-o", "p.nmp", "p.nmp").returncode == 122
+    assert nearmiss("export", "csv", "-c", "L1d=8K,1,32", "-i", "p.nmp").returncode == 124
     assert query("SELECT count(*) FROM levels")
 
 

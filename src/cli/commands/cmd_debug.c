@@ -14,6 +14,7 @@ struct debug_options {
 
 static const struct nm_option options[] = {
     NM_ROWS_DEBUG(struct debug_options, source),
+    NM_ROW_PROCESS(struct debug_options, source),
 };
 
 static int run(const struct nm_command *self, int argc, char **argv)

@@ -8,14 +8,15 @@
 #include <unistd.h>
 
 #include "export.h"
-#include "html_output.h"
 #include "message.h"
 #include "options.h"
 #include "output.h"
+#include "pages.h"
 #include "reader.h"
 
 struct export_options {
-	const char *input, *output, *level, *event, *process;
+	struct nm_pages_options pages; /* of html */
+	const char *input, *level, *event, *process;
 	int64_t thread;
 	int objects, separate, list, frame;
 };
@@ -24,12 +25,12 @@ static const struct nm_option options[] = {
     {"input", 'i', "FILE", "the profile (nearmiss.nmp)", NM_OPTION_TEXT,
      offsetof(struct export_options, input), NULL},
     {"output", 'o', "FILE", "write this file (standard output)", NM_OPTION_TEXT,
-     offsetof(struct export_options, output), NULL},
+     offsetof(struct export_options, pages.output), NULL},
     {"level", 'l', "LEVEL,...", "only these levels (csv, json, pprof: all; else the first)", NM_OPTION_TEXT,
      offsetof(struct export_options, level), NULL},
     {"event", 'e', "EVENT,...", "only these events: misses, loads, ... (nearmiss-export(1))", NM_OPTION_TEXT,
      offsetof(struct export_options, event), NULL},
-    {"process", 'p', "NAME", "only this process of the profile", NM_OPTION_TEXT,
+    {"process", 'p', "NAME", "only this process of the profile; html: the N-th of a trace", NM_OPTION_TEXT,
      offsetof(struct export_options, process), NULL},
     {"thread", 't', "N", "only this thread, counted from 1", NM_OPTION_NUMBER,
      offsetof(struct export_options, thread), NULL},
@@ -40,25 +41,36 @@ static const struct nm_option options[] = {
     {"separate", 0, NULL, "write one file for each thread: FILE.1, FILE.2, ...", NM_OPTION_FLAG,
      offsetof(struct export_options, separate), NULL},
     {"list", 0, NULL, "list the formats", NM_OPTION_FLAG, offsetof(struct export_options, list), NULL},
+    NM_ROWS_DEBUG(struct export_options, pages.source),
+    NM_ROW_WINDOW(struct export_options, pages),
+    NM_ROW_SOURCE_DIR(struct export_options, pages),
 };
 
 /* The browser's pages are not an exporter: they hold the answers to all questions. */
 static const char html[] = "html", html_summary[] = "the pages of nearmiss view, in one file";
 
-static int export_html(const struct nm_command *self, const struct export_options *o)
+/* Operands from the second on are the inputs. */
+static int export_html(const struct nm_command *self, struct export_options *o,
+		       const struct nm_operands *operands)
 {
-	struct nm_view *view;
-	struct nm_error err;
-	int status = o->output ? nm_refuse_same_file(o->output, o->input, "input") : NM_STATUS_OK;
+	char *input = (char *)o->input, *end = NULL;
+	struct nm_pages pages;
+	int status;
 
-	if (o->level || o->event || o->process || o->thread || o->objects || o->separate)
-		return nm_usage(self, "html holds the whole profile: it takes --input and --output only");
+	if (o->level || o->event || o->thread || o->objects || o->separate || o->frame)
+		return nm_usage(self, "html holds the whole profile, not a selection");
+	if (o->input && operands->count > 1)
+		return nm_usage(self, "name the inputs of html behind it, or one with --input");
+	if (o->process)
+		o->pages.source.process = strtol(o->process, &end, 10);
+	if (end && (*end || o->pages.source.process < 1))
+		return nm_usage(self, "of html, --process is a number, that of a process of the trace");
+	status = o->input ? nm_pages_open(&pages, self, &o->pages, &input, 1)
+			  : nm_pages_open(&pages, self, &o->pages, operands->at + 1, operands->count - 1);
 	if (status)
 		return status;
-	if (nm_view_open(&view, &o->input, 1, &err))
-		return nm_failed(&err, NM_STATUS_NO_PROFILE);
-	status = nm_write_html(view, o->output);
-	nm_view_close(view);
+	status = nm_pages_write(&pages, o->pages.output);
+	nm_pages_close(&pages);
 	return status;
 }
 
@@ -126,7 +138,7 @@ static int write_parts(struct nm_export *export, const struct export_options *o)
 	for (unsigned part = 1; part <= nm_export_parts(export) && !status; part++) {
 		char *path = NULL;
 
-		if (asprintf(&path, "%s.%u", o->output, part) < 0) {
+		if (asprintf(&path, "%s.%u", o->pages.output, part) < 0) {
 			nm_message("out of memory");
 			return NM_STATUS_FAILED;
 		}
@@ -138,7 +150,7 @@ static int write_parts(struct nm_export *export, const struct export_options *o)
 
 static int run(const struct nm_command *self, int argc, char **argv)
 {
-	struct export_options o = {.input = "nearmiss.nmp"};
+	struct export_options o = {.pages.source.simulation.threads = 1};
 	struct nm_export_request request;
 	const struct nm_exporter *exporter;
 	struct nm_operands operands;
@@ -151,14 +163,17 @@ static int run(const struct nm_command *self, int argc, char **argv)
 		return status;
 	if (o.list)
 		return list();
-	if (operands.count == 1 && !strcmp(operands.at[0], html))
-		return export_html(self, &o);
+	if (operands.count && !strcmp(operands.at[0], html))
+		return export_html(self, &o, &operands);
 	exporter = chosen(self, &operands);
 	if (!exporter)
 		return NM_STATUS_USAGE;
-	if (o.separate && !o.output)
+	if (nm_pages_need_html(&o.pages))
+		return nm_usage(self, "--machine, --cache, --window and the like are for html");
+	o.input = o.input ? o.input : "nearmiss.nmp";
+	if (o.separate && !o.pages.output)
 		return nm_usage(self, "--separate writes several files: it needs -o FILE");
-	if (!o.output && nm_exporter_is_binary(exporter) && isatty(STDOUT_FILENO))
+	if (!o.pages.output && nm_exporter_is_binary(exporter) && isatty(STDOUT_FILENO))
 		return nm_usage(self, "%s is binary: write it to a file with -o FILE",
 				nm_exporter_name(exporter));
 	if (nm_profile_open(&profile, o.input, &err))
@@ -170,7 +185,7 @@ static int run(const struct nm_command *self, int argc, char **argv)
 	else if (o.separate)
 		status = write_parts(export, &o);
 	else
-		status = write_output(export, 0, o.output, o.input);
+		status = write_output(export, 0, o.pages.output, o.input);
 	nm_export_close(export);
 	nm_profile_close(profile);
 	return status;
@@ -179,7 +194,7 @@ static int run(const struct nm_command *self, int argc, char **argv)
 const struct nm_command nm_cmd_export = {
     .name = "export",
     .summary = "Write a profile for KCachegrind, flame graphs, pprof, ...",
-    .operands = "FORMAT",
+    .operands = "FORMAT [PROFILE...] [NEST|TRACE]",
     .details = "Formats:\n"
 	       "  callgrind   KCachegrind and callgrind_annotate\n"
 	       "  csv         all counts as comma-separated values\n"
@@ -187,7 +202,8 @@ const struct nm_command nm_cmd_export = {
 	       "  json        the profile as one JSON object\n"
 	       "  pprof       pprof, compressed\n"
 	       "  speedscope  https://www.speedscope.app\n"
-	       "  html        the pages of nearmiss view, in one file\n",
+	       "  html        the pages of nearmiss view, in one file: of profiles, a loop nest or a trace\n"
+	       "Only html takes inputs as operands, and the options from --machine on.\n",
     .options = options,
     .option_count = sizeof options / sizeof *options,
     .words = "callgrind|csv|folded|json|pprof|speedscope|html",

@@ -3,9 +3,7 @@
  * cmd_view.c - nearmiss view: serves profiles, and a debugger of a loop nest or a trace, to a browser of this
  * machine until it is interrupted.
  */
-#include <ctype.h>
 #include <fcntl.h>
-#include <inttypes.h>
 #include <signal.h>
 #include <spawn.h>
 #include <stdlib.h>
@@ -13,36 +11,29 @@
 #include <unistd.h>
 
 #include "assets.h"
-#include "debug/debug_options.h"
-#include "html_output.h"
 #include "message.h"
 #include "options.h"
 #include "output.h"
-#include "peek.h"
-#include "recording.h"
+#include "pages.h"
 #include "server.h"
-#include "source.h"
 
 /* Milliseconds until a signal is noticed that another thread took; in which nobody asks, so that there is
  * time to prepare answers. */
 enum { TICK = 250, PAUSE = 2 };
 
 struct view_options {
-	struct nm_debug_options source; /* of the debugger */
-	struct nm_option_list folders;  /* of sources */
-	const char *html, *window;
+	struct nm_pages_options pages; /* its output: the file of --html */
 	int64_t port;
 	int no_browser;
 };
 
 static const struct nm_option options[] = {
-    NM_ROWS_DEBUG(struct view_options, source),
+    NM_ROWS_DEBUG(struct view_options, pages.source),
+    NM_ROW_PROCESS(struct view_options, pages.source),
     {"html", 0, "FILE", "write one file that needs no server, and end", NM_OPTION_TEXT,
-     offsetof(struct view_options, html), NULL},
-    {"window", 0, "FIRST[:COUNT]", "the references of a nest or trace that the file holds (nearmiss-view(1))",
-     NM_OPTION_TEXT, offsetof(struct view_options, window), NULL},
-    {"source-dir", 0, "DIR", "look for sources here too; may be repeated", NM_OPTION_LIST,
-     offsetof(struct view_options, folders), NULL},
+     offsetof(struct view_options, pages.output), NULL},
+    NM_ROW_WINDOW(struct view_options, pages),
+    NM_ROW_SOURCE_DIR(struct view_options, pages),
     {"port", 'P', "N", "listen on this port of 127.0.0.1 (a free one)", NM_OPTION_NUMBER,
      offsetof(struct view_options, port), NULL},
     {"no-browser", 0, NULL, "print the address only", NM_OPTION_FLAG,
@@ -112,147 +103,26 @@ static int serve(struct nm_view *view, const struct view_options *o)
 	return status;
 }
 
-/* ---- what to show: profiles, and at most one loop nest or trace ---- */
-
-struct inputs {
-	const char *profiles[NM_VIEW_PROFILES];
-	size_t count;
-	const char *debugged; /* a loop nest or a trace, or NULL */
-};
-
-/* Whether a file is a profile rather than a nest; an unreadable one counts as a profile, whose opening
- * explains why. */
-static int is_profile(const char *path)
-{
-	static const char magic[] = "SQLite format 3";
-	struct nm_peeked_input peeked;
-
-	if (nm_peek_input(&peeked, path, NULL))
-		return 1;
-	close(peeked.fd);
-	return peeked.count == sizeof magic && !memcmp(peeked.bytes, magic, sizeof magic);
-}
-
-static int sort_inputs(const struct nm_command *self, const struct nm_operands *operands, struct inputs *in)
-{
-	for (int i = 0; i < operands->count; i++) {
-		const char *path = operands->at[i];
-
-		if (!is_profile(path)) {
-			if (in->debugged)
-				return nm_usage(self,
-						"%s is no profile, nor is %s: one loop nest or trace can be "
-						"debugged at a time",
-						path, in->debugged);
-			in->debugged = path;
-		} else if (in->count == NM_VIEW_PROFILES) {
-			return nm_usage(self, "at most %d profiles can be viewed at once", NM_VIEW_PROFILES);
-		} else {
-			in->profiles[in->count++] = path;
-		}
-	}
-	if (!operands->count)
-		in->profiles[in->count++] = "nearmiss.nmp";
-	return NM_STATUS_OK;
-}
-
-/* "FIRST" or "FIRST:COUNT"; NULL: all zeros. 0 or NM_EINVAL. */
-static int read_window(const char *text, struct nm_recording_window *ret)
-{
-	char *end = (char *)text;
-
-	*ret = (struct nm_recording_window){0, 0};
-	if (!text)
-		return 0;
-	if (isdigit((unsigned char)*text))
-		ret->first = strtoull(text, &end, 10);
-	if (*end == ':' && isdigit((unsigned char)end[1]))
-		ret->count = strtoull(end + 1, &end, 10);
-	return *end || !ret->first || (strchr(text, ':') && !ret->count) ? NM_EINVAL : 0;
-}
-
-/* Says which references a file holds, if it is not all of them. */
-static int write_file(struct nm_view *view, struct nm_debugger *debugger, const struct view_options *o)
-{
-	struct nm_recording_window asked = {0, 0}, window;
-	int status;
-
-	read_window(o->window, &asked);
-	nm_view_set_window(view, &asked);
-	status = nm_write_html(view, o->html);
-	window = nm_view_window(view);
-	if (!status && debugger &&
-	    (asked.count ? window.count < asked.count : window.count < nm_debugger_total(debugger)))
-		nm_message("%s holds references %" PRIu64 " to %" PRIu64 " of %" PRIu64
-			   ", as many as 10 MB have room for%s",
-			   o->html, window.first, window.first + window.count - 1,
-			   nm_debugger_total(debugger), o->window ? "" : ": --window chooses others");
-	return status;
-}
-
-static int show(const struct inputs *in, const struct view_options *o, struct nm_debugger *debugger)
-{
-	const struct nm_source_search search = {.folders = o->folders.at, .folder_count = o->folders.count};
-	struct nm_view *view;
-	struct nm_error err;
-	int status = NM_STATUS_OK;
-
-	for (size_t i = 0; o->html && !status && i < in->count; i++)
-		status = nm_refuse_same_file(o->html, in->profiles[i], "input");
-	if (o->html && !status && in->debugged)
-		status = nm_refuse_same_file(o->html, in->debugged, "input");
-	if (status)
-		return status;
-	if (nm_view_open(&view, in->profiles, in->count, &err))
-		return nm_failed(&err, NM_STATUS_NO_PROFILE);
-	nm_view_set_search(view, &search);
-	if (debugger)
-		nm_view_set_debugger(view, debugger);
-	status = o->html ? write_file(view, debugger, o) : serve(view, o);
-	nm_view_close(view);
-	return status;
-}
-
-/* Starts the debugger before the server, so that its processes inherit none of the server's sockets. */
-static int debug(const struct nm_command *self, const struct inputs *in, const struct view_options *o)
-{
-	struct nm_debug_session session;
-	int status = nm_debug_prepare(self, &o->source, &session);
-
-	if (!status)
-		status = nm_debug_open(&o->source, in->debugged, &session);
-	if (status)
-		return status;
-	status = show(in, o, session.debugger);
-	nm_debugger_close(session.debugger);
-	return status;
-}
-
 static int run(const struct nm_command *self, int argc, char **argv)
 {
-	struct view_options o = {.source = {.simulation = {.threads = 1}}};
-	struct inputs in = {.count = 0};
-	struct nm_recording_window window;
+	struct view_options o = {.pages.source.simulation.threads = 1};
 	struct nm_operands operands;
+	struct nm_pages pages;
 	int status;
 
 	if (!nm_options_parse(self, argc, argv, &o, &operands, &status))
 		return status;
 	if (o.port > UINT16_MAX)
 		return nm_usage(self, "--port must be at most %d", UINT16_MAX);
-	status = sort_inputs(self, &operands, &in);
+	if (o.pages.window && !o.pages.output)
+		return nm_usage(self, "--window is for --html with a loop nest or a trace");
+	/* The debugger starts before the server, so that its processes inherit none of the server's sockets. */
+	status = nm_pages_open(&pages, self, &o.pages, operands.at, operands.count);
 	if (status)
 		return status;
-	if (o.window && (!in.debugged || !o.html))
-		return nm_usage(self, "--window is for --html with a loop nest or a trace");
-	if (read_window(o.window, &window))
-		return nm_usage(self, "--window takes FIRST or FIRST:COUNT, numbers from 1, not \"%s\"",
-				o.window);
-	if (!in.debugged && (o.source.simulation.machines.count || o.source.simulation.caches.count))
-		return nm_usage(self,
-				"--machine and --cache are for a loop nest or a trace: a profile has its own "
-				"machine");
-	return in.debugged ? debug(self, &in, &o) : show(&in, &o, NULL);
+	status = o.pages.output ? nm_pages_write(&pages, o.pages.output) : serve(pages.view, &o);
+	nm_pages_close(&pages);
+	return status;
 }
 
 const struct nm_command nm_cmd_view = {

@@ -33,16 +33,16 @@ struct nm_debug_options {
 	     NM_OPTION_NUMBER,                                                                 \
 	     offsetof(type, member.from),                                                      \
 	     NULL},                                                                            \
-	    {"to",                                                                             \
-	     0,                                                                                \
-	     "N",                                                                              \
-	     "end with the N-th reference (the last)",                                         \
-	     NM_OPTION_NUMBER,                                                                 \
-	     offsetof(type, member.to),                                                        \
-	     NULL},                                                                            \
 	{                                                                                      \
-		"process", 0, "N", "the N-th process of a trace (that with most references)",  \
-		    NM_OPTION_NUMBER, offsetof(type, member.process), NULL                     \
+		"to", 0, "N", "end with the N-th reference (the last)", NM_OPTION_NUMBER,      \
+		    offsetof(type, member.to), NULL                                            \
+	}
+
+/* Apart, since export has an option of this name, too. */
+#define NM_ROW_PROCESS(type, member)                                                          \
+	{                                                                                     \
+		"process", 0, "N", "the N-th process of a trace (that with most references)", \
+		    NM_OPTION_NUMBER, offsetof(type, member.process), NULL                    \
 	}
 
 /* A debugger of a file, and what it borrows. Do not copy it. */

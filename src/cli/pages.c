@@ -1,0 +1,174 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * pages.c - see pages.h.
+ */
+#include "pages.h"
+
+#include <ctype.h>
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "html.h"
+#include "message.h"
+#include "output.h"
+#include "peek.h"
+
+/* ---- what to show ---- */
+
+struct inputs {
+	const char *profiles[NM_VIEW_PROFILES];
+	size_t count;
+	const char *debugged; /* a loop nest or a trace, or NULL */
+};
+
+/* Whether a file is a profile rather than a nest; an unreadable one counts as a profile, whose opening
+ * explains why. */
+static int is_profile(const char *path)
+{
+	static const char magic[] = "SQLite format 3";
+	struct nm_peeked_input peeked;
+
+	if (nm_peek_input(&peeked, path, NULL))
+		return 1;
+	close(peeked.fd);
+	return peeked.count == sizeof magic && !memcmp(peeked.bytes, magic, sizeof magic);
+}
+
+static int sort_inputs(const struct nm_command *self, char *const *paths, int count, struct inputs *in)
+{
+	for (int i = 0; i < count; i++) {
+		const char *path = paths[i];
+
+		if (!is_profile(path)) {
+			if (in->debugged)
+				return nm_usage(self,
+						"%s is no profile, nor is %s: one loop nest or trace can be "
+						"debugged at a time",
+						path, in->debugged);
+			in->debugged = path;
+		} else if (in->count == NM_VIEW_PROFILES) {
+			return nm_usage(self, "at most %d profiles can be viewed at once", NM_VIEW_PROFILES);
+		} else {
+			in->profiles[in->count++] = path;
+		}
+	}
+	if (!count)
+		in->profiles[in->count++] = "nearmiss.nmp";
+	return NM_STATUS_OK;
+}
+
+/* "FIRST" or "FIRST:COUNT"; NULL: all zeros. 0 or NM_EINVAL. */
+static int read_window(const char *text, struct nm_recording_window *ret)
+{
+	char *end = (char *)text;
+
+	*ret = (struct nm_recording_window){0, 0};
+	if (!text)
+		return 0;
+	if (isdigit((unsigned char)*text))
+		ret->first = strtoull(text, &end, 10);
+	if (*end == ':' && isdigit((unsigned char)end[1]))
+		ret->count = strtoull(end + 1, &end, 10);
+	return *end || !ret->first || (strchr(text, ':') && !ret->count) ? NM_EINVAL : 0;
+}
+
+/* Whether the options fit the inputs. */
+static int check(const struct nm_command *self, const struct nm_pages_options *o, const struct inputs *in,
+		 struct nm_recording_window *ret_window)
+{
+	int status = NM_STATUS_OK;
+
+	if (o->window && !in->debugged)
+		return nm_usage(self, "--window is for a loop nest or a trace");
+	if (read_window(o->window, ret_window))
+		return nm_usage(self, "--window takes FIRST or FIRST:COUNT, numbers from 1, not \"%s\"",
+				o->window);
+	if (!in->debugged && (o->source.simulation.machines.count || o->source.simulation.caches.count))
+		return nm_usage(self,
+				"--machine and --cache are for a loop nest or a trace: a profile has its own "
+				"machine");
+	for (size_t i = 0; o->output && !status && i < in->count; i++)
+		status = nm_refuse_same_file(o->output, in->profiles[i], "input");
+	if (o->output && !status && in->debugged)
+		status = nm_refuse_same_file(o->output, in->debugged, "input");
+	return status;
+}
+
+int nm_pages_need_html(const struct nm_pages_options *o)
+{
+	const struct nm_debug_options *d = &o->source;
+	const struct nm_simulation_options *s = &d->simulation;
+
+	return s->machines.count || s->caches.count || s->cores || s->map || s->quantum || s->schedule ||
+	       d->settings.count || d->from || d->to || o->folders.count || o->window;
+}
+
+/* ---- life ---- */
+
+static int open_view(struct nm_pages *p, const struct nm_pages_options *o, const struct inputs *in)
+{
+	struct nm_error err;
+
+	if (nm_view_open(&p->view, in->profiles, in->count, &err))
+		return nm_failed(&err, NM_STATUS_NO_PROFILE);
+	p->search = (struct nm_source_search){.folders = o->folders.at, .folder_count = o->folders.count};
+	nm_view_set_search(p->view, &p->search);
+	if (p->session.debugger)
+		nm_view_set_debugger(p->view, p->session.debugger);
+	nm_view_set_window(p->view, &p->window);
+	return 0;
+}
+
+int nm_pages_open(struct nm_pages *p, const struct nm_command *self, const struct nm_pages_options *o,
+		  char *const *paths, int count)
+{
+	struct inputs in = {.count = 0};
+	int status = sort_inputs(self, paths, count, &in);
+
+	memset(p, 0, sizeof *p);
+	if (!status)
+		status = check(self, o, &in, &p->window);
+	if (!status && in.debugged)
+		status = nm_debug_prepare(self, &o->source, &p->session);
+	if (!status && in.debugged)
+		status = nm_debug_open(&o->source, in.debugged, &p->session);
+	if (!status)
+		status = open_view(p, o, &in);
+	if (status)
+		nm_pages_close(p);
+	return status;
+}
+
+void nm_pages_close(struct nm_pages *p)
+{
+	nm_view_close(p->view);
+	nm_debugger_close(p->session.debugger);
+}
+
+/* ---- a file ---- */
+
+static int write_view(void *view, FILE *out, struct nm_error *err)
+{
+	return nm_view_write_html(view, out, err);
+}
+
+int nm_pages_write(struct nm_pages *p, const char *path)
+{
+	const struct nm_recording_window asked = p->window;
+	struct nm_recording_window held;
+	uint64_t total;
+	int status = nm_write_output(path, write_view, p->view);
+
+	if (status || !p->session.debugger)
+		return status;
+	held = nm_view_window(p->view);
+	total = nm_debugger_total(p->session.debugger);
+	if (held.count < (asked.count ? asked.count : total))
+		nm_message("%s holds references %" PRIu64 " to %" PRIu64 " of %" PRIu64
+			   ", as many as 10 MB have room for%s",
+			   path ? path : "the output", held.first, held.first + held.count - 1, total,
+			   asked.first ? "" : ": --window chooses others");
+	return status;
+}
