@@ -3,9 +3,9 @@
  * demangle.c - names as the source writes them, by libiberty.
  *
  * Compilers split and clone functions: foo.cold, foo.part.0, foo.isra.0.constprop.1, foo.lto_priv.3,
- * foo.llvm.123.  The clone suffix is cut before demangling, so all parts of a function carry one name.
- * C++ names keep their parameters, since overloads are different functions; Rust names lose their hash.
- * Fortran module procedures become module::name.
+ * foo.llvm.123. The clone suffix is cut before demangling, so all parts of a function have the same name. C++
+ * names keep their parameters, since overloads are different functions; Rust names lose their hash. Fortran
+ * module procedures become module::name.
  */
 #include <libiberty/demangle.h>
 #include <stdio.h>

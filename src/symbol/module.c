@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * module.c - makes and frees modules, and says what is known of each.
+ * module.c - makes and frees modules, and answers queries about a module itself.
  */
 #include <stdlib.h>
 #include <string.h>

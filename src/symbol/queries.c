@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * queries.c - the questions of symbol.h, answered from what was decoded, else from the files; and encoded if
- * the store encodes.
+ * queries.c - the queries of symbol.h, answered from decoded answers, else from the files. If the store
+ * encodes, the answers are also encoded.
  */
 #include "cache/decoded.h"
 

@@ -2,8 +2,8 @@
  *
  * spans.c - flattens nested ranges by one sweep with a stack of the open ones.
  *
- * The top of the stack owns the addresses from `at` on.  A range below the top may already have ended
- * (ranges that overlap without nesting): it is dropped when it surfaces, without output.
+ * The top of the stack owns the addresses from `at` on. A range below the top may already have ended (ranges
+ * that overlap without nesting): it is dropped when it becomes the top, without output.
  */
 #include "spans.h"
 

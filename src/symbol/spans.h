@@ -1,11 +1,10 @@
 /* SPDX-License-Identifier: MIT
  *
- * spans.h - address ranges that carry a number, looked up by address.
+ * spans.h - address ranges that have a number, looked up by address.
  *
- * Ranges are pushed in any order and may nest or overlap; spans_flatten turns them once into a sorted
- * list of disjoint ones in which the innermost range wins: the one that starts last, among equal
- * starts the one that ends first, among equal ranges the one with the greatest number (walks number
- * parents before children).
+ * Ranges are pushed in any order and may nest or overlap. spans_flatten turns them once into a sorted list of
+ * disjoint ones in which the innermost range wins: the one that starts last; among equal starts the one that
+ * ends first; among equal ranges the one with the greatest number (walks number parents before children).
  */
 #ifndef NM_SPANS_H
 #define NM_SPANS_H

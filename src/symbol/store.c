@@ -2,11 +2,11 @@
  *
  * store.c - the modules of a run, by path and build-id.
  *
- * A module is known by its path and build-id, so a program that is recompiled between two processes of one
- * run is two modules. Opening reads program headers and the build-id; if the file's build-id is not the
- * wanted one, the module stays without a file (debug information may still be found by id). A store that
- * decoded the answers of an earlier run (cache/items.h) knows its modules before they are asked for. A run
- * has at most some hundred modules: they are searched one by one, by the interned path.
+ * A program that is recompiled between two processes of one run is two modules. Opening a module reads its
+ * program headers and build-id. If the file has another build-id than the wanted one, the module stays
+ * without a file; its debug information may still be found by id. A store that decoded the answers of an
+ * earlier run (cache/items.h) knows its modules before they are queried. A run has at most some hundred
+ * modules, so they are searched linearly, by the interned path.
  */
 #include <stdlib.h>
 #include <string.h>

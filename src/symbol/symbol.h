@@ -2,11 +2,11 @@
  *
  * symbol.h - from addresses in ELF files to names: functions, inlined functions, lines, variables, types.
  *
- * Addresses here are link-time addresses of one module ("vaddr"); who calls knows where the module was
- * loaded.  Everything is lazy: opening a module reads its program headers only, symbol tables and
- * DWARF are read at the first question that needs them and kept.  A module without a file, without
- * symbols or with damaged debug information answers with less, never with an error.  All strings are
- * interned in the store and live as long as it does.  One thread at a time.
+ * Addresses here are link-time addresses of one module ("vaddr"); the caller knows where the module was
+ * loaded. Everything is lazy: opening a module reads only its program headers; symbol tables and DWARF are
+ * read at the first query that needs them, and kept. A module without a file, without symbols or with
+ * damaged debug information gives fewer answers, never an error. All strings are interned in the store and
+ * live as long as it. Only one thread at a time may use a store.
  */
 #ifndef NM_SYMBOL_H
 #define NM_SYMBOL_H
@@ -22,15 +22,15 @@ struct nm_module;
 int nm_symbols_new(struct nm_symbols **ret_symbols, struct nm_error *err);
 void nm_symbols_free(struct nm_symbols *symbols);
 
-/* The module at path, opened once per (path, build-id).  build_id may be NULL; if given and the file
- * has another one, the file was replaced meanwhile and is not used.  Separate debug information is
- * looked for beside the file, in /usr/lib/debug (by build-id and by .gnu_debuglink), and through
- * debuginfod if DEBUGINFOD_URLS is set.  Only exhausted memory is an error. */
+/* The module at path, opened once per (path, build-id). build_id may be NULL; if the file has another one, it
+ * was replaced meanwhile and is not used. Separate debug information is searched beside the file, in
+ * /usr/lib/debug (by build-id and by .gnu_debuglink), and through debuginfod if DEBUGINFOD_URLS is set. Only
+ * exhausted memory is an error. */
 int nm_symbols_module(struct nm_symbols *symbols, const char *path, const uint8_t *build_id,
 		      size_t build_id_bytes, struct nm_module **ret_module, struct nm_error *err);
 
-/* Reads ahead of the first questions: the symbol table of the module at path, its DWARF and its variables.
- * Optional: it moves work to a moment when the caller is idle, and changes no answer. */
+/* Reads ahead of the first queries: the symbol table of the module at path, its DWARF and its variables.
+ * Optional: it moves work to a time when the caller is idle, and changes no answer. */
 void nm_symbols_preload(struct nm_symbols *symbols, const char *path);
 
 /* Interns in the store's pool (NULL when memory is exhausted). */
@@ -45,7 +45,7 @@ int64_t nm_module_modified(const struct nm_module *module);
 enum nm_debug_level { NM_DEBUG_NONE, NM_DEBUG_SYMBOLS, NM_DEBUG_DWARF };
 enum nm_debug_level nm_module_debug_level(struct nm_module *module);
 
-/* What has to be added to vaddrs when the file's byte `file_offset` is mapped at `address`.
+/* The number to add to vaddrs if the file's byte `file_offset` is mapped at `address`.
  * 1 if a PT_LOAD segment holds that offset (for `executable` mappings: an executable one), else 0. */
 int nm_module_bias(struct nm_module *module, uint64_t address, uint64_t file_offset, int executable,
 		   uint64_t *ret_bias);
@@ -83,14 +83,14 @@ struct nm_source_position {
 size_t nm_module_source_positions(struct nm_module *module, uint64_t vaddr, struct nm_source_position *at,
 				  size_t max);
 
-/* Is a function called after its address? */
+/* Is a function named after its address? */
 int nm_is_nameless_function(const char *function);
 
-/* The MD5 of a source when it was compiled, in hexadecimal digits, or NULL if that is unknown or not one: of
- * a file that nm_module_source_positions has named. */
+/* The MD5 of a source when it was compiled, in hexadecimal digits, or NULL if it is unknown or units differ.
+ * The file is one that nm_module_source_positions has named. */
 const char *nm_module_digest(struct nm_module *module, const char *file);
 
-/* Machine code from vaddr on, as the file has it: at most `room` bytes, and none beyond its segment. Returns
+/* Machine code from vaddr on, from the file: at most `room` bytes, and none beyond its segment. Returns
  * their number; 0 without a file. */
 size_t nm_module_code(struct nm_module *module, uint64_t vaddr, uint8_t *ret_bytes, size_t room);
 
@@ -103,7 +103,7 @@ enum nm_variable_kind {
 	NM_VAR_SECTION /* no symbol here: name is the section's, e.g. ".bss" */
 };
 
-/* A variable and its place.  name is the source's, demangled, with its namespace, class or module.  A
+/* A variable and its address. name is the source's, demangled, with its namespace, class or module. A
  * function static is "function()::name" in C and Fortran, "app::use(int)::name" in C++.  type is
  * written as in the source language, or NULL: "struct node *[512]", "real(kind=8)(100,0:9)",
  * "[u64; 64]".  file and line are those of the declaration, or NULL and 0.  For NM_VAR_SECTION the

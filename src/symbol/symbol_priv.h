@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: MIT
  *
- * symbol_priv.h - what the files of this folder share: the module and its lazily built tables.
+ * symbol_priv.h - shared by the files of this folder: the module and its lazily built tables.
  *
  * A module owns up to two files: the program's own ELF file and a separate file of debug information
- * (`debug`).  `dwarf` belongs to whichever of them holds .debug_info.  Each table has a flag that says
- * whether it was asked for; a table that could not be built stays empty and is not tried again.
- * Strings taken from the mapped files live as long as the module; strings handed out are interned.
+ * (`debug`). `dwarf` belongs to the one that has .debug_info. Each table has a flag that says whether it was
+ * queried; a table that could not be built stays empty and is not tried again. Strings from the mapped files
+ * live as long as the module; strings returned to callers are interned.
  */
 #ifndef NM_SYMBOL_PRIV_H
 #define NM_SYMBOL_PRIV_H

@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: MIT
  *
- * variables.c - the module's variables by address: what DWARF declares, completed by the symbol table.
+ * variables.c - the module's variables by address: those that DWARF declares, completed by the symbol table.
  *
- * Where both know an address, name and type are DWARF's and the size is the greater of the two (the symbol
- * knows the length of a flexible array); a mangled symbol also gives the name where DWARF does not say which
- * function or namespace the variable is in. A symbol that covers a Fortran COMMON block stays under its
- * members and shows where no member is declared. What nobody names is a hole: the section's name, from the
- * variable before to the variable after. Types and places of declaration are read when a variable is first
- * asked for, since most never are.
+ * If both have an address, name and type are DWARF's, and the size is the larger of the two (the symbol
+ * knows the length of a flexible array). A mangled symbol also gives the name if DWARF does not say in which
+ * function or namespace the variable is. A symbol that covers a Fortran COMMON block shows only where no
+ * member is declared. Bytes without a name are a hole, from the variable before to the variable after, with
+ * the name of the section. Types and positions of declarations are read when a variable is first queried,
+ * since most never are.
  */
 #include <dwarf.h>
 #include <stdlib.h>

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * decode.c - stores the answers that items carry (items.h), for the look-ups of decoded.h.
+ * decode.c - stores the answers of items (items.h), for the look-ups of decoded.h.
  */
 #include <stdlib.h>
 #include <string.h>

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT
  *
- * assigned_call.c - what the result of a call is assigned to: the place of the call by DWARF, the rest by the
- * source.
+ * assigned_call.c - what the result of a call is assigned to: DWARF gives the position of the call,
+ * the source the rest.
  *
- * A member of the class whose method makes the call is named with its class, "Solver::assigns".
+ * A member of the class whose method makes the call has the class in its name, "Solver::assigns".
  */
 #include <dwarf.h>
 #include <stdio.h>

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: MIT
  *
- * digests.c - the MD5 of the sources that were compiled, where a line table of DWARF 5 tells it (clang and
- * rustc write them, gcc does not).
+ * digests.c - the MD5 of the sources that were compiled, from line tables of DWARF 5 (clang and rustc write
+ * it, gcc does not).
  *
- * libdw keeps the names of a table's files and passes over their digests, and has no question for them (0.183
- * to 0.191). So the head of the table, as far as its list of files, is read here once more; names come from
- * libdw, whose numbers are the list's. A file of which units tell different digests was changed between their
- * compilations, and has none.
+ * libdw (0.183 to 0.191) keeps the names of a table's files, skips their digests, and has no function for
+ * them. So the header of the table, up to its list of files, is read again here; names come from libdw,
+ * whose file numbers are those of the list. A file whose units have different digests was changed between
+ * their compilations, and has no digest.
  */
 #include <dwarf.h>
 #include <string.h>

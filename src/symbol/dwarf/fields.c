@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: MIT
  *
- * fields.c - the fields of structures: where each lies, and what the source calls it.
+ * fields.c - the fields of structures: their offsets, and their names in the source.
  *
- * A structure is flattened: members of a member are "outer.inner", those of a base class or of an anonymous
- * member have no prefix, those of an array of structures are "array[].inner" and repeat. A field that repeats
- * holds no further ones. Fields that overlap (members of a union, bit-fields of one byte) cannot be told
- * apart by their bytes: they are one field, "a|b"; so are the variants of an enumeration of Rust, which has
- * its own name. Types are interned: equal ones are one, whichever unit or module declares them, so that they
- * are compared by their addresses.
+ * A structure is flattened. Members of a member are "outer.inner", those of a base class or of an anonymous
+ * member have no prefix, those of an array of structures are "array[].inner" and repeat. A field that
+ * repeats is not flattened further. Fields that overlap (members of a union, bit-fields of one byte) cannot
+ * be told apart by their bytes, so they are one field, "a|b"; the variants of a Rust enumeration are one
+ * field with the enumeration's name. Types are interned: equal types are one, whichever unit or module
+ * declares them, so they are compared by address.
  */
 #include <dwarf.h>
 #include <stdio.h>

@@ -2,8 +2,8 @@
  *
  * lines.c - a unit's line table as rows sorted by address.
  *
- * libdw decodes and sorts the table; here each address keeps its last row (earlier ones cover no byte),
- * and sequences of discarded code (outside the executable segments) are left out.
+ * libdw decodes and sorts the table. Of the rows of one address only the last is kept, since earlier ones
+ * cover no byte. Sequences of discarded code (outside the executable segments) are left out.
  */
 #include "symbol_priv.h"
 

@@ -1,17 +1,18 @@
 /* SPDX-License-Identifier: MIT
  *
- * locals.c - the local variables of a function that are arrays, structures or unions of a cache line or more:
- * where they lie in its frame. Smaller ones share their lines with the rest of the frame.
+ * locals.c - the local variables of a function that are arrays, structures or unions of a cache line or
+ * more, with their location in the frame. Smaller ones share their lines with the rest of the frame.
  *
- * What counts is the distance from the end of the frame, the CFA of DWARF: the address above the return
- * address, which who follows calls knows. The frame base is the CFA itself or, from compilers of LLVM, %rbp,
- * which is 16 bytes below, or %rsp, which is where the unwind tables say: as far as it ever is, since a
- * variable is there while the frame is. A variable must have one place for the whole function, a constant
- * distance from the base, which arrays of variable length have not; those of inlined functions are in the
- * frame of the function that they are inlined into, and are called after the function that declares them.
+ * A location is a distance from the end of the frame, the CFA of DWARF: the address above the return
+ * address, which callers that follow calls know. The frame base is the CFA itself or, from LLVM compilers,
+ * %rbp, which is 16 bytes below, or %rsp, whose distance the unwind tables give: the largest one in the
+ * function, since a variable exists as long as the frame. A variable needs one location for the whole
+ * function, at a constant distance from the base, so arrays of variable length are left out. Variables of
+ * inlined functions are in the frame of the function around them, and are named after the function that
+ * declares them.
  *
- * Compilers give one place to variables that are not needed at a time. Those that overlap are one, "a|b",
- * with a type if all have that type and place.
+ * Compilers give one location to variables that are not needed at the same time. Those that overlap are one,
+ * "a|b", which has a type if all have the same type and location.
  */
 #include <dwarf.h>
 #include <stdio.h>

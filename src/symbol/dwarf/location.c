@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: MIT
  *
- * location.c - the place of a variable that has one for the whole run.
+ * location.c - the location of a variable that has the same one for the whole run.
  *
- * Such an expression begins with an address or, for thread-locals, a constant; most variables are
- * locals whose expression begins with a register, and are told apart by that first byte alone.
- * Values that never are in memory (DW_OP_stack_value), and computed or changing places, are not
- * places here.  Of a variable in pieces the first piece counts.
+ * Its expression begins with an address or, for thread-locals, a constant. Most variables are locals, whose
+ * expression begins with a register, so the first byte tells them apart. Values that are never in memory
+ * (DW_OP_stack_value) and computed or changing locations do not count. Of a variable in pieces the first
+ * piece counts.
  */
 #include <dwarf.h>
 

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT
  *
- * paths.c - paths of sources, made absolute where the compilation directory is.
+ * paths.c - paths of sources, made absolute if the compilation directory is absolute.
  *
- * libdw leaves a path relative when the compiler was given a relative one. Distributions that map their build
- * folders to "." leave nothing that it could be made absolute with.
+ * libdw leaves a path relative if the compiler was given a relative one. Distributions that map their build
+ * folders to "." leave no directory with which to make it absolute.
  */
 #include <dwarf.h>
 #include <stdio.h>

@@ -2,11 +2,11 @@
  *
  * types.c - a variable's type as its language writes it.
  *
- * C and C++ declarators are built from the inside out: while the chain of pointers, arrays and
- * functions is followed, the declarator grows around the (absent) name - "*", "(*)", "(*)[100]" - until
- * the base type is reached and goes in front.  Fortran writes bounds after the type, Rust writes
- * "[T; N]".  C++ and Rust names carry their namespaces.  Chains are followed for a bounded number
- * of steps, so a type that contains itself by damage ends.
+ * C and C++ declarators are built from the inside out: along the chain of pointers, arrays and functions,
+ * the declarator grows around the (absent) name, "*", "(*)", "(*)[100]", until the base type is reached and
+ * put in front. Fortran writes bounds after the type, Rust writes "[T; N]". C++ and Rust names include their
+ * namespaces. Chains are followed for a bounded number of steps, so a type that contains itself in damaged
+ * debug information ends.
  */
 #include <dwarf.h>
 #include <inttypes.h>

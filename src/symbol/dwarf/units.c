@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT
  *
- * units.c - which compilation unit an address belongs to.
+ * units.c - the compilation unit to which an address belongs.
  *
- * Made from the units' own ranges, since .debug_aranges may be missing (clang) or incomplete.  Only each
- * unit's first entry is read.  Units without ranges that hold functions nevertheless get theirs from
- * their functions.  Ranges outside executable segments are what the linker left of discarded code.
+ * The table is built from the units' own ranges, since .debug_aranges may be missing (clang) or incomplete.
+ * Only the first entry of each unit is read. A unit without ranges that has functions gets the ranges of
+ * these. Ranges outside executable segments belong to code that the linker discarded.
  */
 #include <dwarf.h>
 

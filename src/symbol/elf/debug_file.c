@@ -1,12 +1,11 @@
 /* SPDX-License-Identifier: MIT
  *
- * debug_file.c - where a module's DWARF is: in the file itself, or in a separate file.
+ * debug_file.c - finds a module's DWARF: in the file itself, or in a separate file.
  *
- * Separate files are taken in this order: by build-id under /usr/lib/debug, by .gnu_debuglink beside the
- * file, in .debug/ and under /usr/lib/debug, then from debuginfod.  A file counts if it carries the
- * wanted build-id; where the program has none, if its CRC-32 is the one in .gnu_debuglink.  Shared parts
- * moved out by dwz (.gnu_debugaltlink) and split units (.dwo) are found by libdw, which looks where
- * we do.
+ * Separate files are tried in this order: by build-id under /usr/lib/debug; by .gnu_debuglink beside the
+ * file, in .debug/ and under /usr/lib/debug; then from debuginfod. A file is accepted if it has the wanted
+ * build-id or, if the program has none, the CRC-32 of .gnu_debuglink. libdw finds shared parts moved out by
+ * dwz (.gnu_debugaltlink) and split units (.dwo) in the same folders.
  */
 #include <stdio.h>
 #include <string.h>

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: MIT
  *
- * debuginfod.c - debug files from a debuginfod server, when the user has named one.
+ * debuginfod.c - debug files from a debuginfod server, if the user has named one.
  *
- * The client library draws in libcurl and all that it needs, and most runs never use it.  So it is not
- * linked: it is loaded when DEBUGINFOD_URLS is set, and does without when it is not installed.  The
- * library keeps its own cache of files, also of those that the server does not have.
- * It is not unloaded again: libraries behind it leave exit handlers.
+ * The client library needs libcurl and all its libraries, and most runs never use it. So it is not linked,
+ * but loaded when DEBUGINFOD_URLS is set; without it there are no such files. The library has its own cache,
+ * also of files that the server lacks. It is never unloaded, because libraries that it loads leave exit
+ * handlers.
  */
 #include <dlfcn.h>
 #include <stdlib.h>

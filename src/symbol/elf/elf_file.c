@@ -2,7 +2,7 @@
  *
  * elf_file.c - opens an ELF file, reads its build-id, and finds its sections.
  *
- * The file is mapped, so the size of its debug information costs nothing until it is used.
+ * The file is mapped, so its debug information costs nothing until it is used.
  */
 #include <fcntl.h>
 #include <string.h>

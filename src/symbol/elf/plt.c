@@ -2,11 +2,11 @@
  *
  * plt.c - names for the stubs of the procedure linkage table: "memcpy@plt".
  *
- * No symbol names them.  On x86-64 a stub is an indirect jump through a slot (jmp *disp(%rip), perhaps
- * after endbr64 and with a bnd prefix), and a relocation says which symbol the slot is for; a lazy stub
- * under IBT pushes the index of its relocation in .rela.plt instead.  So the stub is decoded rather than
- * counted, which holds for .plt, .plt.sec and .plt.got of every linker.  Slots of IFUNCs without a
- * symbol (static programs) are named by the resolver.  On other machines stubs stay without a name.
+ * No symbol names them. On x86-64 a stub is an indirect jump through a slot (jmp *disp(%rip), perhaps after
+ * endbr64 and with a bnd prefix), and a relocation names the symbol of the slot. A lazy stub under IBT
+ * instead pushes the index of its relocation in .rela.plt. So stubs are decoded, not counted, which is
+ * correct for .plt, .plt.sec and .plt.got of every linker. Slots of IFUNCs without a symbol (static
+ * programs) are named by the resolver. On other machines stubs have no name.
  */
 #include <stdio.h>
 #include <stdlib.h>

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT
  *
- * segments.c - what a module's program headers say: its segments, and where it is mapped.
+ * segments.c - a module's program headers: its segments, and where it is mapped.
  *
- * If the program's own file is not to be had but its debug file is (found by build-id), the debug file's
- * program headers serve: they carry the same addresses, but not the same file offsets, so such a module
- * answers every question but that for its bias.
+ * If the program's own file is missing but its debug file was found by build-id, the program headers of the
+ * debug file are used. They have the same addresses, but not the same file offsets, so such a module answers
+ * every query except that of its bias.
  */
 #include "symbol_priv.h"
 

@@ -2,12 +2,11 @@
  *
  * symbols.c - the ELF symbol table as sorted lists of functions, objects and thread-local objects.
  *
- * Taken from .symtab of the program or of its debug file, else from .dynsym.  Where several symbols
- * share an address one is kept: with a type before without, global before weak before local, then the
- * shortest, then the first in the alphabet - a rule that depends on nothing but the names.  It keeps
- * the greatest size of them.  Symbols without size (assembly) reach to the next symbol or the end of
- * their section, and are dropped when they are labels inside a sized one.  Versions (stdout@GLIBC_2.2.5)
- * are cut off.
+ * They come from .symtab of the program or of its debug file, else from .dynsym. Of symbols with the same
+ * address one is kept: with a type before without, global before weak before local, then the shortest, then
+ * the alphabetically first. The rule depends only on the names. The symbol that is kept has the largest size
+ * of them. Symbols without size (assembly) extend to the next symbol or the end of their section, and are
+ * dropped if they are labels inside a sized one. Versions (stdout@GLIBC_2.2.5) are cut off.
  */
 #include <stdlib.h>
 #include <string.h>

@@ -2,10 +2,9 @@
  *
  * unwind_starts.c - where the functions of a stripped program begin.
  *
- * Programs keep the table that exceptions search (.eh_frame_hdr) when their symbols are stripped: pairs of a
- * function's start and its unwind information, relative to the table, in the order of the starts. The layout
- * is that of the Linux Standard Base, "Exception Frames"; other encodings than the one that linkers write are
- * left alone.
+ * Stripped programs keep the table that exceptions search (.eh_frame_hdr): pairs of a function's start and
+ * its unwind information, relative to the table, sorted by start. The layout is that of the Linux Standard
+ * Base, "Exception Frames". Only the encoding that linkers write is read.
  */
 #include <inttypes.h>
 #include <stdio.h>

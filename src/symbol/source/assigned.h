@@ -2,9 +2,9 @@
  *
  * assigned.h - what a source assigns the result of a call to, from its text.
  *
- * DWARF says where a call stands, not what becomes of its result. Compilers tell the column of a call: its
- * name, its opening parenthesis, or the last character of a new-expression or subscript. From there the text
- * is read to the left.
+ * DWARF gives the position of a call, but not the use of its result. Compilers give the column of a call:
+ * that of its name, its opening parenthesis, or the last character of a new-expression or subscript. From
+ * there the text is read to the left.
  */
 #ifndef NM_SYMBOL_ASSIGNED_H
 #define NM_SYMBOL_ASSIGNED_H
