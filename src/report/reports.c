@@ -2,8 +2,8 @@
  *
  * reports.c - the table of reports.
  *
- * A ranked report is `counts` summed by some keys (ranking.c makes its query, columns.c holds what it shows),
- * the most misses first; what it shows besides the usual columns stands here.
+ * A ranked report is `counts` summed by some keys, the most misses first. ranking.c builds its query,
+ * columns.c has the common columns; the table here adds those of one report.
  */
 #include <string.h>
 

@@ -1,11 +1,10 @@
 /* SPDX-License-Identifier: MIT
  *
- * advice.c - the rules of docs/advice.md, and the evidence that they are asked with.
+ * advice.c - the rules of docs/advice.md, and the evidence that they test.
  *
- * They stand in the order in which they are tried: what kind of memory it is before how it is used, since
- * nobody can pad the allocator's lists; then conflicts, because as long as lines collide all other figures
- * show that; then what is not used of a line; then what does not stay. Sizes are of the order of a line
- * because that is what a cache moves.
+ * Rules are tried in order. The kind of memory comes before its use, since nobody can pad the allocator's
+ * lists. Then come conflicts, because colliding lines distort all other figures; then unused bytes of lines;
+ * then lines that do not stay in the cache. Sizes are of the order of a line, the unit that a cache moves.
  */
 #include "advice.h"
 #include "memstream.h"

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT
  *
- * notes.c - the sentences under the summary: what to try against the first pairs, and what kept the
- * picture from being complete.
+ * notes.c - the sentences under the summary: what to try for the first pairs, and what is missing from the
+ * profile.
  *
- * Each of the first pairs gets what its rule says (advice.c), unless it has too little of the cost to matter,
- * or it has been said. Where cost is estimated, what saves most stands first.
+ * Each of the first pairs gets the advice of its rule (advice.c), unless its cost is too small or the same
+ * advice was given before. Where cost is estimated, the advice that saves most comes first.
  */
 #include <inttypes.h>
 #include <math.h>

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT
  *
- * rules_bytes.c - rules of chains of pointers and of bytes that are loaded and not used.
+ * rules_bytes.c - rules for chains of pointers, and for bytes that are loaded and not used.
  *
- * Chains come first: what waits for one load after the other gains most by another order, whatever its lines
- * hold. Then which fields are used, then how small blocks lie, then in which order an array is walked.
+ * Chains come first: loads that wait for each other gain most by another order, whatever their lines hold.
+ * Then come unused fields, then scattered small blocks, then the order in which an array is walked.
  */
 #include <math.h>
 

@@ -2,10 +2,10 @@
  *
  * verdict.c - see verdict.h.
  *
- * The estimated cycles of all misses of data (levels.h) are set against those that the instructions take
- * without any. Both are coarse, so a range is given: from twice as many misses under way together, prefetches
- * that cost half, and code that runs slowly by itself, to half as many, twice as dear and fast code.
- * docs/cost.md says where the figures come from.
+ * Compares the estimated cycles of all misses of data (levels.h) with those that the instructions take
+ * without misses. Both are rough, so the verdict has a range. Its low end assumes twice as many overlapping
+ * misses, prefetches at half the cost, and slow code; its high end half as many, twice the cost, and fast
+ * code. docs/cost.md has the sources of the figures.
  */
 #include "verdict.h"
 

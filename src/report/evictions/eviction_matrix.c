@@ -4,13 +4,12 @@
  *
  * As in Buck's dissertation, a row is an evictor, a column a victim, and a cell the percentage of the
  * victim's evictions that the row's object caused, so that a column (with the last row, all other objects)
- * sums to
- * 100. Objects that evict their own lines are on the diagonal, marked by a star: tiling may help. A large
- *      cell elsewhere suggests keeping two objects apart. Names are long and columns narrow, so a column
- *      bears the number of its row, or the name itself where that is short.
+ * adds up to 100 %. Objects that evict their own lines are on the diagonal, marked by a star: tiling may
+ * help. A large cell elsewhere suggests keeping two objects apart. Names are long and columns narrow, so the
+ * title of a column is the number of its row, or the name if that is short.
  *
- * CSV and JSON hold the same pairs, one a row, with counts; the other objects together are an evictor without
- * name.
+ * CSV and JSON have the same pairs, one in a row, with counts; the other objects together are an evictor
+ * without a name.
  */
 #include <stdlib.h>
 #include <string.h>

@@ -1,10 +1,9 @@
 /* SPDX-License-Identifier: MIT
  *
- * eviction_sets.c - the sets that lose lines: of one pair of objects, or of all.
+ * eviction_sets.c - the sets that lose lines of one pair of objects, or of all.
  *
- * Conflicts show in the sets: lines that collide because of their addresses leave few sets, over and over,
- * while capacity evictions are spread over all sets. So the report also says in how many sets half of the
- * evictions happened.
+ * Lines that collide because of their addresses leave few sets, over and over, while capacity evictions are
+ * spread over all sets. So the report also gives the number of sets that have half of the evictions.
  */
 #include <stdlib.h>
 #include <string.h>

@@ -2,11 +2,11 @@
  *
  * text.c - a table for people: aligned columns that fit the width.
  *
- * Numbers get the width that they need. Names and places share the rest: each gets its need or an equal part,
- * whichever is less. If that part falls below ENOUGH, the column with the highest drop_order is dropped. When
- * no column may be dropped any more, names get less, but at least LEAST: lines then exceed the width, which
- * is better than figures without names. Names of a column that differ stay different, and rows of which all names
- * that are left look the same get a number.
+ * Numbers get the width that they need. Names and places share the rest: each gets the width that it needs
+ * or an equal part, whichever is less. If that part is less than ENOUGH, the column with the highest
+ * drop_order is dropped. When no column may be dropped any more, names get less, but at least LEAST: lines
+ * then exceed the width, which is better than figures without names. Names that differ are shown
+ * differently, and rows whose visible names are all the same get a number.
  */
 #include <inttypes.h>
 #include <stdlib.h>

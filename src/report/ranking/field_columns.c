@@ -2,15 +2,15 @@
  *
  * field_columns.c - columns of ranked reports about the fields of objects.
  *
- * Two table expressions for ranking.c, and the columns that come of them:
+ * Two table expressions for ranking.c, and the columns that come from them:
  *
- *   g   where object and field are keys: where the field lies, how often it was used
- *   h   where object is a key: its structure; the hot fields, as few as have HOT % of the accesses, with their
- *       types and the bytes of a structure of them, in the order that needs least padding;
- *       the cold ones, not among them and used in at most COLD % of the residencies of their lines;
- *       and the two hot fields that cannot share a line but are visited together most often
+ *   g   if object and field are keys: the offset of the field, and how often it was used
+ *   h   if object is a key: its structure; the hot fields, the fewest with HOT % of the accesses, with their
+ *       types and the bytes of a structure of them, in the order that needs least padding; the cold fields,
+ *       not hot and used in at most COLD % of the residencies of their lines; and the two hot fields that
+ *       cannot share a line but are visited together most often
  *
- * An object of several structures is shown by the one with the most accesses.
+ * An object of several structures is represented by the one with the most accesses.
  */
 #include "columns.h"
 

@@ -2,7 +2,7 @@
  *
  * inner_frames.c - for a line of the user's code, the line of inlined code with most of its misses.
  *
- * A table expression for ranking.c, and the columns that come of it:
+ * A table expression for ranking.c, and the columns that come from it:
  *
  *     m   for each place, the innermost frame with the most misses
  */

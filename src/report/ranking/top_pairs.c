@@ -1,16 +1,16 @@
 /* SPDX-License-Identifier: MIT
  *
- * top_pairs.c - of many objects, or pairs of object and line, those that are first.
+ * top_pairs.c - the first of many objects, or of many pairs of object and line.
  *
- * A ranking shows some rows and sums up twenty columns of all of them, under keys that are texts. Where it is
- * ranked by what is known of numbers alone, three columns are summed under two numbers, and all else only for
- * what is shown:
+ * A ranking shows a few rows, but sums up twenty columns of all rows by keys that are texts. If numbers
+ * alone determine the rank, this query sums only three columns by two numbers; all other columns are summed
+ * only for the rows that are shown:
  *
  *     b   by site and name of the object, or name alone (views `cells` and `places`): misses, cycles, cold
  *         misses
- *     a   the places of the first ones, and of all that come to as much as the last of these, with their
- *        
- * texts */
+ *     a   the places of the first ones, and of all that are equal to the last of these, with their
+ *         texts
+ */
 #include <string.h>
 
 #include "ranking.h"

@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: MIT
  *
- * walk_columns.c - what ranked reports know of the order in which lines of code load an object, where the
+ * walk_columns.c - columns of ranked reports about the order in which lines of code load an object, if the
  * machine foresees loads.
  *
- * Two table expressions for ranking.c, and the columns that come of them:
+ * Two table expressions for ranking.c, and the columns that come from them:
  *
- *     v   where object, line and function are keys: by how much the loads of the line step
- *     q   the lines of each object, the one that loads most first: the *other* line of a row is the first
- *         that is not its own
+ *     v   if object, line and function are keys: the step of the line's loads
+ *     q   the lines of each object, most loads first: the *other* line of a row is the first of them that is
+ *         not its own
  */
 #include "columns.h"
 
