@@ -3,8 +3,8 @@
  * pass_distances.c - stack and reuse distances (stack.h) of every reference, by its attribution and that of
  * the previous touch of the line. Lines are those of the first data level.
  *
- * References of all threads are one stream. A reference to the line touched last has distance 0. Those are
- * not counted: they are the references of an attribution less those that have another distance.
+ * The references of all threads are one stream. References at distance 0, to the line touched last, are not
+ * counted: their number is that of all references of an attribution less those at other distances.
  */
 #include <math.h>
 #include <stdlib.h>

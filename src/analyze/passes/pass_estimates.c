@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * pass_estimates.c - curves estimated from samples (estimator.h), which are taken from all references at the
- * rates that the user asked for, or are those of a sampled recording.
+ * pass_estimates.c - curves estimated from samples (estimator.h). The samples are drawn from all references
+ * at the rates that the user requested, or are those of a sampled recording.
  *
  * Estimators that need reuse samples of one rate share them. References that are not counted are left out,
  * because to an estimator every touch is part of the curve.

@@ -1,19 +1,17 @@
 /* SPDX-License-Identifier: MIT
  *
- * pass_strides.c - by how many bytes an access steps from its last address to the next.
+ * pass_strides.c - strides: the distance in bytes between two successive addresses that one instruction
+ * reads (or writes) in one object.
  *
- * A stride is the distance between two successive addresses that one instruction reads (or writes) in one
- * object. Each attribution (a line of code and an object) has a few counters of strides. A stride without a
- * counter decrements the smallest one, and takes it over when it is 0. So a count is never too high, and
- * exact as long as there are no more strides than counters; a stride that more than half of the accesses
- * follow is always among them. References of bursts are looked at (bursts.h), and no step leads from one
- * burst to the next.
+ * Each attribution (a line of code and an object) has a few counters of strides. A stride without a counter
+ * decrements the smallest one, and takes it over at 0. So a count is never too high, and exact if there are
+ * no more strides than counters; a stride of more than half of the accesses always has a counter. Strides
+ * are taken from bursts (bursts.h), and never from one burst to the next.
  *
- * Of the same accesses it is counted how many follow a pointer that the one before them loaded
- * (NM_WIRE_CHASES), since processors cannot overlap those. Of the misses of an attribution that nothing
- * foresees, as many are taken to be chained as its function chases through the object for each of its
- * accesses, and at most all: where the line that goes on to the next node is not the one that misses on it,
- * each step of the one stands for an access of the other.
+ * The pass also counts the accesses that follow a pointer which the previous one loaded (NM_WIRE_CHASES),
+ * since processors cannot overlap those. The share of chained misses of an attribution, among those that
+ * nothing foresees, is the number of such accesses that its function makes in the object for each of its own
+ * accesses, at most 1. The line that goes on to the next node is often not the one that misses on it.
  *
  * Dropped: the last address and a majority vote in each inline-cache entry, which more than doubles what the
  * hot path reads and writes.
