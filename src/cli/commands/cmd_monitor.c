@@ -1,15 +1,15 @@
 /* SPDX-License-Identifier: MIT
  *
- * cmd_monitor.c - nearmiss monitor: picks single events of the caches, and counts or shows them.
+ * cmd_monitor.c - nearmiss monitor: selects single events of the caches, and counts or shows them.
  *
- * A question has two parts. *Filters* pick events: --event, --level, --range, --object, --function; an
- * event must pass all of them. One *mode* says what to do with those that pass: count them (the default),
- * draw a histogram (--histogram), show the history of a line (--sequence) or the n-th event (--nth). So
- * triggers need no language of their own: "the 1000th eviction of this line" is --event=replace --range=LINE
+ * A query has two parts. *Filters* select events: --event, --level, --range, --object, --function; an event
+ * must pass all of them. One *mode* says what to do with the selected events: count them (the default), draw
+ * a histogram (--histogram), show the history of a line (--sequence) or the n-th event (--nth). So triggers
+ * need no language of their own: "the 1000th eviction of this line" is --event=replace --range=LINE
  * --nth=1000.
  *
- * The table is the only output unless --profile is given. For a program it goes to stderr, as the summary
- * of `record` does: stdout is the program's.
+ * The table is the only output unless --profile is given. For a program it goes to stderr, like the summary
+ * of `record`: stdout is the program's.
  */
 #include <errno.h>
 #include <inttypes.h>

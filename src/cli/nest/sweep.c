@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT
  *
- * sweep.c - nearmiss nest --sweep: misses of each array or reference over a parameter or a base address.
+ * sweep.c - nearmiss nest --sweep: misses of each array or reference for each value of a parameter or a base
+ * address.
  *
  * Each value is a separate run with cold caches. References of warm-up loops are not counted. In text the
- * last column is a plot that runs down the rows: each letter is an array, at its share of the greatest count
- * of all.
+ * last column is a plot that runs down the rows: each letter is an array, at its share of the largest count.
  */
 #include <stdio.h>
 #include <stdlib.h>
