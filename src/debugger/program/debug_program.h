@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * debug_program.h - what is debugged: the references of a loop nest or a trace, or of a part of it, and what
- * their attribution keys, objects and addresses are called.
+ * debug_program.h - the program to debug: the references of a loop nest or a trace, or of a part of it, and
+ * the names of their attribution keys, objects and addresses.
  *
  * Positions count references from 1; position 0 is before the first one.
  */

@@ -2,8 +2,7 @@
  *
  * program_nest.c - the references of a loop nest, as a program to debug.
  *
- * Each reference of the text has two attribution keys: of the iterations that count, and of those that warm
- * up.
+ * Each reference of the text has two attribution keys: one for iterations that count, and one for warm-up.
  */
 #include <stdlib.h>
 #include <string.h>

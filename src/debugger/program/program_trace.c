@@ -2,9 +2,9 @@
  *
  * program_trace.c - the references of a trace, as a program to debug.
  *
- * The trace is replayed, with a pass (pass.h) that keeps what the memory hierarchy of nearmiss-replay(1)
- * would be fed: the same references in the same order under the same keys, with all that a model is told
- * beside them. Each process image is a program; one of them is debugged.
+ * The trace is replayed, with a pass (pass.h) that keeps what nearmiss-replay(1) would feed to the memory
+ * hierarchy: the same references in the same order with the same keys, and all other input of the models.
+ * Each process image is a program; one of them is debugged.
  */
 #include <assert.h>
 #include <stdlib.h>

@@ -2,8 +2,8 @@
  *
  * references.c - see references.h.
  *
- * A reference is a byte of flags, then numbers (varint.h) for what the table does not guess: the key, size
- * and kind, and by how much the key's address moved.
+ * A reference is a byte of flags, then numbers (varint.h) for what the table does not predict: the key, size
+ * and kind, and the distance from the key's last address.
  */
 #include "references.h"
 

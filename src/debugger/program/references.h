@@ -2,12 +2,12 @@
  *
  * references.h - the references of a run, packed, so that any of them is found by its number.
  *
- * Blocks of NM_REFERENCE_BLOCK references are coded by themselves: a small table, empty at the start of a
- * block, remembers for each attribution key its last address and the key that came next. Most references
- * then take a few bytes, which zstd packs further. To read one, its block is decoded until there.
+ * Blocks of NM_REFERENCE_BLOCK references are coded independently. A small table, empty at the start of a
+ * block, keeps the last address of each attribution key, and the key that came next. Most references then
+ * take a few bytes, which zstd compresses further. To read a reference, its block is decoded up to it.
  *
- * Packed blocks lie in memory that is mapped as shared: a process that forks copies no page tables for it. A
- * reader is small for the same reason: what it writes is copied in each process.
+ * Packed blocks are in shared mappings, because a process that forks copies no page tables for those. A
+ * reader is small for a similar reason: each process copies the pages that it writes.
  */
 #ifndef NM_REFERENCES_H
 #define NM_REFERENCES_H
