@@ -4,7 +4,7 @@
  * more, with their location in the frame. Smaller ones share their lines with the rest of the frame.
  *
  * A location is a distance from the end of the frame, the CFA of DWARF: the address above the return
- * address, which callers that follow calls know. The frame base is the CFA itself or, from LLVM compilers,
+ * address, which readers of the wire know. The frame base is the CFA itself or, from LLVM compilers,
  * %rbp, which is 16 bytes below, or %rsp, whose distance the unwind tables give: the largest one in the
  * function, since a variable exists as long as the frame. A variable needs one location for the whole
  * function, at a constant distance from the base, so arrays of variable length are left out. Variables of
