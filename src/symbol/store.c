@@ -50,7 +50,7 @@ static int same_id(const struct nm_module *module, const uint8_t *build_id, size
 	return module->wanted_id_bytes == bytes && !memcmp(module->wanted_id, build_id, bytes);
 }
 
-/* Without a build-id, what is at the path is asked for: not a module whose file was replaced. */
+/* Without a build-id, the file that is now at the path is meant: not a module whose file was replaced. */
 static int serves(const struct nm_module *module, const uint8_t *build_id, size_t bytes)
 {
 	if (build_id)

@@ -164,26 +164,25 @@ struct nm_locals {
 };
 
 /* The local variables of the function at vaddr that are arrays, structures or unions of a cache line or more
- * and have one place in its frame for the whole function (dwarf/locals.c). NULL: none. Equal lists have equal
+ * and have one location in its frame for the whole function (dwarf/locals.c). NULL: none. Equal lists have equal
  * addresses. */
 const struct nm_locals *nm_module_locals(struct nm_module *module, uint64_t vaddr);
 
-/* What a block of so many bytes is made of that the call at vaddr allocates, as far as the debug information
- * tells (allocated.c). NM_ALLOCATED_UNKNOWN: nothing here, perhaps in the caller. */
+/* The type of the block of `bytes` bytes that the call at vaddr allocates, if the debug information gives it
+ * (allocated.c). NM_ALLOCATED_UNKNOWN: nothing here, perhaps in the caller. */
 enum nm_allocated { NM_ALLOCATED_UNKNOWN, NM_ALLOCATED_STRUCTURE, NM_ALLOCATED_OTHER };
 enum nm_allocated nm_module_allocated(struct nm_module *module, uint64_t vaddr, uint64_t bytes,
 				      const struct nm_type **ret_type);
 
-/* One of the source positions of the call at vaddr: position 0 is the innermost. callee: the function that is
- * called there, as nm_source_position names it, or NULL; order: how many calls of its line come before it in
- * the code. */
+/* One of the source positions of the call at vaddr: position 0 is the innermost. callee: the called function,
+ * as nm_source_position names it, or NULL; order: the number of calls of its line before it in the code. */
 struct nm_call_place {
 	unsigned position, order;
 	const char *callee;
 };
 
 /* What the source assigns the result of a call to ("u", "SD.grid", "Solver::assigns", "v[]";
- * source/assigned.h), or NULL if it does not tell or cannot be read; and the column of the call, or 0. */
+ * source/assigned.h), or NULL if that is unknown; and the column of the call, or 0. */
 struct nm_assigned {
 	const char *name;
 	uint32_t column;
@@ -195,13 +194,13 @@ struct nm_assigned nm_module_assigned(struct nm_module *module, uint64_t vaddr,
 				      const struct nm_call_place *call);
 
 /* The symbol cache: answers that outlive the files. A store that encodes writes every answer that it gives,
- * and all lines of each function that it is asked for; a store that decodes them gives the same answers
- * without the files.
+ * and all lines of each function in a query; a store that decodes them gives the same answers without the
+ * files.
  *
  * nm_symbols_take_encoded returns what was encoded since the last call (valid until the next one); `last`
  * declares the answers complete, so that a decoding store never opens a file. nm_symbols_decode takes these
  * pieces in order; NM_EFORMAT if one is damaged. Between nm_symbols_expect_more(1) and (0) files are not
- * opened either: the pieces must arrive before the questions that they answer. */
+ * opened either: the pieces must arrive before the queries that they answer. */
 int nm_symbols_start_encoding(struct nm_symbols *symbols, struct nm_error *err);
 int nm_symbols_take_encoded(struct nm_symbols *symbols, int last, const uint8_t **ret_bytes,
 			    size_t *ret_count, struct nm_error *err);
@@ -209,10 +208,10 @@ int nm_symbols_decode(struct nm_symbols *symbols, const uint8_t *bytes, size_t c
 void nm_symbols_expect_more(struct nm_symbols *symbols, int more);
 
 /* The symbol cache of a program in a folder, for later recordings (cache/folder.c). nm_symbols_load_cache,
- * called before any question, decodes the answers of earlier runs unless one of their files has changed; 1 if
+ * called before any query, decodes the answers of earlier runs unless one of their files has changed; 1 if
  * there were any, 0 if not, or NM_ENOMEM. nm_symbols_save_cache adds the answers given since. It creates the
- * folder if the user owns the folder above it, or the one above that; where it cannot write, nothing is
- * kept. */
+ * folder if the user owns the folder above it, or the one above that; if it cannot write, it keeps
+ * nothing. */
 int nm_symbols_load_cache(struct nm_symbols *symbols, const char *folder, const char *program,
 			  struct nm_error *err);
 void nm_symbols_save_cache(struct nm_symbols *symbols, const char *folder, const char *program);

@@ -51,7 +51,7 @@ struct section {
 struct elf_symbol {
 	uint64_t low, end;
 	const char *raw;
-	const char *plain; /* demangled and without clone suffix, interned; NULL until asked for */
+	const char *plain; /* demangled and without clone suffix, interned; NULL until queried */
 	uint8_t rank;      /* of equals the lowest wins: global 0, weak 1, local 2, no type +4 */
 };
 struct elf_symbols nm_vec(struct elf_symbol);
@@ -67,7 +67,7 @@ struct line_rows nm_vec(struct line_row);
 /* A function or an inlined instance of one.  Parents come before children. */
 struct frame {
 	Dwarf_Die die;
-	const char *name;      /* NULL until asked for */
+	const char *name;      /* NULL until queried */
 	const char *call_file; /* with call_line and call_read: where it is inlined */
 	uint32_t call_line;
 	int call_read;
@@ -88,7 +88,7 @@ struct unit {
 };
 struct units nm_vec(struct unit);
 
-/* A variable with its DIE (if any): type, file and line are worked out when first asked for. */
+/* A variable with its DIE (if any): type, file and line are read at the first query. */
 struct variable {
 	struct nm_variable seen;
 	Dwarf_Die die;
@@ -113,7 +113,7 @@ struct nm_symbols {
 struct nm_module {
 	struct nm_symbols *store;
 	const char *path, *name;
-	uint8_t wanted_id[BUILD_ID_MAX]; /* the build-id asked for, or the file's */
+	uint8_t wanted_id[BUILD_ID_MAX]; /* the requested build-id, or the file's */
 	size_t wanted_id_bytes;
 	struct elf_file file, debug;
 	int had_file;                    /* `file` could be opened, here or where the answers are from */
@@ -137,7 +137,7 @@ struct nm_module {
 	struct nm_map scoped_names; /* declaration of a function -> its interned name with scopes */
 	struct spans unit_spans;    /* flat; id: units */
 
-	Dwarf_CFI *cfi; /* the unwind tables of `file`, once they were asked for */
+	Dwarf_CFI *cfi; /* the unwind tables of `file`, once they were needed */
 
 	struct nm_map digests; /* interned path of a source -> interned digest, "" if units disagree */
 
@@ -237,7 +237,7 @@ void unit_read_frames(struct nm_module *module, struct unit *unit);
 const char *frame_name(struct nm_module *module, const struct unit *unit, struct frame *frame);
 void frame_call(struct nm_module *module, struct frame *frame, const char **ret_file, uint32_t *ret_line);
 
-/* What stands before the name of a variable of the function: "rank()::", "app::use(int)::". Interned; NULL
+/* The prefix of the names of the function's variables: "rank()::", "app::use(int)::". Interned; NULL
  * when memory is exhausted. */
 const char *function_prefix(struct nm_module *module, Dwarf_Die *function);
 

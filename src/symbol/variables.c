@@ -22,7 +22,7 @@ struct merge {
 	int is_thread_local;
 };
 
-/* Of one address the entry that stands first in the file; symbols are added later. */
+/* Of entries with the same address the first in the file; symbols are added later. */
 static int by_address(const void *left, const void *right)
 {
 	const struct variable *a = left, *b = right;
@@ -83,7 +83,7 @@ static void add_symbols(struct nm_module *module, const struct merge *merge)
 	}
 }
 
-/* A variable whose size nobody knows owns its first byte. */
+/* A variable of unknown size owns its first byte. */
 static void make_spans(const struct merge *merge)
 {
 	struct variables *list = merge->variables;

@@ -300,7 +300,7 @@ static int assigned_name(const char *text, char *word, unsigned *ret_steps)
 }
 
 /* All pointers of this name, or declared on this line: what they lead to, if they agree. A pointer to void
- * agrees with every other and tells nothing. */
+ * agrees with every other and is no evidence. */
 static enum nm_allocated agreed(struct search *s, const char *name, unsigned steps, uint32_t line)
 {
 	Dwarf_Die target = {0}, other;

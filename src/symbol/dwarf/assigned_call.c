@@ -71,7 +71,7 @@ static const char *qualified(struct nm_module *module, const struct frame *frame
 	return interned;
 }
 
-/* The frame of a position, and where its call stands. */
+/* The frame of a position, and the source position of its call. */
 static const struct frame *find_place(struct nm_module *module, struct unit *unit, uint64_t vaddr,
 				      unsigned position, const char **ret_file, uint32_t *ret_line,
 				      uint32_t *ret_column)

@@ -203,7 +203,7 @@ static const char *qualifier_of(int tag)
 	}
 }
 
-/* A qualifier of a pointer stands behind its star, every other one in front of the base type. */
+/* A qualifier of a pointer comes after its star, every other one before the base type. */
 static void put_qualifier(struct speller *speller, const char *qualifier, int of_pointer)
 {
 	if (of_pointer) {

@@ -46,7 +46,7 @@ static void bound_units(struct nm_module *module, uint64_t section_bytes)
 			end = dwarf_dieoffset(&module->units.at[i + 1].die);
 		unit->bytes = end > start ? end - start : section_bytes;
 		if (unit->body.cu != unit->die.cu)
-			unit->bytes = UINT32_MAX; /* the split file's section: its size is not at hand */
+			unit->bytes = UINT32_MAX; /* the split file's section: its size is unknown here */
 	}
 }
 

@@ -53,7 +53,7 @@ static const char *demangled(struct reader *reader, Dwarf_Die *die)
 /* The scope that the entries inside die are in.  0 if nothing inside matters. */
 static int enter(struct reader *reader, Dwarf_Die *die, const struct scope *around, struct scope *ret_scope)
 {
-	const char *name; /* not asked for where it does not matter: that is a third of the walk */
+	const char *name; /* read only if it matters: reading it takes a third of the walk */
 	*ret_scope = *around;
 	switch (dwarf_tag(die)) {
 	case DW_TAG_lexical_block:

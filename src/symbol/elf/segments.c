@@ -54,7 +54,7 @@ int module_holds_code(const struct nm_module *module, uint64_t vaddr) { return h
 
 int module_holds(const struct nm_module *module, uint64_t vaddr) { return holds(module, vaddr, 0); }
 
-/* Segments may share a page of the file; the one whose first page is asked for is meant. */
+/* Segments may share a page of the file; the segment is the one whose first page is requested. */
 int nm_module_bias(struct nm_module *module, uint64_t address, uint64_t file_offset, int executable,
 		   uint64_t *ret_bias)
 {

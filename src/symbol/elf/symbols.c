@@ -106,7 +106,7 @@ static struct elf_symbols *list_of(struct nm_module *module, const GElf_Sym *sym
 	}
 }
 
-/* LLVM's name of a constant, "anon.0f3c...d7.12", which tells nobody what it is. */
+/* LLVM's name of a constant, "anon.0f3c...d7.12", which says nothing to a reader. */
 static int is_hash(const char *name)
 {
 	enum { DIGITS = 32 };

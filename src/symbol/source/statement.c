@@ -10,7 +10,7 @@
 
 enum { LINES_BEFORE = 6, LINES_BEHIND = 4, LINES_OF_COPY = 8 };
 
-/* Blanks comments of one line, and what stands between quotes, so that no bracket or sign of it is taken for
+/* Blanks comments of one line, and text between quotes, so that no bracket or sign of it is taken for
  * code. */
 static void blank_texts(char *line)
 {
@@ -41,7 +41,7 @@ static int is_fortran_source(const char *file)
 	return dot && (dot[1] == 'f' || dot[1] == 'F');
 }
 
-/* Does a statement end with this line?  A line without code ends what stands before it, too. */
+/* Does a statement end with this line?  A line without code ends the statement before it, too. */
 static int ends(const char *line, int by_line)
 {
 	size_t n = strlen(line);
