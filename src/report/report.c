@@ -30,7 +30,7 @@ static int choose_names(struct nm_profile *profile, struct nm_selection *selecti
 	return status;
 }
 
-/* Whether something is there, for which a code may stand. 0 or that code. */
+/* Stores whether something was found. A negative `found` is a code, and returned; else 0. */
 static int note(int found, int *ret_there)
 {
 	*ret_there = found > 0;

@@ -30,23 +30,23 @@ struct nm_report_request {
 	const char *sort;          /* name of a column; NULL: the report's own */
 	int64_t limit;             /* rows; 0: all */
 	const char *by;            /* for nm_report_by: names of keys, by commas */
-	const char *columns;       /* what text shows, by commas; NULL: the report's own choice */
-	const char *latency;       /* "L2=14,memory=200"; NULL: what is known of the levels */
+	const char *columns;       /* columns in text, by commas; NULL: the report's own choice */
+	const char *latency;       /* "L2=14,memory=200"; NULL: those of the levels */
 	enum nm_shown_frame frame; /* which frame of inlined calls the keys function, file and line name */
-	/* Only these: a name, or a pattern with *, ? and [...]; of files the last components will do. NULL:
+	/* Only these: a name, or a pattern with *, ? and [...]; for files the last components are enough. NULL:
 	 * all. */
 	const char *object, *function, *file;
 };
 
 struct nm_report;
 extern const struct nm_report nm_report_by;       /* counts by the keys of the request */
-const struct nm_report *nm_report_at(unsigned i); /* NULL behind the last; the first is the default */
+const struct nm_report *nm_report_at(unsigned i); /* NULL after the last; the first is the default */
 const struct nm_report *nm_report_named(const char *name);
 const char *nm_report_name(const struct nm_report *report);
 const char *nm_report_summary(const struct nm_report *report);
 
-/* NM_EINVAL: no such level, process, thread, object, function, file, key or column; the text tells what there
- * is, or what is near. */
+/* NM_EINVAL: no such level, process, thread, object, function, file, key or column; the message lists those
+ * that exist, or similar ones. */
 int nm_report_run(const struct nm_report *report, struct nm_profile *profile,
 		  const struct nm_report_request *request, const struct nm_style *style, FILE *out,
 		  struct nm_error *err);

@@ -118,13 +118,13 @@ static void print_processes(const struct summary *summary, FILE *out)
 	fputc('\n', out);
 }
 
-/* Whether what stands at the end of a SPEC is no level. */
+/* Whether the last part of a SPEC is no level. */
 static int is_of_memory(const char *spec)
 {
 	return !strncmp(spec, "foresee=", 8) || !strncmp(spec, "nodes=", 6) || !strncmp(spec, "memory=", 7);
 }
 
-/* A line for each machine: their levels differ in what stands before their names. */
+/* A line for each machine: their levels differ in the prefix of their names. */
 static void print_spec(const char *spec, FILE *out)
 {
 	const char *level = spec, *end;

@@ -214,7 +214,7 @@ static int note_missing_symbols(struct note_writer *r, struct nm_profile *profil
 	return add_note(r, text);
 }
 
-/* For misses in a library function that was called, not inlined, by nobody knows whom. */
+/* For misses in a library function that was called, not inlined, by an unknown caller. */
 static int note_library(struct note_writer *r, struct nm_profile *profile)
 {
 	int has_calls = nm_profile_has_contexts(profile, r->err);

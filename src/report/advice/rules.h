@@ -86,7 +86,7 @@ static inline int follows_no_order(const struct nm_evidence *e)
 /* Most loads wait for the one before them. */
 static inline int chained(const struct nm_evidence *e) { return half(e, e->chained); }
 
-/* Another object pushed out most of the lines. */
+/* Another object evicted most of the lines. */
 static inline int has_rival(const struct nm_evidence *e) { return e->evictor && !is(e->evictor, e->object); }
 
 /* Parts of the misses that are saved. */

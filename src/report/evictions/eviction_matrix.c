@@ -204,7 +204,7 @@ static int lay_row(struct matrix *m, size_t row)
 		took += row == m->n || i == row ? nm_table_at(&m->top, i, 1)->integer : 0;
 		lost += row == m->n || i == row ? nm_table_at(&m->top, i, 2)->integer : 0;
 	}
-	if (row == m->n) { /* every line is pushed out by someone and lost by someone */
+	if (row == m->n) { /* every eviction has an evictor and a victim */
 		took = nm_table_at(&m->total, 0, 0)->integer - took;
 		lost = nm_table_at(&m->total, 0, 0)->integer - lost;
 	}

@@ -13,7 +13,7 @@ struct nm_evictions_request {
 	/* Objects: a name, or a pattern with *, ? and [...]. Without both, the matrix is shown, else the
 	 * lines. */
 	const char *evictor, *victim;
-	const char *function; /* only lines of this one, or of a pattern, push out; NULL: of all */
+	const char *function; /* only evictions by lines of this one, or of a pattern; NULL: by all */
 	const char
 	    *sort;     /* of the matrix: "lost", "took" or "self"; else a column; NULL: lost, count, lines */
 	int64_t limit; /* objects of the matrix, lines or sets; 0: all; -1: as many as usual */

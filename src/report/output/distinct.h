@@ -13,7 +13,7 @@
 #include "arena.h"
 #include "map.h"
 
-/* Initialise with {0}. All names must be asked for with one width. */
+/* Initialise with {0}. All names must be requested with the same width. */
 struct nm_distinct {
 	struct nm_strings pool;
 	struct nm_map shown;   /* interned name -> what is shown for it, interned */

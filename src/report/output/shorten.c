@@ -129,7 +129,7 @@ static void drop_empty_list(char *text, const char *ellipsis)
 		memmove(text + at, text + tail, strlen(text + tail) + 1);
 }
 
-/* Cuts out the middle of what stands before the place, if that leaves at least a letter on both sides. */
+/* Cuts out the middle of the text before the place, if that leaves at least a letter on both sides. */
 static void cut_middle(char *text, size_t width, const char *ellipsis)
 {
 	size_t tail = location_start(text), mark = nm_utf8_width(ellipsis);

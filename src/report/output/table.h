@@ -19,7 +19,7 @@ struct nm_table;
 enum nm_column_kind {
 	NM_COLUMN_PLAIN,   /* as it comes from the query */
 	NM_COLUMN_TEXT,    /* never shortened */
-	NM_COLUMN_RIGHT,   /* never shortened, stands right */
+	NM_COLUMN_RIGHT,   /* never shortened, aligned right */
 	NM_COLUMN_NUMBER,  /* digits in groups of three */
 	NM_COLUMN_REAL,    /* with `decimals` */
 	NM_COLUMN_BYTES,   /* 32K, 1M where that is exact */

@@ -347,8 +347,8 @@ static int tell_rows_apart(struct layout *layout)
 	return status;
 }
 
-/* Texts stand left, numbers right: a column of which every value is a number. */
-static int stands_right(const struct layout *layout, unsigned column)
+/* Whether a column is aligned right: one in which every value is a number. */
+static int is_right_aligned(const struct layout *layout, unsigned column)
 {
 	const struct nm_table *table = layout->table;
 	size_t row;
@@ -400,7 +400,7 @@ static int print(const struct layout *layout, FILE *out)
 	if (!right)
 		return NM_ENOMEM;
 	for (i = 0; i < layout->table->column_count; i++)
-		right[i] = (char)stands_right(layout, i);
+		right[i] = (char)is_right_aligned(layout, i);
 	for (line = 0; line <= layout->table->row_count; line++) {
 		if (layout->style->colour && !line)
 			fputs("\033[1m", out);

@@ -48,7 +48,7 @@ struct query_builder {
 	struct nm_query *query;
 	const struct nm_report *report;
 	const struct nm_selection *selection;
-	unsigned order[KEYS + 1], count; /* keys as they were asked for */
+	unsigned order[KEYS + 1], count; /* keys as requested */
 	unsigned requested_count;        /* those behind it only serve to find the cause */
 	int has[KEYS];
 	FILE *select, *ties; /* the result's columns; the keys among them */
