@@ -43,7 +43,7 @@ static int is_same(const struct nm_event_row *a, const struct nm_event_row *b)
 	       a->level == b->level;
 }
 
-/* What tells rows apart. */
+/* The key of a row. */
 static struct nm_event_row key_of(const struct nm_event_filter *s, const struct nm_event_row *row)
 {
 	struct nm_event_row key = *row;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
  * pass_cache.c - the memory hierarchy: misses, their classes, reuse and evictions per attribution key and
- * level; and what was asked for of its single events.
+ * level; and the single events that a query selects.
  */
 #include <stdlib.h>
 #include <string.h>

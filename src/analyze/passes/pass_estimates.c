@@ -225,7 +225,7 @@ static int end_samplings(struct estimates *e)
 	return status;
 }
 
-/* Whether a method is asked for at several rates. */
+/* Whether a method is requested at several rates. */
 static int has_rates(const struct estimates *e, const struct nm_estimator *estimator)
 {
 	unsigned n = 0;

@@ -11,7 +11,7 @@
 #include "workers.h"
 
 enum {
-	SEEN = 64,          /* sampled accesses to a bucket before its type is asked for */
+	SEEN = 64,          /* sampled accesses to a bucket before its type is looked up */
 	ALL_BATCHES = 1024, /* every sampled batch is looked at until so many have passed; then */
 	OF_BURST = 2        /* so many of each burst */
 };
