@@ -64,8 +64,8 @@ struct nm_operands {
 	char **at; /* NULL-terminated, within argv */
 };
 
-/* Parses argv[1..] into *into. 1: go on; 0: stop and return *ret_status (--help was printed, or a fault was
- * reported). Operands may stand among options unless the command stops at them; "--" ends options. */
+/* Parses argv[1..] into *into. 1: continue; 0: stop and return *ret_status (--help was printed, or a fault was
+ * reported). Operands may come between options unless the command stops at them; "--" ends options. */
 int nm_options_parse(const struct nm_command *command, int argc, char **argv, void *into,
 		     struct nm_operands *ret_operands, int *ret_status);
 

@@ -37,7 +37,7 @@ struct nm_simulation_options {
 	struct nm_option_list source_roots; /* only files below these; empty: all */
 	/* Functions that allocate for their callers. */
 	struct nm_option_list allocators;
-	/* Functions that hand out pieces of memory: "NAME", "NAME:ARGUMENT", "NAME=BYTES". */
+	/* Functions that return pieces of memory: "NAME", "NAME:ARGUMENT", "NAME=BYTES". */
 	struct nm_option_list pools;
 	int quiet;
 };

@@ -49,7 +49,7 @@ const char *nm_monitor_object(const struct nm_result *result, unsigned kind, uin
 int nm_monitor_picks(const struct nm_monitor_view *view, const struct nm_result *result,
 		     const struct nm_event_row *row);
 
-/* Fails with NM_EINVAL if no object or function has the name that was asked for. */
+/* Fails with NM_EINVAL if no object or function has the requested name. */
 int nm_monitor_check_names(struct nm_monitor_view *view);
 
 /* Values of the table; the table owns the texts. */
