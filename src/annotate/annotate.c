@@ -71,7 +71,7 @@ static int read_rows(struct nm_annotation *a, struct nm_annotate_rows *ret_rows)
 	return status;
 }
 
-/* Is there what is asked for? */
+/* Does what was requested exist? */
 static int check(struct nm_annotation *a)
 {
 	const struct nm_annotate_request *r = a->request;
@@ -110,7 +110,7 @@ static int choose_columns(struct nm_annotation *a, const struct nm_style *style)
 
 		if ((object != figures && object[-1] != ',') || (object[n] && object[n] != ','))
 			continue;
-		a->shows_object = 1; /* not a figure: it always stands last */
+		a->shows_object = 1; /* not a figure: it is always the last column */
 		if (object == figures)
 			memmove(object, object + n + (object[n] == ','), strlen(object + n) + !object[n]);
 		else

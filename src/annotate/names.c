@@ -15,7 +15,7 @@ int nm_is_file(const char *file, const char *name)
 {
 	size_t n, m = strlen(file);
 
-	for (;;) { /* "./" and "../" say where the user stands, not where the file lies */
+	for (;;) { /* "./" and "../" depend on the working directory, not on the file's folder */
 		if (!strncmp(name, "./", 2))
 			name += 2;
 		else if (!strncmp(name, "../", 3))
@@ -39,7 +39,7 @@ static size_t operator_length(const char *text, int inside_word)
 	return n + (strncmp(text + n, "()", 2) ? strspn(text + n, "<>-=") : 2);
 }
 
-/* A copy without what stands between < > and ( ), malloc'ed. */
+/* A copy without the text between < > and ( ), malloc'ed. */
 static char *plain_name(const char *name)
 {
 	char *plain = malloc(strlen(name) + 1);
