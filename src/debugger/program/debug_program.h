@@ -17,25 +17,24 @@
 
 #define NM_NO_OBJECT UINT32_MAX
 
-/* What an attribution key stands for. Strings may be NULL. */
+/* The meaning of an attribution key. Strings may be NULL. */
 struct nm_debug_site {
 	const char *function, *file; /* of a nest: the reference as written, and the nest */
 	uint32_t line, object;       /* object: index, or NM_NO_OBJECT */
 	uint32_t thread;
 	uint16_t core;
-	uint32_t element; /* bytes of an element of the object; 0: not known */
+	uint32_t element; /* bytes of an element of the object; 0: unknown */
 	int is_uncounted; /* its references move lines, and are in no sum (nm_ref, weight 0) */
-	uint32_t row;     /* the first key that stands for the same: sums are shown there */
+	uint32_t row;     /* the first key of the same meaning: sums are shown there */
 };
 
 struct nm_debug_object {
 	const char *name;
-	uint64_t low, end; /* bytes that it has; of a trace, those that were referenced */
+	uint64_t low, end; /* its bytes; of a trace, those that were referenced */
 	int is_scattered;  /* several places of one name: other objects lie between them */
 };
 
-/* From the reference behind `position` on this is the memory that can have huge pages
- * (nm_hierarchy_set_memory). */
+/* The memory that can have huge pages from the reference after `position` on (nm_hierarchy_set_memory). */
 struct nm_memory_change {
 	uint64_t position;
 	struct nm_range *ranges;
@@ -62,7 +61,7 @@ int nm_debug_load_nest(struct nm_debug_program *program, const struct nm_debugge
 int nm_debug_load_trace(struct nm_debug_program *program, const struct nm_debugger_source *source,
 			struct nm_error *err);
 
-/* Whether a file begins as a trace does, ours or another tool's. */
+/* Whether a file begins like a trace, ours or another tool's. */
 int nm_debug_is_trace(const char *path);
 void nm_debug_program_done(struct nm_debug_program *program);
 
@@ -70,7 +69,7 @@ void nm_debug_program_done(struct nm_debug_program *program);
 uint32_t nm_debug_object_named(const struct nm_debug_program *program, const char *name);
 const char *nm_debug_object_name(const struct nm_debug_program *program, uint32_t object);
 
-/* Number of the element of its object that a reference touches; -1: not known. */
+/* Number of the element of its object that a reference touches; -1: unknown. */
 int64_t nm_debug_element(const struct nm_debug_program *program, const struct nm_reference *reference);
 
 #endif
