@@ -54,7 +54,7 @@ def expect(name, row, object_, tag, cause, *told):
 
 
 def case_array_of_structures():
-    expect("aos", 0, "^particles$", "ENERGY(i)", "unused fields", "struct { energy }", "keep the hot fields")
+    expect("aos", 0, "^particles$", "ENERGY(i)", "unused fields", "struct { long int energy; } of 8 bytes", "keep the hot fields")
 
 
 def case_small_blocks():
@@ -62,7 +62,7 @@ def case_small_blocks():
 
 
 def case_cold_fields():
-    expect("cold", 0, "orders|make", "order->", "fields apart", "{ count, price, state } of 24 bytes")
+    expect("cold", 0, "orders|make", "order->", "fields apart", "struct { long int price; long int count; long int state; } of 24 bytes")
 
 
 def case_column_walk():

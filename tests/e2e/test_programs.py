@@ -446,7 +446,7 @@ def case_named_blocks():
     assert fields == {"next": 60000, "key": 60000}, fields
     advice = nearmiss("report", "pairs", "--object", "nodes", "--limit", "1", "--format", "json", "-i", "p.nmp").stdout.decode()
     row = json.loads(advice)["rows"][0]
-    assert (row["blocks"], row["cause"]) == (3000, "unused fields") and "struct { key, next } of 16 bytes" in row["try"], row
+    assert (row["blocks"], row["cause"]) == (3000, "unused fields") and "struct { struct node *next; long int key; } of 16 bytes" in row["try"], row
 
 
 def run_alone():
