@@ -534,7 +534,10 @@ static int is_last_of_block(const char *text, size_t at)
 		depth +=
 		    (size_t)(strchr("([{", text[at]) != NULL) - (size_t)(strchr(")]}", text[at]) != NULL);
 	}
-	return at + 1 == end && text[at] == '}' && text[back_blanks(text, at) - 1] == ')';
+	if (at + 1 != end || text[at] != '}')
+		return 0;
+	at = back_blanks(text, at);
+	return at && text[at - 1] == ')';
 }
 
 int statement_returns(const struct statement_call *c, int is_rust)

@@ -47,6 +47,7 @@ static void test_returned(void **state)
 	returns("return make(n);", "make", 0, 1);
 	returns("return use(make(n));", "make", 0, 0);
 	returns("make(n);", "make", 0, 0);
+	returns("  }", "make", 1, 0);
 	returns("(0..9).map(|i| i).collect()\n}\n", "core::iter::Iterator::collect", 1, 1);
 	returns("(0..9).map(|i| [i; 2]).collect()\n}\n", "core::iter::Iterator::collect", 1, 1);
 	returns("(0..9).map(|i| i).collect()\n}\n", "core::iter::Iterator::collect", 0, 0);
