@@ -126,6 +126,7 @@ int nm_debugger_restart(struct nm_debugger *d, struct nm_settings *settings, str
 
 	if (status)
 		return status;
+	d->interrupted_at = 0;
 	nm_settings_done(&d->settings);
 	d->settings = *settings;
 	memset(settings, 0, sizeof *settings);
@@ -150,6 +151,8 @@ int nm_debugger_wake(struct nm_debugger *d, struct nm_error *err)
 
 int nm_debugger_go(struct nm_debugger *d, uint64_t position, struct nm_error *err)
 {
+	if (position != d->current.position)
+		d->interrupted_at = 0;
 	return nm_timeline_go(d->timeline, &d->current, position, &d->report, err);
 }
 
@@ -216,6 +219,27 @@ struct run {
 	double deadline; /* 0: none */
 };
 
+/* The number of matches that a run does not stop at. */
+static uint64_t skip_of(const struct nm_debugger *d, const struct nm_breakpoint *b, int backwards)
+{
+	const int goes_on = d->interrupted_at && d->interrupted_at == d->current.position;
+
+	return backwards ? 0 : b->skip - (goes_on ? b->skipped : 0);
+}
+
+/* Remembers what an interrupted run to a breakpoint has skipped. */
+static void note_interruption(struct nm_debugger *d, const struct run *run)
+{
+	d->interrupted_at = d->current.position;
+	for (size_t i = 0; i < d->breakpoints.count; i++)
+		d->breakpoints.at[i].skipped = 0;
+	for (unsigned i = 0; i < run->count; i++) {
+		struct nm_breakpoint *b = breakpoint_of(d, run->stops[i].id);
+
+		b->skipped = b->skip - run->stops[i].skip;
+	}
+}
+
 static int choose_stops(struct nm_debugger *d, const struct nm_debugger_run *how, struct run *ret,
 			struct nm_error *err)
 {
@@ -236,7 +260,7 @@ static int choose_stops(struct nm_debugger *d, const struct nm_debugger_run *how
 		if (!b->enabled)
 			continue;
 		*stop =
-		    (struct nm_stop){.id = b->id, .level = b->level, .skip = how->backwards ? 0 : b->skip};
+		    (struct nm_stop){.id = b->id, .level = b->level, .skip = skip_of(d, b, how->backwards)};
 		status = nm_condition_parse(&stop->condition, b->expression, &d->timeline->program, err);
 		ret->count++;
 	}
@@ -289,6 +313,9 @@ int nm_debugger_run(struct nm_debugger *d, const struct nm_debugger_run *how, en
 					     run.count, run.deadline, ret_stopped, &d->report, err);
 	if (!status && !how->backwards && *ret_stopped == NM_STOPPED_MATCH)
 		*ret_id = d->report.matched_by;
+	d->interrupted_at = 0;
+	if (!status && !how->backwards && !how->until && *ret_stopped == NM_STOPPED_LIMIT)
+		note_interruption(d, &run);
 	free(run.stops);
 	b = status ? NULL : breakpoint_of(d, *ret_id);
 	if (b)

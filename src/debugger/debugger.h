@@ -67,8 +67,9 @@ struct nm_breakpoint {
 	char expression[NM_EXPRESSION_ROOM];
 	char kind[24]; /* the kind that a request named, or "" */
 	int enabled;
-	uint64_t skip; /* number of matches in each run before it stops */
-	uint64_t hits; /* how often it has stopped a run */
+	uint64_t skip;    /* number of matches in each run before it stops */
+	uint64_t skipped; /* of these, those of a run that a limit has interrupted */
+	uint64_t hits;    /* how often it has stopped a run */
 };
 
 /* NM_EINVAL: the expression is wrong, or there are too many. */
@@ -85,7 +86,7 @@ struct nm_debugger_run {
 	const char *until; /* an expression; NULL: the enabled breakpoints */
 	unsigned level;    /* that the expression refers to */
 	int backwards;     /* to the last match before the position; at the start: NM_STOPPED_END */
-	unsigned limit_ms; /* 0: none; NM_STOPPED_LIMIT: time was up */
+	unsigned limit_ms; /* 0: none; NM_STOPPED_LIMIT: time was up; the next run from there continues it */
 };
 
 /* *ret_id: the breakpoint that stopped it, or 0. */

@@ -23,6 +23,8 @@ struct nm_debugger {
 	struct nm_moment_report report; /* of the current moment */
 	struct nm_vec(struct nm_breakpoint) breakpoints;
 	uint32_t last_id;
+	uint64_t
+	    interrupted_at; /* where time ended a run to a breakpoint, if nothing has moved since; or 0 */
 };
 
 /* evicted.c: the reference that evicted a line from a level, before the current position and, if the line is

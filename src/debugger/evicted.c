@@ -9,7 +9,7 @@
 #include "debugger_priv.h"
 
 /* Runs from the nearest kept moment to the end of a piece, or to an earlier position. */
-static int search(struct nm_debugger *d, uint64_t piece, uint64_t before, const struct nm_stop *stop,
+static int search(struct nm_debugger *d, uint64_t piece, uint64_t before, struct nm_stop *stop,
 		  struct nm_moment_report *ret_report, struct nm_error *err)
 {
 	const uint64_t end = (piece + 1) << d->timeline->record.piece_shift;
@@ -24,7 +24,7 @@ static int search(struct nm_debugger *d, uint64_t piece, uint64_t before, const 
 }
 
 /* Finds the last eviction of a line from a level at or before a position. */
-static int find_departure(struct nm_debugger *d, const struct nm_stop *stop, uint64_t position,
+static int find_departure(struct nm_debugger *d, struct nm_stop *stop, uint64_t position,
 			  struct nm_departure *ret, struct nm_error *err)
 {
 	struct nm_moment_report report = {0};
@@ -47,7 +47,7 @@ int nm_debugger_evicted(struct nm_debugger *d, unsigned level, unsigned core, ui
 			struct nm_departure *ret, struct nm_error *err)
 {
 	const uint64_t unit = nm_level_unit(&d->timeline->machine.levels[level]);
-	const struct nm_stop stop = {.level = level, .core = core, .line = address & ~(unit - 1)};
+	struct nm_stop stop = {.level = level, .core = core, .line = address & ~(unit - 1)};
 	int status = nm_moment_find(&d->current, level, core, address, &ret->found, err);
 	uint64_t before = d->current.position;
 

@@ -95,7 +95,7 @@ int nm_timeline_fetch(struct nm_timeline *t, uint64_t position, struct nm_moment
 
 /* ---- forward ---- */
 
-int nm_timeline_advance(struct nm_timeline *t, struct nm_moment *m, uint64_t to, const struct nm_stop *stops,
+int nm_timeline_advance(struct nm_timeline *t, struct nm_moment *m, uint64_t to, struct nm_stop *stops,
 			unsigned stop_count, double deadline, enum nm_stopped *ret_stopped,
 			struct nm_moment_report *report, struct nm_error *err)
 {

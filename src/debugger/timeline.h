@@ -51,7 +51,7 @@ int nm_timeline_fetch(struct nm_timeline *timeline, uint64_t position, struct nm
 void nm_timeline_mark(struct nm_timeline *timeline, const struct nm_moment *moment);
 /* Runs a moment forward to a position, or until a stop holds or time is up; keeps checkpoints on the way. */
 int nm_timeline_advance(struct nm_timeline *timeline, struct nm_moment *moment, uint64_t to,
-			const struct nm_stop *stops, unsigned stop_count, double deadline,
+			struct nm_stop *stops, unsigned stop_count, double deadline,
 			enum nm_stopped *ret_stopped, struct nm_moment_report *ret_report,
 			struct nm_error *err);
 /* Moves a moment to a position, forward or back; starts it if it has no descriptor. */

@@ -103,7 +103,7 @@ int nm_moment_copy(const struct nm_moment *m, struct nm_moment *ret_copy, struct
 	return status;
 }
 
-int nm_moment_run(struct nm_moment *m, uint64_t to, unsigned flags, const struct nm_stop *stops,
+int nm_moment_run(struct nm_moment *m, uint64_t to, unsigned flags, struct nm_stop *stops,
 		  unsigned stop_count, struct nm_moment_report *ret_report, struct nm_error *err)
 {
 	const struct nm_moment_request request = {
@@ -111,7 +111,8 @@ int nm_moment_run(struct nm_moment *m, uint64_t to, unsigned flags, const struct
 
 	if (nm_socket_send(m->fd, &request, sizeof request) ||
 	    nm_socket_send(m->fd, stops, stop_count * sizeof *stops) ||
-	    nm_socket_receive(m->fd, ret_report, sizeof *ret_report))
+	    nm_socket_receive(m->fd, ret_report, sizeof *ret_report) ||
+	    nm_socket_receive(m->fd, stops, stop_count * sizeof *stops))
 		return lost(err);
 	m->position = ret_report->position;
 	if (!ret_report->status)

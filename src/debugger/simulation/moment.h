@@ -28,7 +28,7 @@ struct nm_stop {
 	    condition; /* without steps: stop when the line at `line` leaves the level, in this core's cache */
 	uint64_t line;
 	uint32_t id, level, core;
-	uint64_t skip; /* matches that do not stop */
+	uint64_t skip; /* matches that do not stop; a run counts it down */
 };
 
 enum nm_run_flags { NM_RUN_LAST = 1 /* runs to the end, and reports the last match */ };
@@ -52,7 +52,7 @@ int nm_moment_start(struct nm_moment *ret_moment, struct nm_caches *caches,
 int nm_moment_copy(const struct nm_moment *moment, struct nm_moment *ret_copy, struct nm_error *err);
 
 /* Runs forward to a position, or until one of the stops holds. NM_EPLUGIN, NM_ENOMEM: from the model. */
-int nm_moment_run(struct nm_moment *moment, uint64_t to, unsigned flags, const struct nm_stop *stops,
+int nm_moment_run(struct nm_moment *moment, uint64_t to, unsigned flags, struct nm_stop *stops,
 		  unsigned stop_count, struct nm_moment_report *ret_report, struct nm_error *err);
 
 /* malloc'ed arrays: slots of sets [from, to) of a level's cache of a core; its sums by attribution key or

@@ -11,7 +11,7 @@
 
 enum nm_moment_wish {
 	NM_WISH_COPY, /* with a descriptor: the socket of the copy; answer: struct nm_moment_copied */
-	NM_WISH_RUN,  /* followed by the stops; answer: struct nm_moment_report */
+	NM_WISH_RUN,  /* followed by the stops; answer: struct nm_moment_report, and the stops */
 	NM_WISH_SLOTS,
 	NM_WISH_TALLIES,
 	NM_WISH_LINES,

@@ -130,8 +130,9 @@ static void run(struct process *p)
 	p->report.position = c->position;
 	p->report.effect_count = c->effect_count;
 	memcpy(p->report.effects, c->effects, sizeof c->effects);
-	free(p->stops);
 	answer(p, &p->report, sizeof p->report);
+	answer(p, p->stops, count * sizeof *p->stops);
+	free(p->stops);
 }
 
 /* ---- requests ---- */

@@ -453,6 +453,48 @@ static void each_kind_of_breakpoint_stops(void **state)
 	}
 }
 
+/* The position of the n-th reference to an object. */
+static uint64_t nth_reference_to(struct nm_debugger *d, const char *object, uint64_t n)
+{
+	const struct nm_debug_program *program = nm_debugger_program(d);
+	uint64_t at = 0;
+
+	while (n) {
+		const struct nm_reference *r = nm_reference_at(d->timeline->reader, at++);
+
+		n -= !strcmp(nm_debug_object_name(program, program->sites.at[r->attr].object), object);
+	}
+	return at;
+}
+
+/* Matches that are skipped are counted across checkpoints, and across runs that a limit of time interrupts. */
+static void skips_are_counted_through_the_run(void **state)
+{
+	static const unsigned limits[] = {0, 1};
+	const struct nm_breakpoint breakpoint = {.expression = "object == \"C\"", .enabled = 1, .skip = 999};
+	struct nm_debugger *d = open_nest(mixed, "L1d=1K,2,64", 64);
+	enum nm_stopped stopped;
+	struct nm_error err;
+	uint32_t id;
+
+	(void)state;
+	assert_int_equal(nm_debugger_break(d, &breakpoint, &id, &err), 0);
+	for (unsigned i = 0; i < 2; i++) {
+		const struct nm_debugger_run how = {.limit_ms = limits[i]};
+
+		assert_int_equal(nm_debugger_go(d, 0, &err), 0);
+		do
+			assert_int_equal(nm_debugger_run(d, &how, &stopped, &id, &err), 0);
+		while (stopped == NM_STOPPED_LIMIT);
+		assert_int_equal(stopped, NM_STOPPED_MATCH);
+		assert_int_equal(nm_debugger_position(d), nth_reference_to(d, "C", 1000));
+	}
+	/* A run that goes on from its match begins to count. */
+	assert_int_equal(nm_debugger_run(d, &(struct nm_debugger_run){0}, &stopped, &id, &err), 0);
+	assert_int_equal(stopped, NM_STOPPED_END);
+	nm_debugger_close(d);
+}
+
 static void nests_are_run_again(void **state)
 {
 	struct nm_debugger *d = open_nest(small, "L1d=128,1,64", 0);
@@ -478,6 +520,7 @@ int main(void)
 	    cmocka_unit_test(evictors_are_found),
 	    cmocka_unit_test(runs_stop_where_they_should),
 	    cmocka_unit_test(each_kind_of_breakpoint_stops),
+	    cmocka_unit_test(skips_are_counted_through_the_run),
 	    cmocka_unit_test(nests_are_run_again),
 	};
 
