@@ -23,7 +23,7 @@ struct recorder {
 	struct nm_debugger *debugger;
 	struct nm_recording_sink *sink;
 	struct nm_moment moment;
-	size_t kept; /* space reserved for what follows the window */
+	size_t kept; /* space reserved for what follows the main window; 0: that is written */
 	struct nm_error *err;
 };
 
@@ -110,6 +110,8 @@ static int put_window(struct recorder *r, uint64_t from, uint64_t to, uint64_t *
 		status = put_chunk(r, end < to ? end : to, &fits);
 		*ret_to = fits ? r->moment.position : *ret_to;
 	}
+	if (!status && from && r->kept)
+		status = nm_recording_put_earlier(r->debugger, &r->moment, from, r->sink, r->err);
 	nm_moment_end(&r->moment);
 	return status;
 }

@@ -4,7 +4,8 @@
  * a cache model and without a server.
  *
  * A recording is a *description* of the whole run, and *windows*: the contents of the caches at a position,
- * followed by the effects of each reference, in *chunks*. docs/format/recorded-run.md has the format.
+ * followed by the effects of each reference, in *chunks*, and for the main one by the *earlier* departures of
+ * its lines. docs/format/recorded-run.md has the format.
  */
 #ifndef NM_RECORDING_H
 #define NM_RECORDING_H
@@ -14,7 +15,7 @@
 enum { NM_CHUNK_REFERENCES = 1 << 13 };
 
 struct nm_recording_part {
-	const char *kind; /* "run": the description, JSON; "window", "chunk" */
+	const char *kind; /* "run": the description, JSON; "window", "chunk", "earlier" */
 	uint64_t from;    /* position before the first reference */
 	uint64_t count;   /* references of a chunk */
 	const void *bytes;

@@ -23,4 +23,9 @@ int nm_recording_put_references(struct nm_debugger *debugger, uint64_t from, uin
 int nm_recording_put_sums(struct nm_debugger *debugger, const struct nm_moment *moment, struct nm_bytes *ret,
 			  struct nm_error *err);
 
+/* earlier.c: writes parts "earlier" about the lines that the window from a position has touched, as many as fit
+ * into half of the space. The moment has all changes of the window. */
+int nm_recording_put_earlier(struct nm_debugger *debugger, const struct nm_moment *moment, uint64_t from,
+			     struct nm_recording_sink *sink, struct nm_error *err);
+
 #endif

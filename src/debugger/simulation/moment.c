@@ -198,6 +198,37 @@ int nm_moment_changes(struct nm_moment *m, uint64_t to, uint8_t **ret_columns, s
 	return status;
 }
 
+int nm_moment_touched(const struct nm_moment *m, struct nm_cached_line **ret_lines, size_t *ret_count,
+		      struct nm_error *err)
+{
+	const struct nm_moment_request request = {.wish = NM_WISH_TOUCHED};
+	void *array = NULL;
+	uint64_t bytes = 0;
+	int status = ask_array(m, &request, &array, &bytes, err);
+
+	*ret_lines = array;
+	*ret_count = bytes / sizeof **ret_lines;
+	return status;
+}
+
+int nm_moment_departures(struct nm_moment *m, uint64_t to, const struct nm_cached_line *lines, size_t count,
+			 struct nm_line_departure **ret_departures, struct nm_error *err)
+{
+	const struct nm_moment_request request = {.wish = NM_WISH_DEPARTURES, .to = to, .count = count};
+
+	*ret_departures = malloc((count + 1) * sizeof **ret_departures);
+	if (!*ret_departures)
+		return nm_fail_memory(err);
+	if (!nm_socket_send(m->fd, &request, sizeof request) &&
+	    !nm_socket_send(m->fd, lines, count * sizeof *lines) &&
+	    !nm_socket_receive(m->fd, *ret_departures, count * sizeof **ret_departures)) {
+		m->position = to;
+		return 0;
+	}
+	free(*ret_departures);
+	return lost(err);
+}
+
 int nm_moment_find(const struct nm_moment *m, unsigned level, unsigned core, uint64_t address,
 		   struct nm_found_slot *ret_found, struct nm_error *err)
 {

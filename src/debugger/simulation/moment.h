@@ -76,6 +76,27 @@ int nm_moment_lines(struct nm_moment *moment, uint64_t to, unsigned level, struc
 int nm_moment_changes(struct nm_moment *moment, uint64_t to, uint8_t **ret_columns, size_t *ret_count,
 		      struct nm_error *err);
 
+/* A line of memory in a level's cache of one core; core as in struct nm_effect. */
+struct nm_cached_line {
+	uint64_t line;
+	uint32_t level, core;
+};
+
+/* The lines that are named by the effects of all chunks so far. malloc'ed. */
+int nm_moment_touched(const struct nm_moment *moment, struct nm_cached_line **ret_lines, size_t *ret_count,
+		      struct nm_error *err);
+
+/* How a line left; position 0: it did not. */
+struct nm_line_departure {
+	uint64_t position;
+	struct nm_effect left;
+};
+
+/* Runs forward to a position, and finds the last departure of each of the lines on the way, in their order.
+ * malloc'ed. */
+int nm_moment_departures(struct nm_moment *moment, uint64_t to, const struct nm_cached_line *lines,
+			 size_t count, struct nm_line_departure **ret_departures, struct nm_error *err);
+
 struct nm_found_slot {
 	int32_t is_there;
 	uint32_t way;

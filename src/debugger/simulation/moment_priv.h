@@ -17,11 +17,13 @@ enum nm_moment_wish {
 	NM_WISH_LINES,
 	NM_WISH_FIND, /* answer: struct nm_found_slot */
 	NM_WISH_CHANGES,
+	NM_WISH_TOUCHED,
+	NM_WISH_DEPARTURES, /* followed by `count` lines */
 };
 
 struct nm_moment_request {
 	uint32_t wish, flags, stop_count, level, core, by_set;
-	uint64_t from, to, address;
+	uint64_t from, to, address, count;
 };
 
 struct nm_moment_copied {

@@ -23,8 +23,10 @@ struct process {
 	struct nm_caches *caches;
 	struct nm_reference_reader *reader;
 	const struct nm_shared_record *record;
-	struct nm_changes *changes; /* NULL: not requested yet */
-	long faults;                /* page faults up to the last copy */
+	struct nm_changes *changes;                   /* NULL: not requested yet */
+	struct nm_vec(struct nm_cached_line) touched; /* by the changes */
+	struct nm_map touched_index[NM_MAX_LEVELS];
+	long faults; /* page faults up to the last copy */
 	/* the current run */
 	struct nm_moment_request request;
 	struct nm_stop *stops;
@@ -48,6 +50,28 @@ static void answer_array(const struct process *p, const void *bytes, size_t coun
 
 	answer(p, &length, sizeof length);
 	answer(p, bytes, count);
+}
+
+/* ---- lines of caches ---- */
+
+/* The key of a line in its level's map. Cores use bits that are equal in lines of a recording, which are below
+ * 2^50. */
+static uint64_t key_of(const struct nm_cached_line *line) { return line->line ^ (uint64_t)line->core << 52; }
+
+static uint64_t index_of(const struct nm_map *maps, const struct nm_cached_line *line)
+{
+	return nm_map_get(&maps[line->level], key_of(line), UINT64_MAX);
+}
+
+static void put_index(struct nm_map *maps, const struct nm_cached_line *line, uint64_t index)
+{
+	if (nm_map_put(&maps[line->level], key_of(line), index))
+		give_up();
+}
+
+static struct nm_cached_line line_of(const struct nm_effect *e)
+{
+	return (struct nm_cached_line){e->line, e->level, e->core};
 }
 
 /* ---- a run ---- */
@@ -218,6 +242,19 @@ static void begin_changes(struct process *p, struct nm_bytes *ret_all)
 	nm_vec_free(&earlier);
 }
 
+static void touch(struct process *p)
+{
+	for (unsigned i = 0; i < p->caches->effect_count; i++) {
+		const struct nm_cached_line line = line_of(&p->caches->effects[i]);
+
+		if (index_of(p->touched_index, &line) != UINT64_MAX)
+			continue;
+		put_index(p->touched_index, &line, p->touched.count);
+		if (nm_vec_push(&p->touched, line))
+			give_up();
+	}
+}
+
 static void tell_changes(struct process *p)
 {
 	struct nm_bytes all = {0};
@@ -225,10 +262,12 @@ static void tell_changes(struct process *p)
 	if (!p->changes) {
 		begin_changes(p, &all);
 	} else {
-		while (p->caches->position < p->request.to)
+		while (p->caches->position < p->request.to) {
 			if (take(p, NULL) ||
 			    nm_changes_note(p->changes, p->caches->position == p->request.to))
 				give_up();
+			touch(p);
+		}
 		for (unsigned i = 0; i < NM_CHANGE_COLUMNS; i++) {
 			struct nm_bytes *column = nm_changes_column(p->changes, (enum nm_change_column)i);
 
@@ -238,6 +277,41 @@ static void tell_changes(struct process *p)
 	}
 	answer_array(p, all.at, all.count);
 	nm_vec_free(&all);
+}
+
+/* Notes which of the lines the last reference made leave. */
+static void note_departures(const struct process *p, const struct nm_map *maps,
+			    const struct nm_cached_line *lines, struct nm_line_departure *departures)
+{
+	for (unsigned i = 0; i < p->caches->effect_count; i++) {
+		const struct nm_effect *e = &p->caches->effects[i];
+		const struct nm_cached_line line = line_of(e);
+		const uint64_t index = nm_event_leaves(e->kind) ? index_of(maps, &line) : UINT64_MAX;
+
+		if (index != UINT64_MAX && lines[index].line == e->line &&
+		    departures[index].position != p->caches->position)
+			departures[index] = (struct nm_line_departure){p->caches->position, *e};
+	}
+}
+
+static void tell_departures(struct process *p)
+{
+	const size_t count = p->request.count;
+	struct nm_cached_line *lines = calloc(count + 1, sizeof *lines);
+	struct nm_line_departure *departures = calloc(count + 1, sizeof *departures);
+	struct nm_map maps[NM_MAX_LEVELS] = {0};
+
+	if (!lines || !departures || nm_socket_receive(p->socket, lines, count * sizeof *lines))
+		give_up();
+	for (size_t i = 0; i < count; i++)
+		put_index(maps, &lines[i], i);
+	while (p->caches->position < p->request.to && !take(p, NULL))
+		note_departures(p, maps, lines, departures);
+	answer(p, departures, count * sizeof *departures);
+	for (unsigned i = 0; i < NM_MAX_LEVELS; i++)
+		nm_map_done(&maps[i]);
+	free(departures);
+	free(lines);
 }
 
 static void tell_slot(const struct process *p)
@@ -332,6 +406,10 @@ void nm_moment_serve(int socket, struct nm_caches *caches, const struct nm_share
 		case NM_WISH_LINES: tell_lines(&p); break;
 		case NM_WISH_FIND: tell_slot(&p); break;
 		case NM_WISH_CHANGES: tell_changes(&p); break;
+		case NM_WISH_TOUCHED:
+			answer_array(&p, p.touched.at, p.touched.count * sizeof *p.touched.at);
+			break;
+		case NM_WISH_DEPARTURES: tell_departures(&p); break;
 		default: give_up();
 		}
 	}

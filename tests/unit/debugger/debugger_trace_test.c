@@ -14,9 +14,11 @@
 #include <unistd.h>
 
 #include <cmocka.h>
+#include <jansson.h>
 
 #include "caches.h"
 #include "debugger_priv.h"
+#include "recording.h"
 
 enum { REFERENCES = 5 * NM_PIECE_REFERENCES / 2, LINES = 1024, LINE = 64, ASKED = 60 };
 
@@ -137,6 +139,94 @@ static void evictors_are_found(void **state)
 	evictors_are_those_that_a_twin_remembers("L1d=1K,2,64:L2=8K,4,64,inclusion=inclusive,policy=random");
 }
 
+/* ---- who evicted a line before a window that is recorded ---- */
+
+/* The rows of the parts "earlier". */
+struct earlier {
+	struct nm_recording_sink sink; /* first */
+	json_t *rows;
+};
+
+static int keep_earlier(struct nm_recording_sink *sink, const struct nm_recording_part *part, int *ret_fits,
+			struct nm_error *err)
+{
+	struct earlier *e = (struct earlier *)sink;
+
+	(void)err;
+	*ret_fits = 1;
+	if (!strcmp(part->kind, "earlier")) {
+		json_t *rows = json_loadb(part->bytes, part->size, 0, NULL);
+
+		assert_int_equal(json_array_size(rows), part->count);
+		json_array_extend(e->rows, rows);
+		json_decref(rows);
+	}
+	return 0;
+}
+
+static int64_t number_at(const json_t *row, size_t i) { return json_integer_value(json_array_get(row, i)); }
+
+/* Notes which lines of which levels the window touches. */
+static void feed_window(struct nm_debugger *d, struct nm_caches *twin, uint64_t to, int (*is_touched)[LINES])
+{
+	while (twin->position < to) {
+		feed(d, twin);
+		for (unsigned i = 0; i < twin->effect_count; i++)
+			is_touched[twin->effects[i].level][(twin->effects[i].line - 0x100000) / LINE] = 1;
+	}
+}
+
+static void departures_before_a_window_are_recorded(void **state)
+{
+	const struct nm_recording_window window = {REFERENCES - 20000, 3000};
+	struct nm_debugger *d = open_trace("L1d=1K,2,64:L2=8K,4,64");
+	struct departure(*last)[LINES] = calloc(NM_MAX_LEVELS, sizeof *last);
+	int(*is_touched)[LINES] = calloc(NM_MAX_LEVELS, sizeof *is_touched);
+	struct earlier earlier = {{keep_earlier, 10 << 20}, json_array()};
+	struct nm_caches *twin = start_twin(d);
+	struct nm_recording_window recorded;
+	unsigned touched = 0, left = 0;
+	struct nm_error err;
+	json_t *row;
+	size_t i;
+
+	(void)state;
+	assert_int_equal(nm_debugger_record(d, &window, &earlier.sink, &recorded, &err), 0);
+	assert_memory_equal(&recorded, &window, sizeof window);
+	while (twin->position < window.first - 1) {
+		feed(d, twin);
+		note_departures(twin, last);
+	}
+	feed_window(d, twin, window.first - 1 + window.count, is_touched);
+	json_array_foreach(earlier.rows, i, row)
+	{
+		const unsigned level = (unsigned)number_at(row, 0);
+		const size_t line = (size_t)(number_at(row, 2) - 0x100000) / LINE;
+		const json_t *how = json_array_get(row, 3), *departed = json_object_get(how, "evicted");
+		const struct departure *want = &last[level][line];
+
+		assert_int_equal(is_touched[level][line]--, 1);
+		assert_int_equal(json_integer_value(json_object_get(how, "evicted_at")), want->position);
+		left += want->position > 0;
+		if (!want->position)
+			continue;
+		assert_int_equal(json_integer_value(json_object_get(departed, "line")), want->left.line);
+		assert_int_equal(json_boolean_value(json_object_get(departed, "dirty")), want->left.dirty);
+		assert_int_equal(
+		    json_integer_value(json_object_get(json_object_get(departed, "last_used"), "position")),
+		    want->left.history.last_used);
+	}
+	for (unsigned k = 0; k < NM_MAX_LEVELS * LINES; k++)
+		touched += (unsigned)is_touched[k / LINES][k % LINES];
+	assert_int_equal(touched, 0);
+	assert_true(left > json_array_size(earlier.rows) / 2);
+	json_decref(earlier.rows);
+	free(is_touched);
+	free(last);
+	nm_caches_free(twin);
+	nm_debugger_close(d);
+}
+
 static void filters_never_say_no_wrongly(void **state)
 {
 	enum { COUNT = 4000 };
@@ -197,6 +287,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 	    cmocka_unit_test(evictors_are_found),
+	    cmocka_unit_test(departures_before_a_window_are_recorded),
 	    cmocka_unit_test(filters_never_say_no_wrongly),
 	    cmocka_unit_test(steps_back_are_runs_from_the_start),
 	};
