@@ -54,8 +54,8 @@ static void answer_array(const struct process *p, const void *bytes, size_t coun
 
 /* ---- lines of caches ---- */
 
-/* The key of a line in its level's map. Cores use bits that are equal in lines of a recording, which are below
- * 2^50. */
+/* The key of a line in its level's map. Cores use bits that are equal in lines of a recording, which are
+ * below 2^50. */
 static uint64_t key_of(const struct nm_cached_line *line) { return line->line ^ (uint64_t)line->core << 52; }
 
 static uint64_t index_of(const struct nm_map *maps, const struct nm_cached_line *line)
