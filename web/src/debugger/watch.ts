@@ -12,6 +12,7 @@ import type { Pane, View } from "./view";
 
 const RUN_LIMIT_MS = 200;     // how long the server searches before the page shows how far it is
 const SLOW_PANELS_MS = 200;   // statistics, memory and the map of a large cache are read, not watched, while it runs
+const SLOW_PANELS_PAUSE = 5;  // times as long as the reading took
 const STRIP_BINS = 600;
 const MEMORY_BINS = 256;
 const WINDOW_SLOTS = 2048;    // of a cache that are shown one by one
@@ -40,6 +41,7 @@ export class Watch {
 	readonly player: Player;
 	private queue = Promise.resolve();
 	private slowPanelsAt = 0;
+	private slowPanelsEach = SLOW_PANELS_MS;
 	private readonly ahead = new Ahead((by) => this.fetchAhead(by));
 
 	constructor(public session: DebuggerSession, public view: View,
@@ -149,12 +151,14 @@ export class Watch {
 	 * before that, is shown with it. */
 	private async fetchAhead(by: number): Promise<Played[]> {
 		const last = this.ahead.last;
-		const due = performance.now() - this.slowPanelsAt > SLOW_PANELS_MS;
+		const due = performance.now() - this.slowPanelsAt > this.slowPanelsEach;
 		if (due) {
-			this.slowPanelsAt = performance.now();
+			const begun = performance.now();
 			const slow = await this.readSlowPanels(last?.state ?? this.state!);
 			if (last) last.slow = slow;
 			else this.showSlow(slow);
+			this.slowPanelsAt = performance.now();
+			this.slowPanelsEach = Math.max(SLOW_PANELS_MS, SLOW_PANELS_PAUSE * (this.slowPanelsAt - begun));
 		}
 		const panes = this.caches.map(({ grid: { set_from, set_to } }, cache) =>
 			({ ...this.level(cache), set_from, set_to }));

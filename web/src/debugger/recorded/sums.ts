@@ -20,6 +20,11 @@ function add(to: number[], sums: ArrayLike<number> | null, row: number): void {
 	for (let i = 0; sums && i < FIGURES; i++) to[i]! += sums[row * FIGURES + i]!;
 }
 
+function hasFigures(sums: ArrayLike<number>, row: number): boolean {
+	for (let i = 0; i < FIGURES; i++) if (sums[row * FIGURES + i]) return true;
+	return false;
+}
+
 function answerRow({ name, until, before }: Row): [RowName, ...number[]] {
 	const [references, misses] = [until[REFERENCES]!, until[MISSES]!];
 	const [newReferences, newMisses] = [references - before[REFERENCES]!, misses - before[MISSES]!];
@@ -63,12 +68,13 @@ export async function statistics(run: Recording, level: number, by: By, from: nu
 	if (by === "line") return byLine(run, level, from, to);
 	const [before, until] = [await run.sumsAt(from), await run.sumsAt(to)].map((sums) =>
 		(sums ? (by === "set" ? sums[level]!.bySet : sums[level]!.byKey) : null));
-	const { keys, levels, session } = run.description;
+	const { keys, levels } = run.description;
 	const count = by === "set" ? levels[level]!.sets : keys.row.length;
-	const rooms = by === "total" ? 1 : by === "object" ? session.objects.length + 1 : count;
-	const rows = Array.from({ length: rooms }, (): Row => ({ name: null, until: zeros(), before: zeros() }));
+	const rows: Row[] = [];   // with gaps: of many keys nothing was referenced yet
+	if (by === "total") rows.push({ name: null, until: zeros(), before: zeros() });
 	for (let i = 0; i < count; i++) {
-		const row = rows[by === "set" ? i : rowOf(run, by, i)]!;
+		if (by !== "set" && !(until && hasFigures(until, i))) continue;
+		const row = rows[by === "set" ? i : rowOf(run, by, i)] ??= { name: null, until: zeros(), before: zeros() };
 		add(row.until, until ?? null, i);
 		add(row.before, before ?? null, i);
 	}
