@@ -44,7 +44,7 @@ for (const [name, nest, options, view] of PICTURES.filter(([name]) => !only.leng
 	const server = spawn(nearmiss, ["view", "--no-browser", ...options, resolve(examples, nest)],
 		{ stdio: ["ignore", "pipe", "inherit"] });
 	const address = await new Promise((resolve) => createInterface(server.stdout).once("line", resolve));
-	const page = await browser.newPage({ viewport: { width: 1000, height: 900 } });
+	const page = await browser.newPage({ viewport: { width: 1280, height: 900 } });
 	await page.goto(`${address}#/debugger?${view}`);
 	await page.waitForSelector(".debugger canvas");
 	await page.waitForTimeout(500);
