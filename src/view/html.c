@@ -160,7 +160,8 @@ int nm_view_write_html(struct nm_view *view, FILE *out, struct nm_error *err)
 			       "sources, and build it again");
 	put_policy(&html, script);
 	put_asset(&html, style);
-	put(&html, "\n</style>\n</head>\n<body>\n<div id=\"app\"></div>\n"
+	put(&html, "\n</style>\n</head>\n<body>\n<div id=\"app\">"
+		   "<p class=\"waiting\" role=\"status\">Loading &hellip;</p></div>\n"
 		   "<noscript>The pages of nearmiss need JavaScript.</noscript>\n"
 		   "<script type=\"application/json\" id=\"answers\">{");
 	html.bytes += sizeof tail + sizeof begin + script->n_bytes + sizeof end;

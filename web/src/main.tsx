@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 // main.tsx - asks what there is to see, and shows it.
-import { render } from "preact";
+import { render, type VNode } from "preact";
 import type { Session } from "./answers";
 import { get } from "./api";
 import { startTheme } from "./common/theme";
@@ -12,9 +12,13 @@ import "./style/parts.css";
 function start(): void {
 	const app = document.getElementById("app");
 	if (!app) throw new Error("index.html has no element of id app");
+	const show = (page: VNode) => {
+		app.replaceChildren(); // "Loading", which stands in the page until this script runs
+		render(page, app);
+	};
 	get<Session>("/api/session").then(
-		(session) => render(<Shell session={session} />, app),
-		(error: Error) => render(<p class="failed" role="alert">{error.message}</p>, app),
+		(session) => show(<Shell session={session} />),
+		(error: Error) => show(<p class="failed" role="alert">{error.message}</p>),
 	);
 }
 
