@@ -187,6 +187,30 @@ test("a trace of ten references", async () => {
 	await compare(path, ["-c", "L1d=512,2,64"], 4);
 });
 
+test("who evicted a line before the window", async () => {
+	const input = await sharingTrace(1500);
+	const options = ["--cores", "3", "--quantum", "1", "-c", "L1d=512,2,64:L2=2K,4,64:L3=8K,full,64"];
+	const path = writeFileOf(input, [...options, "--window", "9000:1500"]);
+	await opened(path, async (page) => served(input, options, async (server) => {
+		const file = askerOf(page);
+		const [session] = await server(["GET", "session"]);
+		const pick = random(1);
+		let before = 0;
+		for (let i = 0; i < 5; i++) {
+			const position = 9000 + pick(1500);
+			const asked = [["POST", "goto", { position }],
+				...questionsOf(session, position, pick).filter(([, name]) => name === "evicted")];
+			const [told, known] = [await file(...asked), await server(...asked)];
+			asked.forEach((question, k) => {
+				if (told[k].error) return assert.match(told[k].error, /^It left before reference 9000/);
+				assert.deepEqual(told[k], known[k], `${JSON.stringify(question)} at ${position}`);
+				before += known[k].evicted_at < 9000;
+			});
+		}
+		assert.ok(before > 0);
+	}));
+});
+
 // ---- the page, from disk ----
 
 const position = (page) => page.inputValue(".scrubber input").then(Number);

@@ -29,7 +29,9 @@ export class Recording {
 			const begin = parts[i++]!;
 			const chunks: Part[] = [];
 			while (parts[i]?.kind === "chunk") chunks.push(parts[i++]!);
-			if (chunks.length) tapes.push(new Tape(description, begin, chunks));
+			const earlier: Part[] = [];
+			while (parts[i]?.kind === "earlier") earlier.push(parts[i++]!);
+			if (chunks.length) tapes.push(new Tape(description, begin, chunks, earlier));
 		}
 		if (!tapes.length) throw new NotRecorded("This file holds no reference of the run.");
 		const recording = new Recording(description, tapes);

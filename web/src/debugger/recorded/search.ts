@@ -104,16 +104,19 @@ export async function evicted(run: Recording, sets: Sets, address: number): Prom
 	const resident = slot >= 0 && slotOf(run, slots, slot);
 	const before = resident ? Math.max(0, resident.loaded_at - 1) : now.position;
 	const at = tape.departed(sets.level, sets.core, line, before);
-	if (!at && tape.from && before)
+	const asksEarlier = !at && tape.from > 0 && before > 0;
+	const row = asksEarlier ? await tape.departedEarlier(sets.level, sets.core, line) : null;
+	const earlier = row?.[3];
+	if (asksEarlier && (!row || (earlier && earlier.evicted_at! > before)))
 		throw new NotRecorded(`It left before reference ${tape.first}, where this file begins, or was never there: ${run.hint}`);
 	const left = at ? tape.at(at).effects.find((effect) => leaves(effect.kind) && effect.level === sets.level && effect.line === line &&
 		(!effect.core || effect.core === 1 + sets.core)) : null;
 	return {
-		is: resident ? "resident" : at ? "evicted" : "never",
+		is: resident ? "resident" : at || earlier ? "evicted" : "never",
 		...(resident ? {
 			set: Math.floor(slot / slots.ways), way: slot % slots.ways, slot: resident, loaded_at: placeOf(run, resident.loaded_at),
 			last_used: placeOf(run, resident.last_used),
 		} : {}),
-		...(left ? { evicted: departed(run, left), evictor: referenceAt(run, at), evicted_at: at } : {}),
+		...(left ? { evicted: departed(run, left), evictor: referenceAt(run, at), evicted_at: at } : earlier ?? {}),
 	} as Evicted;
 }

@@ -4,11 +4,15 @@
 import { Bytes } from "./bytes";
 import { Chunk } from "./chunk";
 import { unpacked, type Description, type Part } from "./file";
+import type { Evicted } from "../types";
 import { Moment, type Effect, type Shape, type Window } from "./moment";
 import { Picture } from "./picture";
 
 const KEPT_BYTES = 128 << 20;
 const KEPT_LEAST = 4;
+
+/** How a line last left before the window; without `how`: it never did. */
+type EarlierRow = [level: number, core: number, line: number, how?: Pick<Evicted, "evicted" | "evictor" | "evicted_at">];
 
 /** A line that left: found without going through the window again. */
 interface Departure { position: number; level: number; core: number; line: number }
@@ -27,8 +31,10 @@ export class Tape implements Window {
 	private readonly departures: Departure[] = [];
 	private readonly earlier = new Map<number, number>();
 	private begun = false;
+	private earlierRows: Promise<Map<string, EarlierRow>> | undefined;
 
-	constructor(private readonly description: Description, private readonly begin: Part, private readonly parts: Part[]) {
+	constructor(private readonly description: Description, private readonly begin: Part, private readonly parts: Part[],
+		private readonly earlierParts: Part[]) {
 		this.from = this.furthest = begin.from;
 		this.to = parts.reduce((sum, { count }) => sum + count, begin.from);
 		this.levels = description.levels;
@@ -126,6 +132,15 @@ export class Tape implements Window {
 		this.stride *= 2;
 		const step = this.chunks[0]!.count * this.stride;
 		this.kept = this.kept.filter(({ position }) => (position - this.from) % step === 0);
+	}
+
+	/** The last departure of a line before the window; null: the file does not know. */
+	async departedEarlier(level: number, core: number, line: number): Promise<EarlierRow | null> {
+		this.earlierRows ??= Promise.all(this.earlierParts.map(async (part) =>
+			JSON.parse(new TextDecoder().decode(await unpacked(part))) as EarlierRow[]))
+			.then((all) => new Map(all.flat().map((row) => [row.slice(0, 3).join(), row])));
+		const rows = await this.earlierRows;
+		return rows.get([level, this.levels[level]!.private ? 1 + core : 0, line].join()) ?? null;
 	}
 
 	/** The last time, at a position or before it, that a line left a level of a core; 0: not in this window. */
