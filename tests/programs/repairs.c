@@ -366,11 +366,21 @@ int main(int argc, char **argv)
 		const char *rule;
 		long (*run)(void);
 	} cases[] = {
-	    {"step length", step_length},   {"same sets", same_sets},         {"uneven sets", uneven_sets},
-	    {"small blocks", small_blocks}, {"pointer array", pointer_array}, {"across rows", across_rows},
-	    {"long steps", long_steps},     {"scattered", scattered},         {"sparse use", sparse_use},
-	    {"too large", too_large},       {"pushed out", pushed_out},       {"first touch", first_touch},
-	    {"allocator", allocator},       {"stack frame", stack_frame},     {"code", code},
+	    {"step length", step_length},
+	    {"same sets", same_sets},
+	    {"uneven sets", uneven_sets},
+	    {"small blocks", small_blocks},
+	    {"pointer array", pointer_array},
+	    {"across rows", across_rows},
+	    {"long steps", long_steps},
+	    {"scattered", scattered},
+	    {"sparse use", sparse_use},
+	    {"too large", too_large},
+	    {"pushed out", pushed_out},
+	    {"first touch", first_touch},
+	    {"allocator", allocator},
+	    {"stack frame", stack_frame},
+	    {"code", code},
 	    {"mixed", mixed},
 	};
 

@@ -156,8 +156,8 @@ static json_t *band_json(const struct nm_debug_program *p, const struct nm_debug
 		json_array_append_new(list, json_integer(cached[i]));
 	free(cached);
 	return json_pack("{s:o, s:b, s:I, s:I, s:I, s:I, s:o}", "object", nm_text_json(o->name), "scattered",
-			 o->is_scattered, "low", (json_int_t)o->low, "end", (json_int_t)o->end, "lines", (json_int_t)lines,
-			 "lines_per_bin", (json_int_t)per_bin, "cached", list);
+			 o->is_scattered, "low", (json_int_t)o->low, "end", (json_int_t)o->end, "lines",
+			 (json_int_t)lines, "lines_per_bin", (json_int_t)per_bin, "cached", list);
 }
 
 /* The largest first. Scattered objects are behind the others: the distance between their ends is not their size. */
