@@ -50,10 +50,10 @@ int nm_debugger_wake(struct nm_debugger *debugger, struct nm_error *err);
 
 /* References and misses by line of memory, between two positions, malloc'ed. */
 int nm_debugger_lines(struct nm_debugger *debugger, uint64_t from, uint64_t to, unsigned level,
-		      struct nm_line_tally **ret_lines, size_t *ret_count, struct nm_error *err);
+		      struct nm_line_sum **ret_lines, size_t *ret_count, struct nm_error *err);
 
-/* The sums at a position other than the current one, as nm_moment_tallies(). */
-int nm_debugger_tallies(struct nm_debugger *debugger, uint64_t position, unsigned level, int by_set,
-			struct nm_tally **ret_tallies, size_t *ret_count, struct nm_error *err);
+/* The sums at a position other than the current one, as nm_moment_sums(). */
+int nm_debugger_sums(struct nm_debugger *debugger, uint64_t position, unsigned level, int by_set,
+		     struct nm_sums **ret_sums, size_t *ret_count, struct nm_error *err);
 
 #endif

@@ -57,27 +57,27 @@ int nm_debugger_evicted(struct nm_debugger *d, unsigned level, unsigned core, ui
 	return status ? status : find_departure(d, &stop, before, ret, err);
 }
 
-int nm_debugger_tallies(struct nm_debugger *d, uint64_t position, unsigned level, int by_set,
-			struct nm_tally **ret_tallies, size_t *ret_count, struct nm_error *err)
+int nm_debugger_sums(struct nm_debugger *d, uint64_t position, unsigned level, int by_set,
+		     struct nm_sums **ret_sums, size_t *ret_count, struct nm_error *err)
 {
 	struct nm_moment_report report;
 	struct nm_moment moment;
 	int status;
 
 	if (position == d->current.position)
-		return nm_moment_tallies(&d->current, level, by_set, ret_tallies, ret_count, err);
+		return nm_moment_sums(&d->current, level, by_set, ret_sums, ret_count, err);
 	status = nm_timeline_fetch(d->timeline, position, &moment, err);
 	if (status)
 		return status;
 	status = nm_moment_run(&moment, position, 0, NULL, 0, &report, err);
 	if (!status)
-		status = nm_moment_tallies(&moment, level, by_set, ret_tallies, ret_count, err);
+		status = nm_moment_sums(&moment, level, by_set, ret_sums, ret_count, err);
 	nm_moment_end(&moment);
 	return status;
 }
 
 int nm_debugger_lines(struct nm_debugger *d, uint64_t from, uint64_t to, unsigned level,
-		      struct nm_line_tally **ret_lines, size_t *ret_count, struct nm_error *err)
+		      struct nm_line_sum **ret_lines, size_t *ret_count, struct nm_error *err)
 {
 	struct nm_moment_report report;
 	struct nm_moment moment;

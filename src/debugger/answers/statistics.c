@@ -16,7 +16,7 @@ enum { MOST_ROWS = 1000, MOST_BINS = 2048 };
 struct interval {
 	unsigned level;
 	uint64_t from, to;
-	struct nm_tally *before, *until; /* by key */
+	struct nm_sums *before, *until; /* by key */
 	size_t count;
 };
 
@@ -37,12 +37,12 @@ static int read_interval(const struct nm_question *q, int by_set, struct interva
 		return status;
 	ret->from = (uint64_t)from;
 	ret->to = (uint64_t)to;
-	status = nm_debugger_tallies(d, ret->from, ret->level, by_set, &ret->before, &ret->count, err);
+	status = nm_debugger_sums(d, ret->from, ret->level, by_set, &ret->before, &ret->count, err);
 	return status ? status
-		      : nm_debugger_tallies(d, ret->to, ret->level, by_set, &ret->until, &ret->count, err);
+		      : nm_debugger_sums(d, ret->to, ret->level, by_set, &ret->until, &ret->count, err);
 }
 
-static void add(struct nm_tally *to, const struct nm_tally *more)
+static void add(struct nm_sums *to, const struct nm_sums *more)
 {
 	to->references += more->references;
 	to->misses += more->misses;
@@ -57,7 +57,7 @@ static void add(struct nm_tally *to, const struct nm_tally *more)
 struct row {
 	json_t *name;
 	uint32_t number;
-	struct nm_tally until, before;
+	struct nm_sums until, before;
 };
 
 struct rows {
@@ -194,7 +194,7 @@ static int make_rows(const struct nm_debugger *d, enum by by, const struct inter
 static int by_line(const struct nm_question *q, json_t **ret, struct nm_error *err)
 {
 	struct interval i = {.before = NULL};
-	struct nm_line_tally *lines = NULL;
+	struct nm_line_sum *lines = NULL;
 	struct rows rows = {0};
 	size_t count = 0;
 	int status = read_interval(q, 0, &i, err);

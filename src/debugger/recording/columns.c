@@ -167,15 +167,15 @@ int nm_recording_put_references(struct nm_debugger *d, uint64_t from, uint64_t t
 
 /* ---- sums ---- */
 
-static int is_zero(const struct nm_tally *t)
+static int is_zero(const struct nm_sums *t)
 {
-	static const struct nm_tally zero;
+	static const struct nm_sums zero;
 
 	return !memcmp(t, &zero, sizeof zero);
 }
 
 /* Sums that are not all zero: the distance of the index from the previous one, and the figures. */
-static int put_tallies(const struct nm_tally *at, size_t count, struct nm_bytes *to)
+static int put_sums(const struct nm_sums *at, size_t count, struct nm_bytes *to)
 {
 	struct nm_bytes column = {0};
 	size_t before = 0;
@@ -201,14 +201,14 @@ int nm_recording_put_sums(struct nm_debugger *d, const struct nm_moment *moment,
 {
 	for (unsigned level = 0; level < d->timeline->machine.count; level++)
 		for (int by_set = 0; by_set < 2; by_set++) {
-			struct nm_tally *tallies;
+			struct nm_sums *sums;
 			size_t count;
-			int status = nm_moment_tallies(moment, level, by_set, &tallies, &count, err);
+			int status = nm_moment_sums(moment, level, by_set, &sums, &count, err);
 
 			if (status)
 				return status;
-			status = put_tallies(tallies, count, ret);
-			free(tallies);
+			status = put_sums(sums, count, ret);
+			free(sums);
 			if (status)
 				return nm_fail_memory(err);
 		}

@@ -200,10 +200,9 @@ static int take_false_sharing(struct nm_caches *c, const struct nm_cache *u, uns
 
 /* Adds an effect to the sums. A reference to two lines is one reference of a first level, but one reference
  * of each line's set. */
-static void tally(struct nm_caches *c, const struct nm_cache *u, const struct nm_effect *e)
+static void add_to_sums(struct nm_caches *c, const struct nm_cache *u, const struct nm_effect *e)
 {
-	struct nm_tally *attr = &c->by_attr[e->level][c->reference->attr],
-			*set = &c->by_set[e->level][e->set];
+	struct nm_sums *attr = &c->by_attr[e->level][c->reference->attr], *set = &c->by_set[e->level][e->set];
 	const unsigned serves = e->kind == NM_EVENT_HIT || e->kind == NM_EVENT_MISS;
 
 	attr->references += serves && !(u->first && c->counted >> e->level & 1);
@@ -216,7 +215,7 @@ static void tally(struct nm_caches *c, const struct nm_cache *u, const struct nm
 }
 
 /* Completes the effect of a hit or a load, whose line is in its slot now. */
-static void settle(struct nm_caches *c, struct nm_effect *e)
+static void complete(struct nm_caches *c, struct nm_effect *e)
 {
 	const struct nm_watched_unit *unit = unit_of(c, e->level, core_of(c, e->core));
 	const int loads = e->kind == NM_EVENT_LOAD || e->kind == NM_EVENT_PREFETCH;
@@ -229,7 +228,7 @@ static void settle(struct nm_caches *c, struct nm_effect *e)
 	if (e->class == NM_CLASS_COHERENCE)
 		e->false_sharing = take_false_sharing(c, unit->cache, e->level) & 1;
 	if (e->kind != NM_EVENT_PREFETCH && !c->reference->uncounted)
-		tally(c, unit->cache, e);
+		add_to_sums(c, unit->cache, e);
 	slot = nm_cache_find(unit->cache, line_number(unit->cache, e->line));
 	if (slot == NM_NO_SLOT)
 		return;
@@ -277,7 +276,7 @@ int nm_caches_feed(struct nm_caches *c, const struct nm_reference *r)
 	if (!status)
 		status = nm_hierarchy_run(c->hierarchy, &ref, 1);
 	for (unsigned i = 0; i < c->effect_count; i++)
-		settle(c, &c->effects[i]);
+		complete(c, &c->effects[i]);
 	c->misses += c->missed >> c->first & !r->uncounted;
 	return status;
 }

@@ -54,7 +54,7 @@ struct nm_effect {
 };
 
 /* Sums of one attribution key, or one set, at one level. */
-struct nm_tally {
+struct nm_sums {
 	uint64_t references, misses;
 	uint64_t of_class[NM_CLASSES];
 	uint64_t evictions; /* of lines that it had loaded */
@@ -79,7 +79,7 @@ struct nm_caches {
 	const struct nm_machine *machine;
 	struct nm_hierarchy *hierarchy;
 	struct nm_watched_unit (*units)[NM_MAX_LEVELS]; /* by core */
-	struct nm_tally *by_attr[NM_MAX_LEVELS], *by_set[NM_MAX_LEVELS];
+	struct nm_sums *by_attr[NM_MAX_LEVELS], *by_set[NM_MAX_LEVELS];
 	size_t memory_changes;     /* number of the program's changes so far */
 	uint64_t position, misses; /* misses: at level `first` */
 	unsigned first;            /* the first data level of the first machine */

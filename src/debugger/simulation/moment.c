@@ -80,7 +80,7 @@ static int send_with(int socket, const struct nm_moment_request *request, int de
 
 int nm_moment_copy(const struct nm_moment *m, struct nm_moment *ret_copy, struct nm_error *err)
 {
-	const struct nm_moment_request request = {.wish = NM_WISH_COPY};
+	const struct nm_moment_request request = {.kind = NM_REQUEST_COPY};
 	struct nm_moment_copied copied;
 	int sockets[2], status = make_sockets(sockets, err);
 
@@ -107,7 +107,7 @@ int nm_moment_run(struct nm_moment *m, uint64_t to, unsigned flags, struct nm_st
 		  unsigned stop_count, struct nm_moment_report *ret_report, struct nm_error *err)
 {
 	const struct nm_moment_request request = {
-	    .wish = NM_WISH_RUN, .flags = flags, .stop_count = stop_count, .to = to};
+	    .kind = NM_REQUEST_RUN, .flags = flags, .stop_count = stop_count, .to = to};
 
 	if (nm_socket_send(m->fd, &request, sizeof request) ||
 	    nm_socket_send(m->fd, stops, stop_count * sizeof *stops) ||
@@ -145,7 +145,7 @@ int nm_moment_slots(const struct nm_moment *m, unsigned level, unsigned core, ui
 		    struct nm_slot **ret_slots, struct nm_error *err)
 {
 	const struct nm_moment_request request = {
-	    .wish = NM_WISH_SLOTS, .level = level, .core = core, .from = from, .to = to};
+	    .kind = NM_REQUEST_SLOTS, .level = level, .core = core, .from = from, .to = to};
 	void *array = NULL;
 	uint64_t bytes;
 	int status = ask_array(m, &request, &array, &bytes, err);
@@ -154,24 +154,24 @@ int nm_moment_slots(const struct nm_moment *m, unsigned level, unsigned core, ui
 	return status;
 }
 
-int nm_moment_tallies(const struct nm_moment *m, unsigned level, int by_set, struct nm_tally **ret_tallies,
-		      size_t *ret_count, struct nm_error *err)
+int nm_moment_sums(const struct nm_moment *m, unsigned level, int by_set, struct nm_sums **ret_sums,
+		   size_t *ret_count, struct nm_error *err)
 {
 	const struct nm_moment_request request = {
-	    .wish = NM_WISH_TALLIES, .level = level, .by_set = by_set != 0};
+	    .kind = NM_REQUEST_SUMS, .level = level, .by_set = by_set != 0};
 	void *array = NULL;
 	uint64_t bytes = 0;
 	int status = ask_array(m, &request, &array, &bytes, err);
 
-	*ret_tallies = array;
-	*ret_count = bytes / sizeof **ret_tallies;
+	*ret_sums = array;
+	*ret_count = bytes / sizeof **ret_sums;
 	return status;
 }
 
-int nm_moment_lines(struct nm_moment *m, uint64_t to, unsigned level, struct nm_line_tally **ret_lines,
+int nm_moment_lines(struct nm_moment *m, uint64_t to, unsigned level, struct nm_line_sum **ret_lines,
 		    size_t *ret_count, struct nm_error *err)
 {
-	const struct nm_moment_request request = {.wish = NM_WISH_LINES, .level = level, .to = to};
+	const struct nm_moment_request request = {.kind = NM_REQUEST_LINES, .level = level, .to = to};
 	void *array = NULL;
 	uint64_t bytes = 0;
 	int status = ask_array(m, &request, &array, &bytes, err);
@@ -186,7 +186,7 @@ int nm_moment_lines(struct nm_moment *m, uint64_t to, unsigned level, struct nm_
 int nm_moment_changes(struct nm_moment *m, uint64_t to, uint8_t **ret_columns, size_t *ret_count,
 		      struct nm_error *err)
 {
-	const struct nm_moment_request request = {.wish = NM_WISH_CHANGES, .to = to};
+	const struct nm_moment_request request = {.kind = NM_REQUEST_CHANGES, .to = to};
 	void *array = NULL;
 	uint64_t bytes = 0;
 	int status = ask_array(m, &request, &array, &bytes, err);
@@ -201,7 +201,7 @@ int nm_moment_changes(struct nm_moment *m, uint64_t to, uint8_t **ret_columns, s
 int nm_moment_touched(const struct nm_moment *m, struct nm_cached_line **ret_lines, size_t *ret_count,
 		      struct nm_error *err)
 {
-	const struct nm_moment_request request = {.wish = NM_WISH_TOUCHED};
+	const struct nm_moment_request request = {.kind = NM_REQUEST_TOUCHED};
 	void *array = NULL;
 	uint64_t bytes = 0;
 	int status = ask_array(m, &request, &array, &bytes, err);
@@ -214,7 +214,7 @@ int nm_moment_touched(const struct nm_moment *m, struct nm_cached_line **ret_lin
 int nm_moment_departures(struct nm_moment *m, uint64_t to, const struct nm_cached_line *lines, size_t count,
 			 struct nm_line_departure **ret_departures, struct nm_error *err)
 {
-	const struct nm_moment_request request = {.wish = NM_WISH_DEPARTURES, .to = to, .count = count};
+	const struct nm_moment_request request = {.kind = NM_REQUEST_DEPARTURES, .to = to, .count = count};
 
 	*ret_departures = malloc((count + 1) * sizeof **ret_departures);
 	if (!*ret_departures)
@@ -233,7 +233,7 @@ int nm_moment_find(const struct nm_moment *m, unsigned level, unsigned core, uin
 		   struct nm_found_slot *ret_found, struct nm_error *err)
 {
 	const struct nm_moment_request request = {
-	    .wish = NM_WISH_FIND, .level = level, .core = core, .address = address};
+	    .kind = NM_REQUEST_FIND, .level = level, .core = core, .address = address};
 
 	return nm_socket_send(m->fd, &request, sizeof request) ||
 		       nm_socket_receive(m->fd, ret_found, sizeof *ret_found)

@@ -59,15 +59,15 @@ int nm_moment_run(struct nm_moment *moment, uint64_t to, unsigned flags, struct 
  * set. */
 int nm_moment_slots(const struct nm_moment *moment, unsigned level, unsigned core, uint64_t from, uint64_t to,
 		    struct nm_slot **ret_slots, struct nm_error *err);
-int nm_moment_tallies(const struct nm_moment *moment, unsigned level, int by_set,
-		      struct nm_tally **ret_tallies, size_t *ret_count, struct nm_error *err);
+int nm_moment_sums(const struct nm_moment *moment, unsigned level, int by_set, struct nm_sums **ret_sums,
+		   size_t *ret_count, struct nm_error *err);
 
 /* Runs forward to a position, and counts the references and misses of each line of memory at a level. */
-struct nm_line_tally {
+struct nm_line_sum {
 	uint64_t line, references, misses;
 	uint32_t attr; /* of the last reference */
 };
-int nm_moment_lines(struct nm_moment *moment, uint64_t to, unsigned level, struct nm_line_tally **ret_lines,
+int nm_moment_lines(struct nm_moment *moment, uint64_t to, unsigned level, struct nm_line_sum **ret_lines,
 		    size_t *ret_count, struct nm_error *err);
 
 /* The contents of the slots, and the changes of each reference up to a position: columns (changes.h), each

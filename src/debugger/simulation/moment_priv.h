@@ -9,20 +9,20 @@
 
 #include "moment.h"
 
-enum nm_moment_wish {
-	NM_WISH_COPY, /* with a descriptor: the socket of the copy; answer: struct nm_moment_copied */
-	NM_WISH_RUN,  /* followed by the stops; answer: struct nm_moment_report, and the stops */
-	NM_WISH_SLOTS,
-	NM_WISH_TALLIES,
-	NM_WISH_LINES,
-	NM_WISH_FIND, /* answer: struct nm_found_slot */
-	NM_WISH_CHANGES,
-	NM_WISH_TOUCHED,
-	NM_WISH_DEPARTURES, /* followed by `count` lines */
+enum nm_moment_request_kind {
+	NM_REQUEST_COPY, /* with a descriptor: the socket of the copy; answer: struct nm_moment_copied */
+	NM_REQUEST_RUN,  /* followed by the stops; answer: struct nm_moment_report, and the stops */
+	NM_REQUEST_SLOTS,
+	NM_REQUEST_SUMS,
+	NM_REQUEST_LINES,
+	NM_REQUEST_FIND, /* answer: struct nm_found_slot */
+	NM_REQUEST_CHANGES,
+	NM_REQUEST_TOUCHED,
+	NM_REQUEST_DEPARTURES, /* followed by `count` lines */
 };
 
 struct nm_moment_request {
-	uint32_t wish, flags, stop_count, level, core, by_set;
+	uint32_t kind, flags, stop_count, level, core, by_set;
 	uint64_t from, to, address, count;
 };
 

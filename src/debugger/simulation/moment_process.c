@@ -177,21 +177,21 @@ static void tell_slots(const struct process *p)
 	free(slots);
 }
 
-static void tell_tallies(const struct process *p)
+static void tell_sums(const struct process *p)
 {
 	const struct nm_moment_request *q = &p->request;
 	const struct nm_caches *c = p->caches;
 	const size_t count = q->by_set ? nm_caches_sets(c, q->level) : c->program->sites.count;
 
 	answer_array(p, q->by_set ? c->by_set[q->level] : c->by_attr[q->level],
-		     count * sizeof(struct nm_tally));
+		     count * sizeof(struct nm_sums));
 }
 
 /* Runs forward, counts by line and sends the counts. */
 static void tell_lines(struct process *p)
 {
 	const struct nm_moment_request *q = &p->request;
-	struct nm_vec(struct nm_line_tally) lines = {0};
+	struct nm_vec(struct nm_line_sum) lines = {0};
 	struct nm_map index_of = {0};
 
 	while (p->caches->position < q->to && !take(p, NULL))
@@ -205,7 +205,7 @@ static void tell_lines(struct process *p)
 			if (index == UINT64_MAX) {
 				index = lines.count;
 				if (nm_map_put(&index_of, e->line, index) ||
-				    nm_vec_push(&lines, (struct nm_line_tally){.line = e->line}))
+				    nm_vec_push(&lines, (struct nm_line_sum){.line = e->line}))
 					give_up();
 			}
 			lines.at[index].attr = p->caches->reference->attr;
@@ -376,7 +376,7 @@ static int receive(struct process *p, int *ret_descriptor)
 }
 
 /* Replaces the debugger's signal handlers: this process ends when its socket is closed. */
-static void settle_signals(void)
+static void set_signals(void)
 {
 	sigset_t none;
 
@@ -394,22 +394,22 @@ void nm_moment_serve(int socket, struct nm_caches *caches, const struct nm_share
 	struct process p = {.socket = socket, .caches = caches, .record = record};
 	int descriptor;
 
-	settle_signals();
+	set_signals();
 	if (nm_reference_reader_new(&p.reader, &caches->program->references))
 		give_up();
 	while (receive(&p, &descriptor)) {
-		switch (p.request.wish) {
-		case NM_WISH_COPY: copy(&p, descriptor); break;
-		case NM_WISH_RUN: run(&p); break;
-		case NM_WISH_SLOTS: tell_slots(&p); break;
-		case NM_WISH_TALLIES: tell_tallies(&p); break;
-		case NM_WISH_LINES: tell_lines(&p); break;
-		case NM_WISH_FIND: tell_slot(&p); break;
-		case NM_WISH_CHANGES: tell_changes(&p); break;
-		case NM_WISH_TOUCHED:
+		switch (p.request.kind) {
+		case NM_REQUEST_COPY: copy(&p, descriptor); break;
+		case NM_REQUEST_RUN: run(&p); break;
+		case NM_REQUEST_SLOTS: tell_slots(&p); break;
+		case NM_REQUEST_SUMS: tell_sums(&p); break;
+		case NM_REQUEST_LINES: tell_lines(&p); break;
+		case NM_REQUEST_FIND: tell_slot(&p); break;
+		case NM_REQUEST_CHANGES: tell_changes(&p); break;
+		case NM_REQUEST_TOUCHED:
 			answer_array(&p, p.touched.at, p.touched.count * sizeof *p.touched.at);
 			break;
-		case NM_WISH_DEPARTURES: tell_departures(&p); break;
+		case NM_REQUEST_DEPARTURES: tell_departures(&p); break;
 		default: give_up();
 		}
 	}

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
  * latent.c - see latent.h. Most touches change nothing: the core has made the same touch before, and no
- * other core has touched the block or its neighbours since. The mask `settled` finds these.
+ * other core has touched the block or its neighbours since. The mask `repeated` finds these.
  */
 #include "latent.h"
 
@@ -170,7 +170,7 @@ static void unsettle(struct nm_latent *l, uint64_t number, unsigned core)
 	struct nm_latent_block *block = nm_latent_find(l, number);
 
 	if (block && block->core != core)
-		block->settled = 0;
+		block->repeated = 0;
 }
 
 void nm_latent_touch(struct nm_latent *l, struct nm_latent_block *block, unsigned core, uint64_t address,
@@ -183,7 +183,7 @@ void nm_latent_touch(struct nm_latent *l, struct nm_latent_block *block, unsigne
 	uint32_t touch;
 
 	assert(bytes && last < 4);
-	if (block->core == core && (block->settled & touched) == touched)
+	if (block->core == core && (block->repeated & touched) == touched)
 		return;
 	touch = nm_contention_touch(l->touches, address, bytes, attr);
 	if (!touch) /* it was dropped */
@@ -191,9 +191,9 @@ void nm_latent_touch(struct nm_latent *l, struct nm_latent_block *block, unsigne
 	for (unsigned layout = 0; layout < NM_LATENT_LAYOUTS; layout++)
 		touch_layout(l, layout, address, bytes, core, touch, write);
 	if (block->core != core)
-		block->settled = 0;
+		block->repeated = 0;
 	block->core = (uint16_t)core;
-	block->settled |= touched;
+	block->repeated |= touched;
 	unsettle(l, block->number - 1, core);
 	unsettle(l, block->number + 1, core);
 }

@@ -42,7 +42,7 @@ struct nm_latent_block {
 	uint16_t core;
 	/* touches by `core` that would change nothing: a bit for each quarter, reads in the lower half,
 	 * writes in the upper half */
-	uint8_t settled;
+	uint8_t repeated;
 };
 
 /* How often the touch is a latent miss because of a write by the other one. */

@@ -512,7 +512,7 @@ static void add_row(struct nm_estimate *e, struct group *g, const struct row *r,
 }
 
 /* Distributes the touches that look cold; returns the variance of the number of those that miss. */
-static double settle_doubtful(struct nm_estimate *e, const struct group *g)
+static double resolve_doubtful(struct nm_estimate *e, const struct group *g)
 {
 	const double missing = g->alike > 0 ? g->alike_misses / g->alike : 1;
 	const double cold = g->alike > 0 ? g->alike_cold / g->alike : 1;
@@ -533,7 +533,7 @@ static void conclude(struct nm_estimate *e, uint64_t references, const struct gr
 		*e = (struct nm_estimate){.miss_ratio = NAN, .cold_ratio = NAN, .low = 0, .high = 1};
 		return;
 	}
-	variance = g->variance * effect + g->near * g->near / 16 + settle_doubtful(e, g);
+	variance = g->variance * effect + g->near * g->near / 16 + resolve_doubtful(e, g);
 	e->cold_ratio = fmin(1, fmax(0, e->cold_ratio / n));
 	e->miss_ratio = fmin(1, fmax(e->cold_ratio, e->miss_ratio / n));
 	nm_estimate_spread(e, variance / (n * n));

@@ -269,7 +269,7 @@ static double add_samples(struct work *w, const struct slot *slot, double ratio)
 
 /* The variance of a group's hits grows by that of a slot, whose slope is cleared. error: the deviation of R
  * there. */
-static void settle(struct work *w, uint32_t group, double error)
+static void add_variance(struct work *w, uint32_t group, double error)
 {
 	w->sum[group].variance += pow(w->slope[group] * error, 2);
 	w->slope[group] = 0;
@@ -279,9 +279,9 @@ static void add_slot(struct work *w, const struct slot *slot, double ratio)
 {
 	const double error = add_samples(w, slot, ratio);
 
-	settle(w, 0, error);
+	add_variance(w, 0, error);
 	for (size_t i = 0; i < slot->count; i++)
-		settle(w, nm_group_of(w->groups, slot->at[i].key), error);
+		add_variance(w, nm_group_of(w->groups, slot->at[i].key), error);
 }
 
 static int estimate(void *self, const struct nm_groups *groups, uint64_t lines, struct nm_estimate *ret)

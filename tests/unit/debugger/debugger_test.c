@@ -74,7 +74,7 @@ static void assert_same_moment(struct nm_debugger *d, struct nm_caches *twin)
 		const uint64_t sets = nm_caches_sets(twin, level);
 		const unsigned ways = nm_caches_ways(twin, level);
 		struct nm_slot *slots;
-		struct nm_tally *tallies;
+		struct nm_sums *sums;
 		size_t count;
 
 		assert_int_equal(nm_moment_slots(&d->current, level, 0, 0, sets, &slots, &err), 0);
@@ -91,11 +91,10 @@ static void assert_same_moment(struct nm_debugger *d, struct nm_caches *twin)
 		}
 		free(slots);
 		for (int by_set = 0; by_set < 2; by_set++) {
-			assert_int_equal(
-			    nm_moment_tallies(&d->current, level, by_set, &tallies, &count, &err), 0);
-			assert_memory_equal(tallies, by_set ? twin->by_set[level] : twin->by_attr[level],
-					    count * sizeof *tallies);
-			free(tallies);
+			assert_int_equal(nm_moment_sums(&d->current, level, by_set, &sums, &count, &err), 0);
+			assert_memory_equal(sums, by_set ? twin->by_set[level] : twin->by_attr[level],
+					    count * sizeof *sums);
+			free(sums);
 		}
 	}
 	if (twin->position) {
@@ -224,21 +223,21 @@ static void references_come_back_as_they_were(void **state)
 static uint64_t misses_of(struct nm_debugger *d, uint64_t position, const char *function,
 			  unsigned *ret_conflict)
 {
-	struct nm_tally *tallies;
+	struct nm_sums *sums;
 	struct nm_error err;
 	uint64_t misses = 0;
 	size_t count;
 
 	*ret_conflict = 0;
-	assert_int_equal(nm_debugger_tallies(d, position, 0, 0, &tallies, &count, &err), 0);
+	assert_int_equal(nm_debugger_sums(d, position, 0, 0, &sums, &count, &err), 0);
 	for (size_t i = 1; i < count; i++) {
 		if (!d->timeline->program.sites.at[i].function ||
 		    strcmp(d->timeline->program.sites.at[i].function, function) != 0)
 			continue;
-		misses += tallies[i].misses;
-		*ret_conflict += (unsigned)tallies[i].of_class[NM_CLASS_CONFLICT];
+		misses += sums[i].misses;
+		*ret_conflict += (unsigned)sums[i].of_class[NM_CLASS_CONFLICT];
 	}
-	free(tallies);
+	free(sums);
 	return misses;
 }
 
