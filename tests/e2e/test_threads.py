@@ -129,7 +129,7 @@ def case_imported():
 def case_by_core():
     record([program("neighbours")], "-q", "--cores", "2", "--map", "2=0,3=1")
     told = nearmiss("report", "-i", "p.nmp", "--by", "core", "--format", "csv", "--columns", "coherence").stdout.decode()
-    assert [line.split(",")[0] for line in told.split()[1:]].sort() == ["0", "1"].sort(), told
+    assert sorted(line.split(",")[0] for line in told.splitlines()[1:]) == ["0", "1"], told
 
 
 def case_refusals():
