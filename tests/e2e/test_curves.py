@@ -39,9 +39,9 @@ def case_places_of_samples():
     objects = {name for name, in rows("SELECT DISTINCT name FROM curve WHERE scope = 'object' AND name IS NOT NULL")}
     assert {f"{at('tests/programs/list.c', tag)}" for tag in ("next", "value")} <= {n.rpartition(":")[2] for n in lines
                                                                                   if "list.c" in n}, lines
-    assert any(n.startswith("heap ") and "list.c" in n for n in objects), objects
+    assert any(n.startswith("node (list.c:") for n in objects), objects
     assert any(n.startswith("stack of ") for n in objects), objects
-    blocks = rows("SELECT max(blocks) FROM objects WHERE object LIKE 'heap %list.c%'")
+    blocks = rows("SELECT max(blocks) FROM objects WHERE object LIKE 'node (list.c:%'")
     assert blocks == [(20000,)], blocks
     record([program("threads")], "--sample", "1e-2")
     assert len({name for name, in rows("SELECT DISTINCT name FROM curve WHERE scope = 'thread'")}) > 1

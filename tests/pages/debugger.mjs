@@ -358,6 +358,12 @@ test("a trace in two caches in lock-step, one of another policy", async () => {
 
 // ---- every width and theme ----
 
+/* Returns when the condition holds, or after two seconds. */
+async function waitUntil(holds) {
+	for (let tries = 0; tries < 20 && !await holds(); tries++)
+		await new Promise((done) => setTimeout(done, 100));
+}
+
 test("fits both widths and themes, and axe finds no serious fault", async () => {
 	const axe = await readFile(require.resolve("axe-core/axe.min.js"), "utf8");
 	const trace = await sharingTrace(`heap ${"a::long<name>::".repeat(12)}f()`);
@@ -373,6 +379,7 @@ test("fits both widths and themes, and axe finds no serious fault", async () => 
 				await page.setViewportSize({ width, height: 844 });
 				await page.waitForSelector(`html[data-theme=${colorScheme}]`);
 				const where = `${source}, ${colorScheme}, ${width}`;
+				await waitUntil(async () => (await whatIsCut(page)).length === 0); // drawings follow the width a frame later
 				assert.deepEqual(await whatIsCut(page), [], where);
 				const scrolled = await page.$eval(".statistics .scroll", (table) => table.scrollWidth - table.clientWidth);
 				assert.ok(width < 1280 || scrolled <= 0, `${where}: ${scrolled} pixels of the statistics are out of sight`);
