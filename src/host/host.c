@@ -4,7 +4,8 @@
  *
  * sysfs has one folder per cache: level, type, size, ways_of_associativity, coherency_line_size,
  * number_of_sets. A virtual machine may report a size that is not sets * ways * line, or no ways: sets are
- * then computed from size, ways and line, and 0 ways mean fully associative.
+ * then computed from size, ways and line, and 0 ways mean fully associative. Without sysfs the C library tells
+ * sizes and lines, but often not the ways: usual ones are taken then.
  */
 #include "host.h"
 
@@ -128,13 +129,16 @@ static int from_sysconf(struct nm_machine *ret_machine)
 		const char *name;
 		enum nm_level_side side;
 		int size, ways, line;
+		uint32_t usual_ways;
 	} known[] = {
 	    {"L1i", NM_SIDE_INSTRUCTION, _SC_LEVEL1_ICACHE_SIZE, _SC_LEVEL1_ICACHE_ASSOC,
-	     _SC_LEVEL1_ICACHE_LINESIZE},
-	    {"L1d", NM_SIDE_DATA, _SC_LEVEL1_DCACHE_SIZE, _SC_LEVEL1_DCACHE_ASSOC,
-	     _SC_LEVEL1_DCACHE_LINESIZE},
-	    {"L2", NM_SIDE_UNIFIED, _SC_LEVEL2_CACHE_SIZE, _SC_LEVEL2_CACHE_ASSOC, _SC_LEVEL2_CACHE_LINESIZE},
-	    {"L3", NM_SIDE_UNIFIED, _SC_LEVEL3_CACHE_SIZE, _SC_LEVEL3_CACHE_ASSOC, _SC_LEVEL3_CACHE_LINESIZE},
+	     _SC_LEVEL1_ICACHE_LINESIZE, 8},
+	    {"L1d", NM_SIDE_DATA, _SC_LEVEL1_DCACHE_SIZE, _SC_LEVEL1_DCACHE_ASSOC, _SC_LEVEL1_DCACHE_LINESIZE,
+	     8},
+	    {"L2", NM_SIDE_UNIFIED, _SC_LEVEL2_CACHE_SIZE, _SC_LEVEL2_CACHE_ASSOC, _SC_LEVEL2_CACHE_LINESIZE,
+	     8},
+	    {"L3", NM_SIDE_UNIFIED, _SC_LEVEL3_CACHE_SIZE, _SC_LEVEL3_CACHE_ASSOC, _SC_LEVEL3_CACHE_LINESIZE,
+	     16},
 	};
 	struct nm_machine machine = {.name = "host",
 				     .description = "this machine's caches, as the C library tells them",
@@ -150,7 +154,7 @@ static int from_sysconf(struct nm_machine *ret_machine)
 		snprintf(level->name, sizeof level->name, "%s", known[i].name);
 		level->side = known[i].side;
 		level->size = size > 0 ? (uint64_t)size : 0;
-		level->ways = ways > 0 ? (uint32_t)ways : 0;
+		level->ways = ways > 0 ? (uint32_t)ways : known[i].usual_ways;
 		level->line = line > 0 ? (uint32_t)line : 0;
 		machine.count += (unsigned)complete(level);
 	}
