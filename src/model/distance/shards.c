@@ -12,15 +12,17 @@
  * Extension: each object has its own rate. It is halved, down to the requested rate, while the object has
  * more than SMALL lines, so small objects are exact. A line of several objects is sampled at their highest
  * rate; a touch has the weight of its own object. Beyond MOST_LINES lines in all, shards-size lowers the
- * requested rate, then SMALL; beyond MOST_ROWS rows it counts totals only. So it needs less than 16 MB for
- * any run.
+ * requested rate, then SMALL. A key has a row for each quarter of an octave of distances; if there are
+ * MOST_ROWS rows, touches without one count in the total, and their group's interval is wider. So shards-size
+ * needs less than 16 MB for any run.
  *
  * An object's first touch of a line looks cold if only objects of lower rates touched the line before. Such
  * touches are distributed like those of lines that all rates sample, whose true distance is known.
  *
  * Intervals: the variance between BUCKETS of lines gives the design effect, the ratio to the variance of
- * independent touches. Two errors are added: of the distance, and of the share of misses among touches that
- * look cold (Agresti and Coull 1998). A model error covers runs in which few lines have most of the touches.
+ * independent touches. Beyond chance of the touches, a distance is off by the sum of w (w - 1) over its lines'
+ * weights w (Horvitz and Thompson), taken for each key on average, so touches near a cache's size may be on
+ * either side; and touches that look cold may miss or not (Agresti and Coull 1998).
  */
 #include <math.h>
 #include <stdlib.h>
@@ -44,12 +46,14 @@ enum {
 	BINS = NM_BIN_COLD + 1
 };
 
-static const struct nm_model_error model_error = {.part = 0.04, .least = 0.0002};
+static const double FARTHEST = 2.5; /* standard deviations by which a distance is off */
+static const struct nm_model_error model_error = {.part = 0, .least = 0.00001};
 
 /* A sampled line. */
 struct followed {
 	uint64_t line, hash;
-	uint32_t time;           /* of its last touch; 0: the entry is free */
+	uint64_t last;           /* number of its last touch, among those of all lines */
+	uint32_t time;           /* of its last touch, among those of sampled lines; 0: the entry is free */
 	uint32_t owner;          /* the object with the highest rate of those that touched it */
 	uint32_t next, previous; /* of its owner, or of the free ones: 1 + index; 0: none */
 	uint64_t weight;         /* of its owner's lines */
@@ -62,22 +66,39 @@ struct object {
 	uint32_t lines;
 };
 
+/* Weights of lines, summed, and the variance of the number of lines that they stand for. */
+struct lines_sum {
+	uint64_t weight, variance;
+};
+
 /* Touches by a key in a bin of distances; key 0: of all keys. */
 struct row {
 	uint32_t key, bin;
 	int64_t touches;
 	double weight;   /* sum of their weights */
 	double variance; /* of `weight`, if touches were independent */
+	double blur;     /* sum of the variances of their distances, by weight */
+	uint64_t most; /* of lines that can have been touched since the touch before, as touches were made */
 	/* touches that would look cold if their line had a larger hash: their number, and the number of
 	 * touches that they represent */
 	double known, alike;
+};
+
+/* What is known of a touch from the sampled lines. */
+struct found {
+	unsigned bin;    /* of its distance */
+	double blur;     /* the variance of the distance */
+	uint64_t most;   /* the distance is at most that */
+	uint64_t before; /* the weight of the line's former owner */
 };
 
 /* A touch that was counted. */
 struct counted {
 	double weight; /* 0: no touch was counted */
 	unsigned bin;
-	double alike; /* as in a row */
+	double alike;  /* as in a row */
+	double blur;   /* variance of the distance */
+	uint64_t most; /* as in a row */
 };
 
 struct shards {
@@ -87,35 +108,45 @@ struct shards {
 	struct nm_vec(struct object) objects;
 	struct nm_vec(uint32_t) object_of; /* [key] */
 	struct nm_vec(double) doubtful;    /* [key]: weight of touches that look cold but may not be */
+	struct nm_vec(double) lost;        /* [key]: weight of touches for which there was no row */
 	uint64_t lowest, heaviest;         /* threshold and weight at the lowest rate of any object */
 	struct nm_vec(struct followed) lines;
 	uint32_t free, count;           /* of lines */
 	struct nm_map by_line;          /* line -> index */
 	uint8_t filter[FILTER];         /* number of sampled lines, by hash; counters saturate */
-	uint64_t *sums;                 /* Fenwick tree of weights by time */
+	struct lines_sum *sums;         /* Fenwick tree by time */
 	uint32_t times, now;            /* capacity, a power of two; the latest time */
 	struct nm_vec(struct row) rows; /* first the BINS rows of key 0 */
 	struct nm_map by_bin;           /* key and bin -> row */
 	double buckets[BUCKETS][BINS];  /* weight of touches with a weight above 1 */
-	uint64_t touches;
-	double weight_of_lines; /* summed over touches */
-	struct counted largest; /* of the last reference */
+	uint64_t seen;                  /* touches of all lines */
+	struct counted largest;         /* of the last reference */
 };
 
 /* ---- weights by time ---- */
 
-static void add_weight(struct shards *s, uint32_t time, uint64_t weight)
+/* Of a line: it stands for as many as its weight, each sampled or not. */
+static uint64_t variance_of(uint64_t weight) { return weight * (weight - ONE) / ((uint64_t)ONE * ONE); }
+
+/* The weight of a line that was touched at this time changes; 0: none. */
+static void change_weight(struct shards *s, uint32_t time, uint64_t from, uint64_t to)
 {
-	for (; time <= s->times; time += time & -time)
-		s->sums[time] += weight;
+	const uint64_t variance = (to ? variance_of(to) : 0) - (from ? variance_of(from) : 0);
+
+	for (; time <= s->times; time += time & -time) {
+		s->sums[time].weight += to - from;
+		s->sums[time].variance += variance;
+	}
 }
 
-static uint64_t weight_up_to(const struct shards *s, uint32_t time)
+static struct lines_sum sum_up_to(const struct shards *s, uint32_t time)
 {
-	uint64_t sum = 0;
+	struct lines_sum sum = {0};
 
-	for (; time; time -= time & -time)
-		sum += s->sums[time];
+	for (; time; time -= time & -time) {
+		sum.weight += s->sums[time].weight;
+		sum.variance += s->sums[time].variance;
+	}
 	return sum;
 }
 
@@ -124,7 +155,7 @@ static int renumber(struct shards *s)
 {
 	struct nm_keyed *order = calloc(s->count + 1, sizeof *order);
 	uint32_t times = FIRST_TIMES, n = 0;
-	uint64_t *sums;
+	struct lines_sum *sums;
 
 	while (times < 4 * (uint64_t)s->count)
 		times *= 2;
@@ -144,7 +175,7 @@ static int renumber(struct shards *s)
 		struct followed *f = &s->lines.at[order[s->now].value];
 
 		f->time = s->now + 1;
-		add_weight(s, f->time, f->weight);
+		change_weight(s, f->time, 0, f->weight);
 	}
 	free(order);
 	return 0;
@@ -188,7 +219,7 @@ static void drop(struct shards *s, uint32_t index)
 	uint8_t *filter = filter_of(s, f->hash);
 
 	unlink_line(s, index);
-	add_weight(s, f->time, -f->weight);
+	change_weight(s, f->time, f->weight, 0);
 	nm_map_remove(&s->by_line, f->line);
 	*filter = (uint8_t)(*filter - (*filter < UINT8_MAX));
 	f->time = 0;
@@ -218,7 +249,7 @@ static void lower_rate(struct shards *s, struct object *o)
 			drop(s, index);
 			continue;
 		}
-		add_weight(s, f->time, o->weight - f->weight);
+		change_weight(s, f->time, f->weight, o->weight);
 		f->weight = o->weight;
 	}
 }
@@ -282,6 +313,7 @@ static void release(void *self)
 	nm_vec_free(&s->objects);
 	nm_vec_free(&s->object_of);
 	nm_vec_free(&s->doubtful);
+	nm_vec_free(&s->lost);
 	nm_vec_free(&s->lines);
 	nm_vec_free(&s->rows);
 	nm_map_done(&s->by_line);
@@ -295,7 +327,8 @@ static int keys(void *self, const uint32_t *objects, size_t count)
 	struct shards *s = self;
 
 	for (size_t i = 0; i < count; i++) {
-		if (nm_vec_push(&s->object_of, objects[i]) || nm_vec_push(&s->doubtful, 0))
+		if (nm_vec_push(&s->object_of, objects[i]) || nm_vec_push(&s->doubtful, 0) ||
+		    nm_vec_push(&s->lost, 0))
 			return NM_ENOMEM;
 		while (s->objects.count <= objects[i])
 			if (nm_vec_push(&s->objects, (struct object){.threshold = UINT64_MAX, .weight = ONE}))
@@ -304,17 +337,26 @@ static int keys(void *self, const uint32_t *objects, size_t count)
 	return 0;
 }
 
-static void add_to_row(struct row *r, double weight, int touches)
+/* touches: 1, or -1 to subtract one. */
+static void add_to_row(struct row *r, const struct counted *c, int touches)
 {
 	r->touches += touches;
-	r->weight += touches * weight;
-	r->variance += weight * (weight - 1);
+	r->weight += touches * c->weight;
+	r->variance += c->weight * (c->weight - 1);
+	r->blur += touches * c->weight * c->blur;
+	r->most = c->most > r->most ? c->most : r->most;
+	r->known += c->alike > 0;
+	r->alike += c->alike;
 }
 
-static void add_alike(struct row *r, double alike)
+/* The first bin of the quarter of an octave that has this bin. */
+static unsigned quarter_of(unsigned bin)
 {
-	r->known += alike > 0;
-	r->alike += alike;
+	const uint64_t distance = bin < NM_BINS ? nm_bin_low(bin) : 0;
+
+	if (distance < 4)
+		return bin;
+	return nm_bin_of(distance & ~0ull << (61 - __builtin_clzll(distance)));
 }
 
 /* *ret_row: the row of a key and a bin; NULL: there is no room for it. */
@@ -336,42 +378,37 @@ static int row_of(struct shards *s, uint32_t key, unsigned bin, struct row **ret
 	return 0;
 }
 
-/* touches: 1, or -1 to subtract one. */
 static int count(struct shards *s, uint32_t key, const struct counted *c, int touches)
 {
 	struct row *row;
 
-	add_to_row(&s->rows.at[c->bin], c->weight, touches);
-	add_alike(&s->rows.at[c->bin], c->alike);
-	if (row_of(s, key, c->bin, &row))
+	add_to_row(&s->rows.at[c->bin], c, touches);
+	if (row_of(s, key, quarter_of(c->bin), &row))
 		return NM_ENOMEM;
-	if (row) {
-		add_to_row(row, c->weight, touches);
-		add_alike(row, c->alike);
-	}
+	if (row)
+		add_to_row(row, c, touches);
+	else
+		s->lost.at[key] += touches * c->weight;
 	return 0;
 }
 
-/* A touch of a line with this hash, by an object with this weight; before: the weight of the line's former
- * owner. */
-static int count_touch(struct shards *s, uint32_t key, unsigned bin, uint64_t hash, uint64_t weight,
-		       uint64_t before)
+/* A touch of a line with this hash, by an object with this weight. */
+static int count_touch(struct shards *s, uint32_t key, const struct found *f, uint64_t hash, uint64_t weight)
 {
-	const double more = before > weight ? (double)(before - weight) / ONE : 0;
-	const int doubtful = bin == NM_BIN_COLD && hash >= s->lowest;
-	const struct counted now = {(double)weight / ONE, bin, doubtful ? 0 : more};
-	const struct counted both = {now.weight * s->largest.weight,
-				     bin < s->largest.bin ? bin : s->largest.bin, 0};
+	const double more = f->before > weight ? (double)(f->before - weight) / ONE : 0;
+	const int doubtful = f->bin == NM_BIN_COLD && hash >= s->lowest;
+	const struct counted now = {(double)weight / ONE, f->bin, doubtful ? 0 : more, f->blur, f->most};
+	struct counted both = f->bin < s->largest.bin ? now : s->largest;
 
-	s->touches++;
-	s->weight_of_lines += now.weight;
+	both.weight = now.weight * s->largest.weight;
+	both.alike = 0;
 	if (doubtful)
 		s->doubtful.at[key] += now.weight;
 	if (weight > ONE)
-		s->buckets[hash % BUCKETS][bin] += now.weight;
+		s->buckets[hash % BUCKETS][f->bin] += now.weight;
 	if (both.weight > 0 && count(s, key, &both, -1))
 		return NM_ENOMEM;
-	if (!(both.weight > 0) || bin > s->largest.bin)
+	if (!(both.weight > 0) || f->bin > s->largest.bin)
 		s->largest = now;
 	return count(s, key, &now, 1);
 }
@@ -397,22 +434,24 @@ static int follow(struct shards *s, uint64_t line, uint64_t hash, uint32_t owner
 	return nm_map_put(&s->by_line, line, index);
 }
 
-/* Removes a line's latest time; returns the bin of its distance. If the object has a higher rate than the
- * line's owner, it becomes the owner. *ret_before: the former owner's weight. */
-static unsigned take(struct shards *s, uint32_t index, uint32_t object, uint64_t *ret_before)
+/* Removes a line's latest time. If the object has a higher rate than the line's owner, it becomes the owner. */
+static struct found take(struct shards *s, uint32_t index, uint32_t object)
 {
 	struct followed *f = &s->lines.at[index];
 	const struct object *o = &s->objects.at[object];
-	const unsigned bin = nm_bin_of((weight_up_to(s, s->now) - weight_up_to(s, f->time)) / ONE);
+	const struct lines_sum all = sum_up_to(s, s->now), before = sum_up_to(s, f->time);
+	const struct found found = {.bin = nm_bin_of((all.weight - before.weight) / ONE),
+				    .blur = (double)(all.variance - before.variance),
+				    .most = s->seen - f->last - 1,
+				    .before = f->weight};
 
-	*ret_before = f->weight;
-	add_weight(s, f->time, -f->weight);
+	change_weight(s, f->time, f->weight, 0);
 	if (o->threshold > s->objects.at[f->owner].threshold) {
 		unlink_line(s, index);
 		link_line(s, index, object);
 		f->weight = o->weight;
 	}
-	return bin;
+	return found;
 }
 
 static int touch_line(struct shards *s, const struct nm_line_touch *t, uint64_t hash, uint32_t object)
@@ -420,20 +459,20 @@ static int touch_line(struct shards *s, const struct nm_line_touch *t, uint64_t 
 	struct object *o = &s->objects.at[object];
 	const int counts = hash < o->threshold;
 	uint32_t index = (uint32_t)nm_map_get(&s->by_line, t->line, UINT32_MAX);
-	uint64_t before = s->heaviest;
-	unsigned bin = NM_BIN_COLD;
+	struct found found = {.bin = NM_BIN_COLD, .before = s->heaviest};
 
 	if (index == UINT32_MAX && !counts)
 		return 0;
 	if (s->now == s->times && renumber(s))
 		return NM_ENOMEM;
 	if (index != UINT32_MAX)
-		bin = take(s, index, object, &before);
+		found = take(s, index, object);
 	else if (follow(s, t->line, hash, object, &index))
 		return NM_ENOMEM;
 	s->lines.at[index].time = ++s->now;
-	add_weight(s, s->now, s->lines.at[index].weight);
-	if (counts && t->key && count_touch(s, t->key, bin, hash, o->weight, before))
+	s->lines.at[index].last = s->seen;
+	change_weight(s, s->now, 0, s->lines.at[index].weight);
+	if (counts && t->key && count_touch(s, t->key, &found, hash, o->weight))
 		return NM_ENOMEM;
 	while (is_large(s, o))
 		lower_rate(s, o);
@@ -449,6 +488,7 @@ static int touch(void *self, const struct nm_line_touch *touches, size_t count)
 		const uint32_t object = s->object_of.at[touches[i].key];
 		const uint64_t hash = nm_mix64(touches[i].line);
 
+		s->seen++;
 		if (!touches[i].same)
 			s->largest.weight = 0;
 		if (hash >= s->objects.at[object].threshold && !*filter_of(s, hash))
@@ -484,16 +524,67 @@ static double design_effect(const struct shards *s, unsigned bin)
 
 /* Sums over the rows of a group. */
 struct group {
-	double variance;                 /* of its misses, */
-	double near;                     /* touches whose distance is near the cache's size, */
-	double doubtful;                 /* touches that look cold but may not be, */
-	double known;                    /* number of touches as in `struct row`, */
-	double alike;                    /* number of touches that they represent, */
+	double variance;     /* of its misses, */
+	double below, above; /* touches whose distance is below, or above, the cache's size by chance, */
+	double doubtful;     /* touches that look cold but may not be, */
+	double lost;         /* touches without a row, */
+	double known;        /* number of touches as in `struct row`, */
+	double alike;        /* number of touches that they represent, */
 	double alike_misses, alike_cold; /* of these, misses and cold touches */
 };
 
-static void add_row(struct nm_estimate *e, struct group *g, const struct row *r, unsigned bin,
-		    const unsigned around[2])
+/* Distances of a key's touches, near a cache's size: sums over touches. */
+struct blur {
+	double weight, variance;
+	double off; /* a distance is off by at most so many lines */
+};
+
+/* An array by key of distances up to twice the size; NULL: out of memory. */
+static struct blur *blurs_of_keys(const struct shards *s, uint64_t lines)
+{
+	const double step = (double)s->heaviest / ONE; /* a line changes a distance by no more */
+	const unsigned far = nm_bin_of(2 * lines + (uint64_t)step);
+	struct blur *blurs = calloc(s->object_of.count + 1, sizeof *blurs);
+
+	for (size_t i = 0; blurs && i < s->rows.count; i++) {
+		const struct row *r = &s->rows.at[i];
+
+		if (r->bin <= far && r->most > nm_bin_low(r->bin)) {
+			blurs[r->key].weight += r->weight;
+			blurs[r->key].variance += r->blur;
+		}
+	}
+	for (size_t key = 0; blurs && key < s->object_of.count; key++) {
+		struct blur *b = &blurs[key];
+
+		if (b->variance > 0 && b->weight > 0)
+			b->off = FARTHEST * sqrt(b->variance / b->weight) + step;
+	}
+	return blurs;
+}
+
+/* The part of a quarter of an octave that lies within [from, to). */
+static double part_within(unsigned bin, double from, double to)
+{
+	const uint64_t distance = nm_bin_low(bin);
+	const double low = (double)distance;
+	const double width = distance < 4 ? 1 : (double)(1ull << (61 - __builtin_clzll(distance)));
+
+	return fmax(0, fmin(to, low + width) - fmax(from, low)) / width;
+}
+
+static void add_blurred(struct group *g, const struct row *r, uint64_t lines, double off)
+{
+	const double size = (double)lines;
+
+	if (r->bin >= NM_BINS || !(off > 0))
+		return;
+	g->above += r->weight * part_within(r->bin, size, size + off);
+	if (r->most >= lines)
+		g->below += r->weight * part_within(r->bin, size - off, size);
+}
+
+static void add_row(struct nm_estimate *e, struct group *g, const struct row *r, unsigned bin)
 {
 	e->samples += (uint64_t)r->touches;
 	g->known += r->known;
@@ -507,8 +598,6 @@ static void add_row(struct nm_estimate *e, struct group *g, const struct row *r,
 		g->variance += r->variance;
 		g->alike_misses += r->alike;
 	}
-	if (r->bin >= around[0] && r->bin < around[1])
-		g->near += r->weight;
 }
 
 /* Distributes the touches that look cold; returns the variance of the number of those that miss. */
@@ -523,34 +612,47 @@ static double resolve_doubtful(struct nm_estimate *e, const struct group *g)
 	return g->known > 0 ? g->doubtful * g->doubtful * share * (1 - share) / n : 0;
 }
 
-static void conclude(struct nm_estimate *e, uint64_t references, const struct group *g, double effect,
-		     int exact)
+/* Touches without a row are taken to miss as often as the others; they may all hit, or miss. */
+static void add_lost(struct nm_estimate *e, double lost)
+{
+	const double scale = lost < 1 ? 1 / (1 - lost) : 1;
+
+	e->high = fmin(1, e->high + lost);
+	e->miss_ratio = fmin(e->high, e->miss_ratio * scale);
+	e->cold_ratio = fmin(e->miss_ratio, e->cold_ratio * scale);
+}
+
+static void conclude(struct nm_estimate *e, uint64_t references, const struct group *g, double effect)
 {
 	const double n = (double)references;
 	double variance;
 
-	if (!references) {
+	if (!references || !e->samples) {
 		*e = (struct nm_estimate){.miss_ratio = NAN, .cold_ratio = NAN, .low = 0, .high = 1};
 		return;
 	}
-	variance = g->variance * effect + g->near * g->near / 16 + resolve_doubtful(e, g);
+	variance = g->variance * effect + resolve_doubtful(e, g);
 	e->cold_ratio = fmin(1, fmax(0, e->cold_ratio / n));
 	e->miss_ratio = fmin(1, fmax(e->cold_ratio, e->miss_ratio / n));
 	nm_estimate_spread(e, variance / (n * n));
-	if (!exact)
-		nm_estimate_widen(e, &model_error);
+	nm_estimate_widen(e, &model_error);
+	e->low = fmax(0, e->miss_ratio - hypot(e->miss_ratio - e->low, g->above / n));
+	e->high = fmin(1, e->miss_ratio + hypot(e->high - e->miss_ratio, g->below / n));
 	if (!(g->known > 0))
 		e->low = fmax(0, e->low - g->doubtful / n);
+	add_lost(e, fmax(0, g->lost / n));
 }
 
-static void add_doubtful(const struct shards *s, const struct nm_groups *groups, struct group *known)
+static void add_unsure(const struct shards *s, const struct nm_groups *groups, struct group *known)
 {
 	for (uint32_t key = 1; key < s->doubtful.count; key++) {
 		const uint32_t group = nm_group_of(groups, key);
 
 		known[0].doubtful += s->doubtful.at[key];
-		if (group)
+		if (group) {
 			known[group].doubtful += s->doubtful.at[key];
+			known[group].lost += s->lost.at[key];
+		}
 	}
 }
 
@@ -558,28 +660,32 @@ static int estimate(void *self, const struct nm_groups *groups, uint64_t lines, 
 {
 	const struct shards *s = self;
 	const unsigned bin = nm_bin_of(lines);
-	const double weight = s->touches ? s->weight_of_lines / (double)s->touches : 1;
-	const double error = sqrt(fmax(weight - 1, 0) * (double)lines);
-	const unsigned around[2] = {nm_bin_of((uint64_t)fmax((double)lines - error, 0)),
-				    nm_bin_of((uint64_t)((double)lines + error))};
 	const double effect = design_effect(s, bin);
 	struct group *known = calloc(groups->count, sizeof *known);
+	struct blur *blurs = blurs_of_keys(s, lines);
 
-	if (!known)
+	if (!known || !blurs) {
+		free(known);
+		free(blurs);
 		return NM_ENOMEM;
+	}
 	memset(ret, 0, groups->count * sizeof *ret);
 	for (size_t i = 0; i < s->rows.count; i++) {
 		const struct row *r = &s->rows.at[i];
 		const uint32_t group = r->key ? nm_group_of(groups, r->key) : 0;
 
 		if (!r->key || group)
-			add_row(&ret[group], &known[group], r, bin, around);
+			add_row(&ret[group], &known[group], r, bin);
+		if (r->key)
+			add_blurred(&known[0], r, lines, blurs[r->key].off);
+		if (group)
+			add_blurred(&known[group], r, lines, blurs[r->key].off);
 	}
-	add_doubtful(s, groups, known);
+	add_unsure(s, groups, known);
 	for (uint32_t group = 0; group < groups->count; group++)
-		conclude(&ret[group], groups->references[group], &known[group], effect,
-			 !(s->weight_of_lines > (double)s->touches));
+		conclude(&ret[group], groups->references[group], &known[group], effect);
 	free(known);
+	free(blurs);
 	return 0;
 }
 

@@ -27,7 +27,9 @@
 #include "estimator.h"
 #include "vector.h"
 
-static const struct nm_model_error model_error = {.part = 0.1, .least = 0.0008};
+/* Errors of objects are larger than that of the whole, in which they cancel. */
+static const struct nm_model_error error_of_whole = {.part = 0.05, .least = 0.0004},
+				   error_of_group = {.part = 0.1, .least = 0.0008};
 static const double LEAST_LOG = -700;     /* of 1 - 1/L with L = 1, so that products are numbers */
 static const double LEAST_DAMPING = 0.05; /* of 1 - slope */
 
@@ -306,7 +308,7 @@ static int estimate(void *self, const struct nm_groups *groups, uint64_t lines, 
 	for (uint32_t group = 0; group < groups->count; group++) {
 		nm_reuse_conclude(&w.sum[group], groups->references ? groups->references[group] : 0,
 				  &ret[group]);
-		nm_estimate_widen(&ret[group], &model_error);
+		nm_estimate_widen(&ret[group], group ? &error_of_group : &error_of_whole);
 	}
 	free(w.slope);
 	free(w.sum);

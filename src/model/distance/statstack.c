@@ -27,7 +27,9 @@
 
 enum { WINDOWS = 64, SAMPLES_A_WINDOW = 100 };
 
-static const struct nm_model_error model_error = {.part = 0.15, .least = 0.0005};
+/* Errors of objects are larger than that of the whole, in which they cancel. */
+static const struct nm_model_error error_of_whole = {.part = 0.05, .least = 0.0004},
+				   error_of_group = {.part = 0.15, .least = 0.0005};
 
 /* Of the samples that start in a window: */
 struct window {
@@ -200,7 +202,7 @@ static int estimate(void *self, const struct nm_groups *groups, uint64_t lines, 
 	for (uint32_t group = 0; group < groups->count; group++) {
 		nm_reuse_conclude(&sums[group], groups->references ? groups->references[group] : 0,
 				  &ret[group]);
-		nm_estimate_widen(&ret[group], &model_error);
+		nm_estimate_widen(&ret[group], group ? &error_of_group : &error_of_whole);
 	}
 	free(sums);
 	return 0;

@@ -505,6 +505,86 @@ static void test_shards(void **state)
 	compare_shards(&nm_estimator_shards_size, 1, 0.01);
 }
 
+static void feed(const struct nm_estimator *estimator, double rate, const struct nm_line_touch *touches,
+		 const uint32_t *objects, size_t keys, void **ret_self)
+{
+	const struct nm_estimator_setup setup = {.rate = rate};
+
+	assert_int_equal(estimator->make(ret_self, &setup), 0);
+	assert_int_equal(estimator->keys(*ret_self, objects, keys), 0);
+	assert_int_equal(estimator->touch(*ret_self, touches, TOUCHES), 0);
+}
+
+/* A walk around a few lines, which a walk through many separates: one of a hundred of these is sampled, so a
+ * round looks by a hundred lines longer or not longer at all. Intervals hold the truth at all sizes (but for two of a hundred touches), and no
+ * more than what may be wrong. */
+static void test_blurred_distances(void **state)
+{
+	enum { FEW = 128, MANY = 150000 };
+	static struct nm_line_touch touches[TOUCHES];
+	static uint64_t counts[4][NM_BIN_COLD + 1];
+	static const uint32_t objects[] = {0, 1, 2}, of_key[] = {0, 1, 2};
+	const struct nm_groups by_key = {.of_key = of_key,
+					 .keys = 3,
+					 .count = 3,
+					 .references = (uint64_t[]){TOUCHES, TOUCHES / 2, TOUCHES / 2}};
+	void *self;
+
+	(void)state;
+	for (size_t i = 0; i < TOUCHES; i++)
+		touches[i] = i % 2 ? (struct nm_line_touch){1 << 20 | (i / 2 % MANY), 2, 0}
+				   : (struct nm_line_touch){i / 2 % FEW, 1, 0};
+	count_exactly(touches, counts);
+	feed(&nm_estimator_shards, 0.01, touches, objects, 3, &self);
+	for (uint64_t octave = 4; octave < 1 << 17; octave *= 2)
+		for (uint64_t lines = octave; lines < 2 * octave; lines += octave / 4) {
+			struct nm_estimate got[3];
+
+			assert_int_equal(nm_estimator_shards.estimate(self, &by_key, lines, got), 0);
+			for (unsigned group = 0; group < 2; group++) {
+				const double truth = ratio_at(counts[group], lines);
+
+				assert_true(truth >= got[group].low - 0.02 &&
+					    truth <= got[group].high + 0.02);
+			}
+			if (lines > 64 * FEW)
+				assert_true(got[1].high - got[1].low < 1e-3);
+		}
+	nm_estimator_shards.free(self);
+}
+
+/* More keys than a bounded memory has rows for, in groups of a hundred: half of the touches of each are cold,
+ * and what is not known of a key is part of its group's interval. */
+static void test_many_keys(void **state)
+{
+	enum { MANY = TOUCHES / 4, TOGETHER = 100, ALL = MANY / TOGETHER + 1 };
+	static struct nm_line_touch touches[TOUCHES];
+	static uint32_t objects[MANY + 1], of_key[MANY + 1];
+	static uint64_t references[ALL + 1];
+	static struct nm_estimate got[ALL + 1];
+	const struct nm_groups by_key = {
+	    .of_key = of_key, .keys = MANY + 1, .count = ALL + 1, .references = references};
+	unsigned held = 0;
+	void *self;
+
+	(void)state;
+	for (uint32_t key = 1; key <= MANY; key++) {
+		objects[key] = key;
+		of_key[key] = 1 + key / TOGETHER;
+		references[of_key[key]] += 4;
+	}
+	references[0] = TOUCHES;
+	for (uint32_t i = 0; i < TOUCHES; i++)
+		touches[i] = (struct nm_line_touch){i / 4 * 2 + i % 2, 1 + i / 4, 0};
+	feed(&nm_estimator_shards_size, 1, touches, objects, MANY + 1, &self);
+	assert_int_equal(nm_estimator_shards_size.estimate(self, &by_key, 4, got), 0);
+	for (uint32_t group = 0; group <= ALL; group++)
+		held += got[group].low <= 0.5 + 1e-4 && got[group].high >= 0.5 - 1e-4;
+	assert_true(fabs(got[0].miss_ratio - 0.5) < 0.01);
+	assert_true(held > 0.93 * ALL);
+	nm_estimator_shards_size.free(self);
+}
+
 /* No sample: nothing is known. One: next to nothing. */
 static void test_few(void **state)
 {
@@ -541,10 +621,16 @@ static void test_few(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-	    cmocka_unit_test(test_sampler),          cmocka_unit_test(test_rates_of_objects),
-	    cmocka_unit_test(test_statcache),        cmocka_unit_test(test_statstack),
-	    cmocka_unit_test(test_shards),           cmocka_unit_test(test_few),
-	    cmocka_unit_test(test_known_references), cmocka_unit_test(test_two_lines),
+	    cmocka_unit_test(test_sampler),
+	    cmocka_unit_test(test_rates_of_objects),
+	    cmocka_unit_test(test_statcache),
+	    cmocka_unit_test(test_statstack),
+	    cmocka_unit_test(test_shards),
+	    cmocka_unit_test(test_few),
+	    cmocka_unit_test(test_blurred_distances),
+	    cmocka_unit_test(test_many_keys),
+	    cmocka_unit_test(test_known_references),
+	    cmocka_unit_test(test_two_lines),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
