@@ -24,6 +24,7 @@ struct scope {
 	uint32_t *whose;      /* [count], of each group */
 	uint64_t *references; /* [count] */
 	uint32_t count;
+	struct nm_estimate *points; /* [size * count + group] */
 };
 
 static void free_scope(struct scope *s)
@@ -31,6 +32,7 @@ static void free_scope(struct scope *s)
 	free(s->of_key);
 	free(s->whose);
 	free(s->references);
+	free(s->points);
 }
 
 /* The identity of an attribution's group: a number, or the address of a string in the pool. 0: out of
@@ -86,8 +88,9 @@ static int number_groups(struct scope *s, const struct nm_result *r, uint32_t *o
 	return status;
 }
 
-/* Makes the groups of a scope; the whole program has group 0 only. */
-static int make_scope(struct scope *s, const struct nm_result *r, const struct nm_estimate_query *q)
+/* Makes the groups of a scope, and room for their points; the whole program has group 0 only. */
+static int make_scope(struct scope *s, const struct nm_result *r, const struct nm_estimate_query *q,
+		      size_t sizes)
 {
 	uint32_t *of_attr = calloc(r->attr_count + 1, sizeof *of_attr);
 	int status = 0;
@@ -108,12 +111,14 @@ static int make_scope(struct scope *s, const struct nm_result *r, const struct n
 			s->references[of_attr[i]] += q->references[i];
 	}
 	free(of_attr);
-	return status;
+	if (!status)
+		s->points = calloc(s->count * sizes, sizeof *s->points);
+	return s->points ? 0 : NM_ENOMEM;
 }
 
-/* The rows of a scope, group by group: points[group * sizes + size]. */
+/* The rows of a scope, group by group. */
 static int add_rows(struct nm_result *r, const struct nm_estimate_query *q, const struct scope *s,
-		    const struct nm_estimate *points, const uint64_t *lines, size_t sizes)
+		    const uint64_t *lines, size_t sizes)
 {
 	const size_t room = r->estimate_count + s->count * sizes;
 	struct nm_result_estimate *rows = realloc(r->estimates, (room + 1) * sizeof *rows);
@@ -123,11 +128,12 @@ static int add_rows(struct nm_result *r, const struct nm_estimate_query *q, cons
 	r->estimates = rows;
 	for (uint32_t group = s->kind != NM_SCOPE_TOTAL; group < s->count; group++)
 		for (size_t i = 0; i < sizes; i++) {
-			const struct nm_estimate *e = &points[group * sizes + i];
+			const struct nm_estimate *e = &s->points[i * s->count + group],
+						 *smaller = e - s->count;
 
 			if (isnan(e->miss_ratio) || (group && e->samples < NM_ESTIMATE_LEAST_SAMPLES) ||
-			    (i && e->miss_ratio == e[-1].miss_ratio && e->low == e[-1].low &&
-			     e->high == e[-1].high))
+			    (i && e->miss_ratio == smaller->miss_ratio && e->low == smaller->low &&
+			     e->high == smaller->high))
 				continue;
 			r->estimates[r->estimate_count++] = (struct nm_result_estimate){
 			    .method = q->estimator->name,
@@ -146,61 +152,69 @@ static int add_rows(struct nm_result *r, const struct nm_estimate_query *q, cons
 	return 0;
 }
 
-/* All points of a scope at these sizes. For the whole program it stops where only cold misses are left, and
- * *sizes becomes the number of its points. */
-static int ask(const struct nm_estimate_query *q, const struct scope *s, const uint64_t *lines, size_t *sizes,
-	       struct nm_estimate *points)
+/* All points of a size. */
+static int ask(const struct nm_estimate_query *q, const struct scope *scopes, size_t size, uint64_t lines)
 {
-	const struct nm_groups groups = {.of_key = s->of_key,
-					 .keys = q->keys,
-					 .count = s->count,
-					 .references = q->references ? s->references : NULL};
-	struct nm_estimate *at_size = calloc(s->count, sizeof *at_size);
-	int status = at_size ? 0 : NM_ENOMEM;
+	int status = 0;
 
-	for (size_t i = 0; i < *sizes && !status; i++) {
-		status = q->estimator->estimate(q->self, &groups, lines[i], at_size);
-		for (uint32_t group = 0; group < s->count && !status; group++)
-			points[group * *sizes + i] = at_size[group];
-		if (s->kind == NM_SCOPE_TOTAL && !status &&
-		    !(at_size[0].miss_ratio - at_size[0].cold_ratio > negligible))
+	for (enum nm_scope kind = NM_SCOPE_TOTAL; kind < NM_SCOPES && !status; kind++) {
+		const struct scope *s = &scopes[kind];
+		const struct nm_groups groups = {.of_key = s->of_key,
+						 .keys = q->keys,
+						 .count = s->count,
+						 .references = q->references ? s->references : NULL};
+
+		status = q->estimator->estimate(q->self, &groups, lines, &s->points[size * s->count]);
+	}
+	return status;
+}
+
+/* All points of all sizes up to that where the whole program has only cold misses left; *sizes becomes their
+ * number. */
+static int ask_sizes(const struct nm_estimate_query *q, const struct scope *scopes, const uint64_t *lines,
+		     size_t *sizes)
+{
+	for (size_t i = 0; i < *sizes; i++) {
+		const struct nm_estimate *total = &scopes[NM_SCOPE_TOTAL].points[i];
+
+		if (ask(q, scopes, i, lines[i]))
+			return NM_ENOMEM;
+		if (!(total->miss_ratio - total->cold_ratio > negligible))
 			*sizes = i + 1;
 	}
-	free(at_size);
-	return status;
+	return 0;
 }
 
-static int add_scope(struct nm_result *r, const struct nm_estimate_query *q, enum nm_scope kind,
-		     const uint64_t *lines, size_t *sizes)
+/* Sizes, in lines, from the smallest on. Returns their number. */
+static size_t list_sizes(uint64_t lines[MOST_OCTAVES * STEPS], unsigned line)
 {
-	struct scope s = {.kind = kind};
-	struct nm_estimate *points = NULL;
-	int status = make_scope(&s, r, q);
-
-	if (!status) {
-		points = calloc(s.count * *sizes, sizeof *points);
-		status = points ? ask(q, &s, lines, sizes, points) : NM_ENOMEM;
-	}
-	if (!status)
-		status = add_rows(r, q, &s, points, lines, *sizes);
-	free(points);
-	free_scope(&s);
-	return status;
-}
-
-int nm_estimates_add(struct nm_result *r, const struct nm_estimate_query *q)
-{
-	uint64_t lines[MOST_OCTAVES * STEPS];
 	size_t sizes = 0;
-	int status = 0;
 
 	for (unsigned i = 0; i < MOST_OCTAVES * STEPS; i++) {
 		const uint64_t bytes = ((uint64_t)LEAST_BYTES << i / STEPS) / STEPS * (STEPS + i % STEPS);
 
-		if (bytes % q->line == 0)
-			lines[sizes++] = bytes / q->line;
+		if (bytes % line == 0)
+			lines[sizes++] = bytes / line;
 	}
+	return sizes;
+}
+
+int nm_estimates_add(struct nm_result *r, const struct nm_estimate_query *q)
+{
+	struct scope scopes[NM_SCOPES] = {{0}};
+	uint64_t lines[MOST_OCTAVES * STEPS];
+	size_t sizes = list_sizes(lines, q->line);
+	int status = 0;
+
+	for (enum nm_scope kind = NM_SCOPE_TOTAL; kind < NM_SCOPES && !status; kind++) {
+		scopes[kind].kind = kind;
+		status = make_scope(&scopes[kind], r, q, sizes);
+	}
+	if (!status)
+		status = ask_sizes(q, scopes, lines, &sizes);
 	for (enum nm_scope kind = NM_SCOPE_TOTAL; kind < NM_SCOPES && !status; kind++)
-		status = add_scope(r, q, kind, lines, &sizes);
+		status = add_rows(r, q, &scopes[kind], lines, sizes);
+	for (enum nm_scope kind = NM_SCOPE_TOTAL; kind < NM_SCOPES; kind++)
+		free_scope(&scopes[kind]);
 	return status;
 }

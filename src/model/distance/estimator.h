@@ -106,7 +106,8 @@ struct nm_estimator {
 	int (*keys)(void *self, const uint32_t *objects, size_t count);
 
 	/* Fully associative caches of so many lines, at least 1: an estimate for each group. 0 or
-	 * NM_ENOMEM. */
+	 * NM_ENOMEM. Ask for one size of all groupings before you ask for the next larger: what does not
+	 * depend on groups is computed once for a size, and starts from the size before. */
 	int (*estimate)(void *self, const struct nm_groups *groups, uint64_t lines,
 			struct nm_estimate *ret_estimates);
 	void (*free)(void *self);
@@ -126,23 +127,8 @@ static inline uint32_t nm_group_of(const struct nm_groups *groups, uint32_t key)
 	return key < groups->keys ? groups->of_key[key] : 0;
 }
 
-/* What samples tell of a group: sums of weights, which estimate numbers. Each reference starts a sample, beside
- * those of its further lines, and each that is not cold ends one, beside those that it ends aside. A sample
- * may start with a reference of one group and end with one of another. So cold misses are samples that start
- * here less those that end here, and misses are those that start less hits that end. Sums of w (w - 1) are the
- * variances and covariances of these numbers (Horvitz and Thompson 1952); they are 0 where every reference was
- * chosen. References that are not counted have key 0: they move lines, so that others find them nearer or
- * farther. */
-struct nm_reuse_sum {
-	uint64_t samples;
-	double references, misses, cold;
-	double references_squared, references_misses, references_cold, misses_squared;
-	double variance; /* of `misses`, by what the samples do not tell */
-};
-
-/* A sample that, if it ended, missed with this probability. */
-void nm_reuse_sum_add(struct nm_reuse_sum *sums, const struct nm_groups *groups,
-		      const struct nm_kept_sample *sample, double miss);
+/* 97.5 % of a normal distribution lie below. */
+#define NM_NORMAL_975 1.96
 
 /* The standard deviation of a model's error: a part of the misses that are not cold, and a miss ratio. */
 struct nm_model_error {
@@ -151,13 +137,6 @@ struct nm_model_error {
 
 /* Widens low and high by that error, within [0, 1]: errors add as their squares. */
 void nm_estimate_widen(struct nm_estimate *estimate, const struct nm_model_error *error);
-
-/* From sums to an estimate of a group with so many references; 0: not known. If they are, misses are corrected
- * by how many too few or too many references the samples stand for: the regression estimator (Cochran,
- * Sampling Techniques, 1977, section 7.3); else they are divided by the references that the samples stand for
- * (section 6.3). The interval is that of either, but at least Wilson's (1927) of as many independent samples as
- * would tell as much. */
-void nm_reuse_conclude(const struct nm_reuse_sum *sum, uint64_t references, struct nm_estimate *ret_estimate);
 
 /* Sets low and high to the normal interval of this variance of the miss ratio, within [0, 1]; 0: the ratio
  * itself. */

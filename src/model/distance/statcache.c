@@ -24,45 +24,33 @@
 
 #include "bins.h"
 #include "errors.h"
-#include "estimator.h"
-#include "vector.h"
+#include "reuse_sums.h"
 
-/* Errors of objects are larger than that of the whole, in which they cancel. */
-static const struct nm_model_error error_of_whole = {.part = 0.05, .least = 0.0004},
-				   error_of_group = {.part = 0.1, .least = 0.0008};
+static const struct nm_model_errors errors = {.whole = {.part = 0.05, .least = 0.0004},
+					      .group = {.part = 0.1, .least = 0.0008}};
 static const double LEAST_LOG = -700;     /* of 1 - 1/L with L = 1, so that products are numbers */
 static const double LEAST_DAMPING = 0.05; /* of 1 - slope */
 
-/* The samples of a slot. */
+/* The samples of a slot: samples[first] and the next ones. */
 struct slot {
-	const struct nm_kept_sample *at;
-	size_t count;
+	size_t first, count;
 	double references; /* that they stand for */
-	double fresh;      /* of their touches, those that nothing followed */
-};
-
-/* A cache of so many lines. */
-struct cache {
-	uint64_t lines;
-	double log_stay; /* log(1 - 1/L) */
-	double full;     /* the number of the reference that fills it */
-	double slot;     /* references of a slot */
-	double *ratios;  /* R of each slot with samples: the same whatever the groups */
+	double fresh;      /* per reference, touches that nothing followed */
+	double ratio;      /* R of the cache, */
+	double error;      /* and its standard deviation */
 };
 
 struct statcache {
 	struct nm_reuse_samples *samples;
-	struct nm_vec(struct cache) caches;
-	size_t slots;                  /* with samples */
-	struct nm_vec(double) touched; /* lines that were touched up to the end of each slot */
-};
-
-/* What one estimate works with. */
-struct work {
-	const struct nm_groups *groups;
-	const struct cache *cache;
-	double *slope;            /* [groups->count]: of f by R, summed over a slot; zeros between slots */
-	struct nm_reuse_sum *sum; /* [groups->count] */
+	struct nm_vec(struct slot) slots; /* with samples */
+	struct nm_vec(double) touched;    /* lines that were touched up to the end of each slot */
+	struct nm_reuse_pairs pairs;
+	/* The cache of the last estimate, whatever the groups: */
+	uint64_t lines;   /* 0: none yet */
+	double log_stay;  /* log(1 - 1/L) */
+	double *exposure; /* of each sample, */
+	double *misses;   /* f of it, */
+	double *slope;    /* and its derivative by R */
 };
 
 static int make(void **ret_self, const struct nm_estimator_setup *setup)
@@ -76,53 +64,55 @@ static int make(void **ret_self, const struct nm_estimator_setup *setup)
 	return 0;
 }
 
-/* f(n), and its derivative. */
+/* f(n); its derivative is (f(n) - 1) log_stay. */
 static double leaves(double log_stay, double misses) { return misses > 0 ? -expm1(misses * log_stay) : 0; }
 
-static double leaves_slope(double log_stay, double misses) { return -log_stay * exp(misses * log_stay); }
-
-/* References between the touches of a sample, as the middle of its bin, so far as the cache is full then. */
-static double exposure(const struct cache *c, const struct nm_kept_sample *at)
+/* References between the touches of a sample, as the middle of its bin. */
+static double distance_of(const struct nm_kept_sample *at)
 {
-	const double distance = ((double)nm_bin_low(at->bin) + (double)nm_bin_high(at->bin)) / 2;
+	return ((double)nm_bin_low(at->bin) + (double)nm_bin_high(at->bin)) / 2;
+}
 
-	return fmax(0, fmin(distance, (at->slot + 0.5) * c->slot + distance - c->full));
+/* So far as a cache is full then, which this reference fills. */
+static double exposure(const struct nm_reuse_samples *samples, const struct nm_kept_sample *at, double full)
+{
+	const double distance = distance_of(at),
+		     behind = (at->slot + 0.5) * (double)samples->slot + distance - full;
+
+	return behind >= distance ? distance : behind > 0 ? behind : 0;
 }
 
 /* The sum of h(A) f(A r) / N - R, and its derivative; r: misses and new lines per reference. */
-static double excess(const struct cache *c, const struct slot *slot, double ratio, double *ret_slope)
+static double excess(const struct statcache *s, const struct slot *slot, double ratio, double *ret_slope)
 {
-	const double fresh = slot->fresh / slot->references;
-	const struct nm_kept_sample *at = slot->at;
+	const struct nm_kept_sample *at = &s->samples->at[slot->first];
+	const double *distance = &s->exposure[slot->first];
 	double sum = 0, slope = 0;
 
 	for (size_t i = 0, end; i < slot->count && at[i].bin < NM_BINS; i = end) {
-		const double distance = exposure(c, &at[i]), misses = distance * (ratio + fresh);
+		const double f = leaves(s->log_stay, distance[i] * (ratio + slot->fresh));
 		double weight = 0;
 
 		for (end = i; end < slot->count && at[end].bin == at[i].bin; end++)
 			weight += at[end].weight;
-		sum += weight * leaves(c->log_stay, misses);
-		slope += weight * distance * leaves_slope(c->log_stay, misses);
+		sum += weight * f;
+		slope += weight * distance[i] * (f - 1) * s->log_stay;
 	}
 	*ret_slope = slope / slot->references - 1;
 	return sum / slot->references - ratio;
 }
 
-/* The largest root in [0, 1]: Newton's steps within a bracket, which is halved where they leave it. The
- * excess is concave and not above 0 at 1, so there is no root but 0 if it does not rise there. */
-static double solve(const struct cache *c, const struct slot *slot)
+/* The largest root in [0, 1]: Newton's steps from above, within a bracket, which is halved where they leave it.
+ * The excess is concave, not below 0 at 0 and not above 0 at 1. */
+static double solve(const struct statcache *s, const struct slot *slot, double above)
 {
 	enum { STEPS = 100 };
 	static const double precision = 1e-9;
-	double low = 0, high = 1, x = 1, slope, y = excess(c, slot, 0, &slope);
+	double low = 0, high = 1, x = above, slope;
 
-	if (y <= 0 && slope <= 0)
-		return 0;
 	for (unsigned i = 0; i < STEPS; i++) {
-		const double last = x;
+		const double last = x, y = excess(s, slot, x, &slope);
 
-		y = excess(c, slot, x, &slope);
 		if (y > 0)
 			low = x;
 		else
@@ -137,15 +127,16 @@ static double solve(const struct cache *c, const struct slot *slot)
 }
 
 /* The slot that begins with a sample. */
-static struct slot slot_at(const struct nm_reuse_samples *samples, size_t at)
+static struct slot slot_at(const struct nm_reuse_samples *samples, size_t first)
 {
-	struct slot slot = {.at = &samples->at[at]};
+	struct slot slot = {.first = first, .ratio = 1};
 
-	for (; at < samples->count && samples->at[at].slot == slot.at->slot; at++) {
+	for (size_t i = first; i < samples->count && samples->at[i].slot == samples->at[first].slot; i++) {
 		slot.count++;
-		slot.references += samples->at[at].further ? 0 : samples->at[at].weight;
-		slot.fresh += samples->at[at].bin < NM_BINS ? 0 : samples->at[at].weight;
+		slot.references += samples->at[i].further ? 0 : samples->at[i].weight;
+		slot.fresh += samples->at[i].bin < NM_BINS ? 0 : samples->at[i].weight;
 	}
+	slot.fresh /= slot.references;
 	return slot;
 }
 
@@ -174,27 +165,46 @@ static void accumulate(struct statcache *s, double scale)
 	}
 }
 
-static int prepare(struct statcache *s)
+static int find_slots(struct statcache *s)
 {
-	const struct cache always = {.slot = (double)s->samples->slot};
+	int status = 0;
+
+	for (size_t i = 0; i < s->samples->count && !status; i += s->slots.at[s->slots.count - 1].count)
+		status = nm_vec_push(&s->slots, slot_at(s->samples, i));
+	return status;
+}
+
+static int find_touched(struct statcache *s)
+{
 	double references = 0;
 	int status = 0;
 
-	nm_reuse_samples_sort(s->samples);
-	for (size_t i = 0; i < s->samples->count; i += slot_at(s->samples, i).count)
-		s->slots++;
 	for (size_t i = 0; i < s->samples->count && !status; i++) {
 		const struct nm_kept_sample *at = &s->samples->at[i];
 
 		references += at->further ? 0 : at->weight;
 		status = add_waiting(s, at->slot, at->weight);
 		if (at->bin < NM_BINS && !status)
-			status = add_waiting(s, at->slot + 0.5 + exposure(&always, at) / always.slot,
+			status = add_waiting(s, at->slot + 0.5 + distance_of(at) / (double)s->samples->slot,
 					     -(double)at->weight);
 	}
 	if (references > 0)
 		accumulate(s, (double)s->samples->last / references);
 	return status;
+}
+
+static int prepare(struct statcache *s)
+{
+	const size_t bytes = (s->samples->count + 1) * sizeof(double);
+
+	nm_reuse_samples_sort(s->samples);
+	s->exposure = malloc(bytes);
+	s->misses = malloc(bytes);
+	s->slope = malloc(bytes);
+	return s->exposure && s->misses && s->slope && !find_slots(s) && !find_touched(s) &&
+		       !nm_reuse_pairs_make(&s->pairs, s->samples)
+		   ? 0
+		   : NM_ENOMEM;
 }
 
 /* The reference by which so many lines have been touched; none: infinity. */
@@ -210,119 +220,108 @@ static double reference_of(const struct statcache *s, double lines)
 	return ((double)slot + (lines - before) / (s->touched.at[slot] - before)) * (double)s->samples->slot;
 }
 
-/* A cache of so many lines, solved at most once.  NULL: out of memory. */
-static const struct cache *solution(struct statcache *s, uint64_t lines)
+/* Sets f and its derivative of the samples of a solved slot. */
+static void set_misses(struct statcache *s, const struct slot *slot)
 {
-	struct cache c = {.lines = lines,
-			  .log_stay = fmax(log1p(-1 / (double)lines), LEAST_LOG),
-			  .slot = (double)s->samples->slot};
-	size_t solved = 0;
+	const double ratio = slot->ratio + slot->fresh;
 
-	for (size_t i = 0; i < s->caches.count; i++)
-		if (s->caches.at[i].lines == lines)
-			return &s->caches.at[i];
-	if (!s->slots && prepare(s))
-		return NULL;
-	c.full = reference_of(s, (double)lines);
-	c.ratios = malloc((s->slots + 1) * sizeof *c.ratios);
-	if (!c.ratios || nm_vec_push(&s->caches, c)) {
-		free(c.ratios);
-		return NULL;
-	}
-	for (size_t i = 0; i < s->samples->count;) {
-		const struct slot slot = slot_at(s->samples, i);
+	for (size_t i = slot->first; i < slot->first + slot->count; i++) {
+		const int again = i > slot->first && s->samples->at[i].bin == s->samples->at[i - 1].bin;
 
-		c.ratios[solved++] = solve(&c, &slot);
-		i += slot.count;
+		s->misses[i] = again ? s->misses[i - 1] : leaves(s->log_stay, s->exposure[i] * ratio);
+		s->slope[i] = s->exposure[i] * (s->misses[i] - 1) * s->log_stay;
 	}
-	return &s->caches.at[s->caches.count - 1];
 }
 
-/* A sample's f in a slot with this ratio of misses and new lines, and its derivative by R. */
-static double miss_of(const struct cache *c, const struct nm_kept_sample *at, double ratio, double *ret_slope)
+/* The standard deviation of a slot's R. */
+static double error_of(const struct statcache *s, const struct slot *slot)
 {
-	const double distance = at->bin < NM_BINS ? exposure(c, at) : 0;
+	double variance = 0, slopes = 0;
 
-	*ret_slope = distance * leaves_slope(c->log_stay, distance * ratio);
-	return leaves(c->log_stay, distance * ratio);
-}
+	for (size_t i = slot->first; i < slot->first + slot->count; i++) {
+		const double weight = s->samples->at[i].weight, off = s->misses[i] - slot->ratio;
 
-/* Adds the samples of a slot to all sums; returns the standard error of the slot's R. */
-static double add_samples(struct work *w, const struct slot *slot, double ratio)
-{
-	const double fresh = slot->fresh / slot->references;
-	double variance = 0, slopes = 0, slope = 0, f = 0;
-
-	for (size_t i = 0; i < slot->count; i++) {
-		const struct nm_kept_sample *at = &slot->at[i];
-
-		if (!i || at->bin != at[-1].bin)
-			f = miss_of(w->cache, at, ratio + fresh, &slope);
-		nm_reuse_sum_add(w->sum, w->groups, at, f);
-		variance += at->weight * (at->weight - 1) * (f - ratio) * (f - ratio);
-		slopes += at->weight * slope;
-		if (at->key)
-			w->slope[0] += at->weight * slope;
-		if (nm_group_of(w->groups, at->key))
-			w->slope[nm_group_of(w->groups, at->key)] += at->weight * slope;
+		variance += weight * (weight - 1) * off * off;
+		slopes += weight * s->slope[i];
 	}
 	return sqrt(variance) / slot->references / fmax(1 - slopes / slot->references, LEAST_DAMPING);
 }
 
-/* The variance of a group's hits grows by that of a slot, whose slope is cleared. error: the deviation of R
- * there. */
-static void add_variance(struct work *w, uint32_t group, double error)
+/* Solves for a cache of so many lines. A larger cache misses no more often. */
+static void solve_slots(struct statcache *s, uint64_t lines)
 {
-	w->sum[group].variance += pow(w->slope[group] * error, 2);
-	w->slope[group] = 0;
+	const int larger = lines > s->lines;
+	const double full = reference_of(s, (double)lines);
+
+	s->lines = lines;
+	s->log_stay = fmax(log1p(-1 / (double)lines), LEAST_LOG);
+	for (size_t i = 0; i < s->samples->count; i++)
+		s->exposure[i] =
+		    s->samples->at[i].bin < NM_BINS ? exposure(s->samples, &s->samples->at[i], full) : 0;
+	for (size_t i = 0; i < s->slots.count; i++) {
+		struct slot *slot = &s->slots.at[i];
+
+		slot->ratio = solve(s, slot, larger ? slot->ratio : 1);
+		set_misses(s, slot);
+		slot->error = error_of(s, slot);
+	}
+	nm_reuse_pairs_sum(&s->pairs, s->samples, s->misses);
 }
 
-static void add_slot(struct work *w, const struct slot *slot, double ratio)
+/* The variance of a group's hits grows by that of a slot. slopes: [groups->count], of f by R, summed over a
+ * slot; zeros between slots. */
+static void add_variance(const struct statcache *s, const struct slot *slot, const struct nm_groups *groups,
+			 double *slopes, struct nm_reuse_sum *sums)
 {
-	const double error = add_samples(w, slot, ratio);
+	const struct nm_kept_sample *at = &s->samples->at[slot->first];
+	const double *slope = &s->slope[slot->first];
 
-	add_variance(w, 0, error);
-	for (size_t i = 0; i < slot->count; i++)
-		add_variance(w, nm_group_of(w->groups, slot->at[i].key), error);
+	double all = 0;
+
+	for (size_t i = 0; i < slot->count; i++) {
+		all += at[i].key ? at[i].weight * slope[i] : 0;
+		slopes[nm_group_of(groups, at[i].key)] += at[i].weight * slope[i];
+	}
+	sums[0].variance += pow(all * slot->error, 2);
+	slopes[0] = 0;
+	for (size_t i = 0; i < slot->count; i++) {
+		const uint32_t group = nm_group_of(groups, at[i].key);
+
+		sums[group].variance += pow(slopes[group] * slot->error, 2);
+		slopes[group] = 0;
+	}
 }
 
 static int estimate(void *self, const struct nm_groups *groups, uint64_t lines, struct nm_estimate *ret)
 {
 	struct statcache *s = self;
-	struct work w = {.groups = groups, .cache = solution(s, lines)};
-	const double *ratio = w.cache ? w.cache->ratios : NULL;
+	double *slopes = calloc(groups->count, sizeof *slopes);
+	struct nm_reuse_sum *sums = calloc(groups->count, sizeof *sums);
+	int status = slopes && sums && (s->exposure || !prepare(s)) ? 0 : NM_ENOMEM;
 
-	w.slope = calloc(groups->count, sizeof *w.slope);
-	w.sum = calloc(groups->count, sizeof *w.sum);
-	if (!ratio || !w.slope || !w.sum) {
-		free(w.slope);
-		free(w.sum);
-		return NM_ENOMEM;
+	if (!status) {
+		if (lines != s->lines)
+			solve_slots(s, lines);
+		nm_reuse_pairs_add(&s->pairs, groups, sums);
+		for (size_t i = 0; i < s->slots.count; i++)
+			add_variance(s, &s->slots.at[i], groups, slopes, sums);
+		nm_reuse_conclude(sums, groups, &errors, ret);
 	}
-	for (size_t i = 0; i < s->samples->count;) {
-		const struct slot slot = slot_at(s->samples, i);
-
-		add_slot(&w, &slot, *ratio++);
-		i += slot.count;
-	}
-	for (uint32_t group = 0; group < groups->count; group++) {
-		nm_reuse_conclude(&w.sum[group], groups->references ? groups->references[group] : 0,
-				  &ret[group]);
-		nm_estimate_widen(&ret[group], group ? &error_of_group : &error_of_whole);
-	}
-	free(w.slope);
-	free(w.sum);
-	return 0;
+	free(slopes);
+	free(sums);
+	return status;
 }
 
 static void release(void *self)
 {
 	struct statcache *s = self;
 
-	for (size_t i = 0; i < s->caches.count; i++)
-		free(s->caches.at[i].ratios);
-	nm_vec_free(&s->caches);
+	nm_vec_free(&s->slots);
 	nm_vec_free(&s->touched);
+	nm_reuse_pairs_done(&s->pairs);
+	free(s->exposure);
+	free(s->misses);
+	free(s->slope);
 	free(s);
 }
 

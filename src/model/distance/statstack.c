@@ -23,13 +23,12 @@
 
 #include "bins.h"
 #include "errors.h"
-#include "estimator.h"
+#include "reuse_sums.h"
 
 enum { WINDOWS = 64, SAMPLES_A_WINDOW = 100 };
 
-/* Errors of objects are larger than that of the whole, in which they cancel. */
-static const struct nm_model_error error_of_whole = {.part = 0.05, .least = 0.0004},
-				   error_of_group = {.part = 0.15, .least = 0.0005};
+static const struct nm_model_errors errors = {.whole = {.part = 0.05, .least = 0.0004},
+					      .group = {.part = 0.15, .least = 0.0005}};
 
 /* Of the samples that start in a window: */
 struct window {
@@ -40,6 +39,9 @@ struct window {
 struct statstack {
 	struct nm_reuse_samples *samples;
 	float *distance; /* expected stack distance of each sample; NULL: not yet */
+	struct nm_reuse_pairs pairs;
+	uint64_t lines; /* of the cache of the last estimate; 0: none yet */
+	double *misses; /* of each sample there: 0 or 1 */
 };
 
 /* How the run is cut. */
@@ -65,7 +67,9 @@ static void release(void *self)
 {
 	struct statstack *s = self;
 
+	nm_reuse_pairs_done(&s->pairs);
 	free(s->distance);
+	free(s->misses);
 	free(s);
 }
 
@@ -168,7 +172,8 @@ static int prepare(struct statstack *s)
 	cut = plan(samples);
 	cut.windows = calloc(cut.count, sizeof *cut.windows);
 	s->distance = malloc((samples->count + 1) * sizeof *s->distance);
-	if (!cut.windows || !s->distance) {
+	s->misses = malloc((samples->count + 1) * sizeof *s->misses);
+	if (!cut.windows || !s->distance || !s->misses) {
 		free(cut.windows);
 		return NM_ENOMEM;
 	}
@@ -182,7 +187,7 @@ static int prepare(struct statstack *s)
 		s->distance[i] = (float)last;
 	}
 	free(cut.windows);
-	return 0;
+	return nm_reuse_pairs_make(&s->pairs, samples);
 }
 
 static int estimate(void *self, const struct nm_groups *groups, uint64_t lines, struct nm_estimate *ret)
@@ -194,16 +199,14 @@ static int estimate(void *self, const struct nm_groups *groups, uint64_t lines, 
 		free(sums);
 		return NM_ENOMEM;
 	}
-	for (size_t i = 0; i < s->samples->count; i++) {
-		const struct nm_kept_sample *at = &s->samples->at[i];
-
-		nm_reuse_sum_add(sums, groups, at, s->distance[i] >= (double)lines - 0.5);
+	if (lines != s->lines) {
+		s->lines = lines;
+		for (size_t i = 0; i < s->samples->count; i++)
+			s->misses[i] = s->distance[i] >= (double)lines - 0.5;
+		nm_reuse_pairs_sum(&s->pairs, s->samples, s->misses);
 	}
-	for (uint32_t group = 0; group < groups->count; group++) {
-		nm_reuse_conclude(&sums[group], groups->references ? groups->references[group] : 0,
-				  &ret[group]);
-		nm_estimate_widen(&ret[group], group ? &error_of_group : &error_of_whole);
-	}
+	nm_reuse_pairs_add(&s->pairs, groups, sums);
+	nm_reuse_conclude(sums, groups, &errors, ret);
 	free(sums);
 	return 0;
 }

@@ -18,6 +18,7 @@
 #include "histograms.h"
 #include "numbers.h"
 #include "reuse_sampler.h"
+#include "reuse_sums.h"
 #include "stack.h"
 
 enum { REFS = 4000, SLOT = 1000, KEYS = 4, GROUPS = 3 };
@@ -319,24 +320,34 @@ static void test_statstack(void **state)
 static void test_known_references(void **state)
 {
 	enum { SAMPLES = 100, FOREIGN = 10, REFERENCES = 210 };
+	static const struct nm_model_error none = {0};
+	static const uint64_t references[GROUPS] = {[1] = REFERENCES};
 	const double hits = 2 * 0.75 * SAMPLES + 2 * FOREIGN;
+	struct nm_groups counted = groups;
+	struct nm_kept_sample list[SAMPLES + FOREIGN];
+	const struct nm_reuse_samples samples = {.at = list, .count = SAMPLES + FOREIGN};
+	double miss[SAMPLES + FOREIGN];
 	struct nm_reuse_sum sums[GROUPS] = {{0}};
-	struct nm_estimate unknown, known;
+	struct nm_reuse_pairs pairs;
+	struct nm_estimate unknown[GROUPS], known[GROUPS];
 
 	(void)state;
-	for (unsigned i = 0; i < SAMPLES; i++)
-		nm_reuse_sum_add(sums, &groups, &(struct nm_kept_sample){.starter = 1, .key = 1, .weight = 2},
-				 i % 4 == 0);
-	for (unsigned i = 0; i < FOREIGN; i++)
-		nm_reuse_sum_add(sums, &groups, &(struct nm_kept_sample){.starter = 4, .key = 1, .weight = 2},
-				 0);
-	nm_reuse_conclude(&sums[1], 0, &unknown);
-	nm_reuse_conclude(&sums[1], REFERENCES, &known);
-	assert_true(fabs(unknown.miss_ratio - (1 - hits / (2 * SAMPLES))) < 1e-9);
-	assert_true(fabs(known.miss_ratio - (1 - (hits + 0.75 * (REFERENCES - 2 * SAMPLES)) / REFERENCES)) <
-		    1e-9);
-	assert_true(known.cold_ratio < 1e-9);
-	assert_int_equal(known.samples, SAMPLES);
+	for (unsigned i = 0; i < SAMPLES + FOREIGN; i++) {
+		list[i] = (struct nm_kept_sample){.starter = i < SAMPLES ? 1 : 4, .key = 1, .weight = 2};
+		miss[i] = i < SAMPLES && i % 4 == 0;
+	}
+	counted.references = references;
+	assert_int_equal(nm_reuse_pairs_make(&pairs, &samples), 0);
+	nm_reuse_pairs_sum(&pairs, &samples, miss);
+	nm_reuse_pairs_add(&pairs, &groups, sums);
+	nm_reuse_conclude(sums, &groups, &none, unknown);
+	nm_reuse_conclude(sums, &counted, &none, known);
+	assert_true(fabs(unknown[1].miss_ratio - (1 - hits / (2 * SAMPLES))) < 1e-9);
+	assert_true(
+	    fabs(known[1].miss_ratio - (1 - (hits + 0.75 * (REFERENCES - 2 * SAMPLES)) / REFERENCES)) < 1e-9);
+	assert_true(known[1].cold_ratio < 1e-9);
+	assert_int_equal(known[1].samples, SAMPLES);
+	nm_reuse_pairs_done(&pairs);
 }
 
 /* References to one line or two: they hit or miss by the larger of the distances, as the exact stack has them. */
