@@ -320,7 +320,7 @@ static void test_statstack(void **state)
 static void test_known_references(void **state)
 {
 	enum { SAMPLES = 100, FOREIGN = 10, REFERENCES = 210 };
-	static const struct nm_model_error none = {0};
+	static const struct nm_model_errors none = {.whole = {.part = 0}};
 	static const uint64_t references[GROUPS] = {[1] = REFERENCES};
 	const double hits = 2 * 0.75 * SAMPLES + 2 * FOREIGN;
 	struct nm_groups counted = groups;
