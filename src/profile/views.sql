@@ -345,9 +345,9 @@ CREATE VIEW scope_distances AS
 	FROM d CROSS JOIN place x ON x.id = d.place CROSS JOIN site s ON s.id = x.site
 	GROUP BY d.process, s.function, edge
 	UNION ALL
-	SELECT 'line', d.process, t.text || ':' || s.line, edge, sum(count), sum(hits), sum(cold)
+	SELECT 'line', d.process, coalesce(t.text || ':' || s.line, n.text) AS source, edge, sum(count), sum(hits), sum(cold)
 	FROM d CROSS JOIN place x ON x.id = d.place CROSS JOIN site s ON s.id = x.site
-	LEFT JOIN text t ON t.id = s.file GROUP BY d.process, t.text, s.line, edge
+	LEFT JOIN text t ON t.id = s.file LEFT JOIN text n ON n.id = s.function GROUP BY d.process, source, edge
 	UNION ALL
 	SELECT 'field', d.process, t.text || '.' || m.text, edge, sum(count * share), sum(hits * share),
 		sum(cold * share)

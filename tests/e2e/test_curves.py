@@ -47,6 +47,15 @@ def case_places_of_samples():
     assert len({name for name, in rows("SELECT DISTINCT name FROM curve WHERE scope = 'thread'")}) > 1
 
 
+def case_lines_without_source():
+    """Code that has no line information has a curve for each function, exact and estimated, not one for all."""
+    record(["/usr/bin/sort", __file__], "--distances", "--estimate", "shards")
+    functions = {name for name, in rows("SELECT DISTINCT name FROM curve WHERE scope = 'function' AND name LIKE 'sort+%'")}
+    for method in ("exact", "shards"):
+        lines = {name for name, in rows(f"SELECT DISTINCT name FROM curve WHERE scope = 'line' AND method = '{method}'")}
+        assert len(lines & functions) > 5, (method, lines)
+
+
 def case_samples_are_the_same_in_every_run():
     for profile in ("p.nmp", "again.nmp"):
         record([program("list")], "--sample", "1e-3,seed=7", profile=profile)

@@ -41,7 +41,7 @@ static uint64_t identity(struct nm_strings *pool, const struct nm_result *r, enu
 			 const struct nm_result_attribution *a)
 {
 	const struct nm_result_site *site = &r->sites[a->site];
-	const char *name = kind == NM_SCOPE_FUNCTION ? site->function : site->file;
+	const char *name = kind == NM_SCOPE_FUNCTION || !site->file ? site->function : site->file;
 	char line[16] = "";
 	size_t length;
 	char *text;
@@ -50,7 +50,7 @@ static uint64_t identity(struct nm_strings *pool, const struct nm_result *r, enu
 		return a->thread;
 	if (kind == NM_SCOPE_OBJECT)
 		return 1 + (uint64_t)a->object;
-	if (kind == NM_SCOPE_LINE)
+	if (kind == NM_SCOPE_LINE && site->file)
 		snprintf(line, sizeof line, ":%u", site->line);
 	length = strlen(name ? name : "") + strlen(line) + 1;
 	text = malloc(length);

@@ -16,15 +16,14 @@ static const char *const scopes[NM_SCOPES] = {[NM_SCOPE_TOTAL] = "total",
 					      [NM_SCOPE_FUNCTION] = "function",
 					      [NM_SCOPE_LINE] = "line"};
 
-/* FILE:LINE, as in the view's rows for exact curves. */
+/* FILE:LINE, or the function if there is no source, as in the view's rows for exact curves. */
 static int line_id(const struct nm_result_writer *w, const struct nm_result_site *site, sqlite3_int64 *ret)
 {
 	char *text;
 	int status;
 
-	*ret = 0;
 	if (!site->file)
-		return SQLITE_OK;
+		return nm_names_text(&w->store->names, site->function, ret);
 	if (asprintf(&text, "%s:%u", site->file, site->line) < 0)
 		return SQLITE_NOMEM;
 	status = nm_names_text(&w->store->names, text, ret);
