@@ -56,13 +56,21 @@ struct ranked {
 	double misses;
 };
 
+static int by_text(const void *a, const void *b)
+{
+	const struct ranked *x = a, *y = b;
+	int order = strcmp(x->name, y->name);
+
+	return order ? order : strcmp(x->process, y->process);
+}
+
 static int by_misses(const void *a, const void *b)
 {
 	const struct ranked *x = a, *y = b;
 
 	if (x->misses != y->misses)
 		return x->misses < y->misses ? 1 : -1;
-	return strcmp(x->name, y->name);
+	return by_text(a, b);
 }
 
 static int is_of(const struct ranked *name, const struct nm_curve *c)
@@ -76,14 +84,6 @@ static int is_among(const struct ranked *names, size_t count, const struct nm_cu
 		if (is_of(&names[i], c))
 			return 1;
 	return 0;
-}
-
-static int by_text(const void *a, const void *b)
-{
-	const struct ranked *x = a, *y = b;
-	int order = strcmp(x->process, y->process);
-
-	return order ? order : strcmp(x->name, y->name);
 }
 
 /* Fills `names` with each name once, those that miss most first. Returns how many there are. */
@@ -106,20 +106,20 @@ static size_t rank(const struct nm_curves *curves, struct ranked *names)
 	return n;
 }
 
-/* Keeps curves of the first `limit` names, in that order. */
-static int keep_first(struct nm_curves *curves, const struct ranked *names, size_t limit)
+/* Keeps curves of these names, in that order. */
+static int keep(struct nm_curves *curves, const struct ranked *names, size_t count)
 {
 	struct nm_curve *kept = calloc(curves->list.count + 1, sizeof *kept);
 	size_t n = 0;
 
 	if (!kept)
 		return NM_ENOMEM;
-	for (size_t k = 0; k < limit; k++)
+	for (size_t k = 0; k < count; k++)
 		for (size_t i = 0; i < curves->list.count; i++)
 			if (is_of(&names[k], &curves->list.at[i]))
 				kept[n++] = curves->list.at[i];
 	for (size_t i = 0; i < curves->list.count; i++)
-		if (!is_among(names, limit, &curves->list.at[i]))
+		if (!is_among(names, count, &curves->list.at[i]))
 			nm_vec_free(&curves->list.at[i].points);
 	memcpy(curves->list.at, kept, n * sizeof *kept);
 	curves->list.count = n;
@@ -163,7 +163,7 @@ static void keep_one_method(struct nm_curves *curves)
 int nm_curves_choose(struct nm_curves *curves, const struct nm_curve_request *request, struct nm_error *err)
 {
 	struct ranked *names = calloc(curves->list.count + 1, sizeof *names);
-	size_t n;
+	size_t n, offset = (size_t)request->offset;
 
 	if (!names)
 		return nm_fail_memory(err);
@@ -171,9 +171,11 @@ int nm_curves_choose(struct nm_curves *curves, const struct nm_curve_request *re
 		keep_one_method(curves);
 	choose_sizes(curves, request);
 	n = rank(curves, names);
+	offset = offset < n ? offset : n;
+	n -= offset;
 	if (request->limit > 0 && n > (size_t)request->limit)
 		n = (size_t)request->limit;
-	if (keep_first(curves, names, n)) {
+	if (keep(curves, names + offset, n)) {
 		free(names);
 		return nm_fail_memory(err);
 	}

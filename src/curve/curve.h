@@ -31,6 +31,7 @@ struct nm_curve_request {
 	const char *method;  /* exact, statcache, ...; NULL: all */
 	const char *process; /* NULL: all */
 	int64_t limit;       /* of names; 0: all */
+	int64_t offset;      /* in JSON: names that miss more, and are left out */
 	double from, to;     /* bytes; 0: chosen from the curves */
 	int has_start;       /* in JSON each curve has a point at the smallest size that is shown */
 	int log_ratio;       /* the axis of miss ratios is logarithmic */

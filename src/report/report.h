@@ -29,6 +29,7 @@ struct nm_report_request {
 	int64_t thread;            /* 0: all */
 	const char *sort;          /* name of a column; NULL: the report's own */
 	int64_t limit;             /* rows; 0: all */
+	int64_t offset;            /* rows that are left out before them */
 	const char *by;            /* for nm_report_by: names of keys, by commas */
 	const char *columns;       /* columns in text, by commas; NULL: the report's own choice */
 	const char *latency;       /* "L2=14,memory=200"; NULL: those of the levels */

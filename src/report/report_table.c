@@ -62,7 +62,7 @@ static int show_listed(struct nm_query *query, const char *list, struct nm_error
 	}
 }
 
-/* " ORDER BY column, ties LIMIT n". Numbers rank downwards, texts upwards. */
+/* " ORDER BY column, ties LIMIT n OFFSET m". Numbers rank downwards, texts upwards. */
 static int ordered(const struct nm_report *report, struct nm_query *query,
 		   const struct nm_selection *selection, char **ret_sql, struct nm_error *err)
 {
@@ -80,8 +80,8 @@ static int ordered(const struct nm_report *report, struct nm_query *query,
 		if (request->sort)
 			show_always(by);
 	}
-	if (asprintf(ret_sql, "%s ORDER BY %s%s LIMIT %lld", query->sql, order, query->ties,
-		     request->limit > 0 ? (long long)request->limit : -1LL) < 0)
+	if (asprintf(ret_sql, "%s ORDER BY %s%s LIMIT %lld OFFSET %lld", query->sql, order, query->ties,
+		     request->limit > 0 ? (long long)request->limit : -1LL, (long long)request->offset) < 0)
 		return nm_fail_memory(err);
 	return 0;
 }

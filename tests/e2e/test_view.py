@@ -491,6 +491,27 @@ def case_structures():
             assert all(structure["affinity"][i][j] == structure["affinity"][j][i] for i in range(n) for j in range(n))
 
 
+def case_answers_in_parts():
+    """Curves, contended lines and structures one by one are the same as all at once, and behind them is nothing."""
+    with open("t.csv", "w", encoding="utf-8") as f:
+        f.write("addr,rw,size,thread,object\n" + "".join(
+            f"{0x10000 + 64 * line + 8 * thread},w,8,{thread},counter {line}\n" for _ in range(5) for line in range(6) for thread in (1, 2)))
+    nearmiss("replay", "-q", "--distances", "--cores", "2", "--quantum", "1", "-c", "L1d=1K,2,64:L2=8K,4,64", "-o", "p.nmp", "t.csv")
+    with served("p.nmp", os.path.join(TOP, "tests/data/profile-fields.nmp")) as s:
+        for path, listed in (("0/sharing?by=line", "rows"), ("0/sharing?by=object", "rows"), ("0/curves?by=object", "series"),
+                             ("1/structures?", None)):
+            def ask(part, path=path, listed=listed):
+                answer = s.get(f"/api/p/{path}{part}")
+                return answer[listed] if listed else answer
+            together = ask("&limit=1000")
+            assert len(together) > (1 if listed else 0), path
+            parts = [ask(f"&offset={i}&limit=1") for i in range(len(together) + 1)]
+            assert [len(part) for part in parts] == [1] * len(together) + [0], path
+            for key in ("name", "block", "thread", "object", "type", "misses"):
+                assert [part[0].get(key) for part in parts[:-1]] == [one.get(key) for one in together], (path, key)
+            s.refuses(400, "GET", f"/api/p/{path}&offset=-1")
+
+
 # ---- the debugger ----
 
 def case_debugger():

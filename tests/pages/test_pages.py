@@ -18,6 +18,7 @@ from harness import ENVIRONMENT, NEARMISS, TOP, Skip, main, nearmiss
 
 NEST = os.path.join(TOP, "examples/transpose.nest")
 HOSTILE = "<script>document.title='run'</script>\"'&\u202e\u2067\u0007\u0085"
+LINES = 600
 PROFILES = ("before.nmp", "after.nmp", "events.nmp", "shared.nmp", "fields.nmp")
 
 
@@ -37,13 +38,16 @@ def make_profiles():
 
 
 def write_sharing(path):
-    """Two threads write to two words of one line by turns, and each reads lines of its own."""
+    """Two threads write to two words of one line by turns, then of many lines, and each reads lines of its own."""
     with open(path, "w", encoding="ascii") as f:
         f.write("addr,rw,size,thread,object,function,file,line\n")
         for i in range(400):
             for thread in (1, 2):
                 f.write(f"{0x10000 + 8 * thread},w,8,{thread},counters,count,count.c,{10 + thread}\n")
                 f.write(f"{0x20000 + 4096 * thread + 64 * (i % 8)},r,8,{thread},input,count,count.c,20\n")
+        for i in range(LINES):
+            for thread in (1, 2) * 3:
+                f.write(f"{0x40000 + 64 * i + 8 * thread},w,8,{thread},many counters,count,count.c,30\n")
 
 
 def drive(case):
@@ -76,7 +80,7 @@ def case_parts():
 
 
 def case_all_rows():
-    """A table that is saved has all rows, not only those on the screen."""
+    """A table that is saved has all rows: more than those on the screen, and more than one answer has."""
     make_profiles()
     drive("all_rows")
 

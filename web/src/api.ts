@@ -88,15 +88,20 @@ export const post = <T>(path: string, body: unknown): Promise<T> => ask<T>("POST
 export const remove = <T>(path: string, query?: Query): Promise<T> => ask<T>("DELETE", pathWithQuery(path, query));
 
 /** Rows that an answer has at most. */
-export const MOST_ROWS = 1000;
+const MOST_ROWS = 1000;
 
-/** All rows of an answer that gives them in parts. */
-export async function getAll<Row>(path: string, query: Query): Promise<Row[]> {
+/** All that an answer lists in parts. `listed` finds the list in a part. */
+export async function getEach<Part, One>(path: string, query: Query, listed: (part: Part) => One[]): Promise<One[]> {
 	const limit = MOST_ROWS;
-	const rows: Row[] = [];
+	const all: One[] = [];
 	for (;;) {
-		const part = (await get<{ rows: Row[] }>(path, { ...query, offset: rows.length, limit })).rows;
-		rows.push(...part);
-		if (part.length < limit) return rows;
+		const part = listed(await get<Part>(path, { ...query, offset: all.length, limit }));
+		all.push(...part);
+		if (part.length < limit) return all;
 	}
+}
+
+/** All rows of a table. */
+export function getAll<Row>(path: string, query: Query): Promise<Row[]> {
+	return getEach(path, query, ({ rows }: { rows: Row[] }) => rows);
 }

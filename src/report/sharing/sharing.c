@@ -57,8 +57,8 @@ static const struct nm_figure_table tables[] = {
 			    .behind_count = 1,
 			    .sort = "false_misses",
 			    .ties =
-				"misses DESC, process, block, offset, bytes, thread, function, file, line, "
-				"object, field"},
+				"misses DESC, process, block, offset, bytes, thread, core, function, file, "
+				"line, object, type, field, position"},
     [NM_SHARING_BY_OBJECT] = {.name = "sharing by object",
 			      .view = "sharing",
 			      KEYS(object_keys),
@@ -142,6 +142,7 @@ int nm_sharing_run(struct nm_profile *profile, const struct nm_sharing_request *
 	const struct nm_report_request r = {.level = request->level,
 					    .process = request->process,
 					    .sort = request->sort,
+					    .offset = request->offset,
 					    .limit = request->limit >= 0 ? request->limit
 						     : as_text           ? USUAL_LINES
 									 : USUAL_ROWS};

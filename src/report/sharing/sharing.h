@@ -23,6 +23,7 @@ struct nm_sharing_request {
 	const char *process; /* NULL: all */
 	const char *sort;    /* a column; NULL: the table's own */
 	int64_t limit;       /* rows, or lines of memory; 0: all; -1: the default */
+	int64_t offset;      /* rows that are left out before them */
 	enum nm_sharing_by by;
 };
 

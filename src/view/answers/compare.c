@@ -138,9 +138,7 @@ int nm_view_compare(const struct nm_view *view, const struct nm_request *request
 	int status = nm_grouping_metric(request, "metric", "misses", &c.metric, err);
 
 	if (!status)
-		status = nm_request_number(request, "offset", 0, INT32_MAX, 0, &c.offset, err);
-	if (!status)
-		status = nm_request_number(request, "limit", 0, NM_VIEW_ROWS, NM_VIEW_ROWS, &c.limit, err);
+		status = nm_view_part(request, NM_VIEW_ROWS, &c.offset, &c.limit, err);
 	for (unsigned side = 0; !status && side < 2; side++)
 		status = read_side(&c, side, view, request, err);
 	if (!status && nm_facts_join(&c.rows, &c.sides[0].rows, &c.sides[1].rows))

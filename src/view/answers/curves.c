@@ -53,7 +53,7 @@ int nm_view_curves(const struct nm_view_profile *of, const struct nm_request *re
 	    .by = by ? by : "total", .only = nm_request_text(request, "only"), .has_start = 1};
 	json_t *series = json_array(), *document = NULL, *curve;
 	size_t i;
-	int status = nm_request_number(request, "limit", 1, NM_VIEW_ROWS, 8, &what.limit, err), has = 0;
+	int status = nm_view_part(request, 8, &what.offset, &what.limit, err), has = 0;
 
 	*ret_answer = json_pack("{ss so}", "by", what.by, "series", series);
 	if (!status) {

@@ -219,9 +219,7 @@ int nm_view_eviction_lines(const struct nm_view_profile *of, const struct nm_req
 	int status = load(of, request, &level, &facts, err);
 
 	if (!status)
-		status = nm_request_number(request, "offset", 0, INT32_MAX, 0, &offset, err);
-	if (!status)
-		status = nm_request_number(request, "limit", 0, NM_VIEW_ROWS, 200, &limit, err);
+		status = nm_view_part(request, 200, &offset, &limit, err);
 	if (!status) {
 		count = add_condition(of_pair, of, request, facts, "evictor");
 		count += add_condition(of_pair + count, of, request, facts, "victim");

@@ -39,7 +39,7 @@ int nm_view_sharing(const struct nm_view_profile *of, const struct nm_request *r
 	int status = read_by(request, &what.by, err);
 
 	if (!status)
-		status = nm_request_number(request, "limit", 1, NM_VIEW_ROWS, 40, &what.limit, err);
+		status = nm_view_part(request, 40, &what.offset, &what.limit, err);
 	if (status)
 		return status;
 	status = nm_view_run(share, profile, &what, &document, err);

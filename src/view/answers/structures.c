@@ -13,7 +13,7 @@
 static const char types_sql[] =
     "SELECT f.type AS type, max(f.structure) AS size, json_group_array(DISTINCT f.object) AS objects, "
     "coalesce((SELECT sum(read_misses + write_misses) FROM field_counts c WHERE c.level = ?1 AND c.type = f.type), 0) "
-    "AS misses FROM fields f WHERE f.type IS NOT NULL GROUP BY f.type ORDER BY misses DESC, type LIMIT CAST(?2 AS INTEGER)";
+    "AS misses FROM fields f WHERE f.type IS NOT NULL GROUP BY f.type ORDER BY misses DESC, type LIMIT CAST(?2 AS INTEGER) OFFSET CAST(?3 AS INTEGER)";
 static const char fields_sql[] =
     "WITH c AS MATERIALIZED (SELECT type, field, sum(reads) AS reads, sum(writes) AS writes, "
     "sum(read_misses + write_misses) AS misses FROM field_counts WHERE level = ?1 AND field IS NOT NULL GROUP BY 1, 2) "
@@ -110,10 +110,10 @@ int nm_view_structures(const struct nm_view_profile *of, const struct nm_request
 {
 	struct nm_profile *profile = of->profile;
 	json_t *fields = NULL, *pairs = NULL, *structure;
-	char *level = NULL, most[24];
-	int64_t limit;
+	char *level = NULL, most[24], left_out[24];
+	int64_t offset, limit;
 	size_t i;
-	int status = nm_request_number(request, "limit", 1, NM_VIEW_ROWS, 40, &limit, err), has;
+	int status = nm_view_part(request, 40, &offset, &limit, err), has;
 
 	if (!status)
 		status = nm_view_level(profile, request, &level, err);
@@ -125,7 +125,9 @@ int nm_view_structures(const struct nm_view_profile *of, const struct nm_request
 		return has;
 	}
 	snprintf(most, sizeof most, "%lld", (long long)limit);
-	status = nm_view_select(profile, types_sql, (const char *[]){level, most}, 2, ret_answer, err);
+	snprintf(left_out, sizeof left_out, "%lld", (long long)offset);
+	status =
+	    nm_view_select(profile, types_sql, (const char *[]){level, most, left_out}, 3, ret_answer, err);
 	if (!status)
 		json_array_foreach(*ret_answer, i, structure) prepare(structure);
 	if (!status)

@@ -34,9 +34,7 @@ static int read_request(struct table_request *r, const struct nm_view_profile *o
 	r->order.ascending = order ? !strcmp(order, "asc") : by_key;
 	r->filter = nm_request_text(request, "filter");
 	if (!status)
-		status = nm_request_number(request, "offset", 0, INT32_MAX, 0, &r->offset, err);
-	if (!status)
-		status = nm_request_number(request, "limit", 0, NM_VIEW_ROWS, 200, &r->limit, err);
+		status = nm_view_part(request, 200, &r->offset, &r->limit, err);
 	return status;
 }
 

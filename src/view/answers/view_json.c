@@ -81,6 +81,14 @@ int nm_view_level(struct nm_profile *profile, const struct nm_request *request, 
 	return *ret_level ? 0 : nm_fail_memory(err);
 }
 
+int nm_view_part(const struct nm_request *request, int64_t usual, int64_t *ret_offset, int64_t *ret_limit,
+		 struct nm_error *err)
+{
+	const int status = nm_request_number(request, "offset", 0, INT32_MAX, 0, ret_offset, err);
+
+	return status ? status : nm_request_number(request, "limit", 1, NM_VIEW_ROWS, usual, ret_limit, err);
+}
+
 static int read_instructions(struct nm_profile *profile, int64_t *ret, struct nm_error *err)
 {
 	struct nm_rows *rows = NULL;

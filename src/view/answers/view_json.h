@@ -30,6 +30,10 @@ int nm_view_select(struct nm_profile *profile, const char *sql, const char *cons
 int nm_view_level(struct nm_profile *profile, const struct nm_request *request, char **ret_level,
 		  struct nm_error *err);
 
+/* The part of the rows that the parameters `offset` and `limit` select; `usual` is the limit if there is none. */
+int nm_view_part(const struct nm_request *request, int64_t usual, int64_t *ret_offset, int64_t *ret_limit,
+		 struct nm_error *err);
+
 /* The denominators for sums of counts: the run's instructions, the unit of a load of this level. Does not
  * change total->sum. */
 int nm_view_total(struct nm_profile *profile, const char *level, struct nm_metric_total *total,

@@ -2,7 +2,6 @@
 // csv.ts - RFC 4180, and the table that the page on display offers to be saved.
 import { useEffect } from "preact/hooks";
 import type { Cell } from "../answers";
-import { MOST_ROWS } from "../api";
 
 export interface Sheet {
 	headings: string[];
@@ -18,11 +17,6 @@ export function csv({ headings, rows }: Sheet): string {
 function field(value: Cell): string {
 	const text = value === null ? "" : String(value);
 	return /[",\r\n]/.test(text) ? `"${text.replaceAll('"', '""')}"` : text;
-}
-
-/** The rows of so many things; if an answer has no room for more, the last row says that there may be. */
-export function capped(rows: Cell[][], count: number): Cell[][] {
-	return count < MOST_ROWS ? rows : [...rows, [`(the rest is left out: these are the ${MOST_ROWS} with the highest counts)`]];
 }
 
 let offered: Sheet | null = null;

@@ -3,12 +3,12 @@
 import { scaleLinear, scaleLog, type ScaleContinuousNumeric } from "d3-scale";
 import { area, curveStepAfter, line } from "d3-shape";
 import type { Cell, Curve, CurvesAnswer } from "../answers";
-import { get, MOST_ROWS } from "../api";
+import { getEach } from "../api";
 import { Answer, useAnswer } from "../common/answer";
 import { Axes, thinned } from "../common/axes";
 import { Choice, plain } from "../common/choice";
 import { category } from "../common/colors";
-import { capped, useSheet } from "../common/csv";
+import { useSheet } from "../common/csv";
 import { brief, bytes, percent } from "../common/format";
 import { useWidth } from "../common/size";
 import { Table } from "../common/table";
@@ -109,7 +109,7 @@ function AtMachine({ answer }: { answer: CurvesAnswer }) {
 	return <Table caption="Miss ratios at the sizes of the simulated caches" columns={columns} rows={rows} />;
 }
 
-const sheetOf = ({ series }: CurvesAnswer): Cell[][] => series.flatMap((curve) =>
+const sheetOf = (series: Curve[]): Cell[][] => series.flatMap((curve) =>
 	curve.points.map(({ size, ratio, low, high }) => [curve.name, size, ratio, low ?? null, high ?? null]));
 
 export function Curves({ profile, params, set }: PageProps) {
@@ -117,11 +117,8 @@ export function Curves({ profile, params, set }: PageProps) {
 	const asked = useAnswer<CurvesAnswer>(`/api/p/${profile}/curves`, { by });
 	useSheet(asked.answer && {
 		headings: ["name", "size", "ratio", "low", "high"],
-		rows: sheetOf(asked.answer),
-		all: async () => {
-			const all = await get<CurvesAnswer>(`/api/p/${profile}/curves`, { by, limit: MOST_ROWS });
-			return capped(sheetOf(all), all.series.length);
-		},
+		rows: sheetOf(asked.answer.series),
+		all: async () => sheetOf(await getEach(`/api/p/${profile}/curves`, { by }, ({ series }: CurvesAnswer) => series)),
 	});
 	return (
 		<>

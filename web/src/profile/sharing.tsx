@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: MIT
 // sharing.tsx - what cores contend for: lines, objects, fields, functions, threads.
 import type { Cell, Column, SharingAnswer } from "../answers";
-import { get, MOST_ROWS } from "../api";
+import { getAll } from "../api";
 import { Answer, useAnswer } from "../common/answer";
 import { Choice, LevelChoice, plain, useLevel } from "../common/choice";
-import { capped, useSheet } from "../common/csv";
+import { useSheet } from "../common/csv";
 import { baseName } from "../common/format";
 import { Table } from "../common/table";
 import type { PageProps } from "../views";
@@ -58,10 +58,7 @@ export function Sharing(props: PageProps) {
 	useSheet(sheet && {
 		headings: sheet.columns.map(({ key }) => key),
 		rows: sheet.cells,
-		all: async () => {
-			const { rows } = await get<SharingAnswer>(`/api/p/${profile}/sharing`, { ...query, limit: MOST_ROWS });
-			return capped(sheetOf(rows).cells, rows.length);
-		},
+		all: async () => sheetOf(await getAll(`/api/p/${profile}/sharing`, query)).cells,
 	});
 	return (
 		<>

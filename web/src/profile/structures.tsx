@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: MIT
 // structures.tsx - a structure with its fields to scale on cache lines, how hot each is, and which are used together.
 import type { Cell, Column, Field, Structure } from "../answers";
-import { get, MOST_ROWS } from "../api";
+import { getEach } from "../api";
 import { Answer, useAnswer } from "../common/answer";
 import { Choice, LevelChoice, useLevel } from "../common/choice";
 import { heat } from "../common/colors";
-import { capped, useSheet } from "../common/csv";
+import { useSheet } from "../common/csv";
 import { fitting } from "../common/fit";
 import { brief, bytes, full, percent, short } from "../common/format";
 import { HeatMap } from "../common/heatmap";
@@ -127,10 +127,7 @@ export function Structures(props: PageProps) {
 	useSheet(asked.answer && {
 		headings: ["structure", ...fieldColumns.map(({ key }) => key)],
 		rows: sheetOf(asked.answer),
-		all: async () => {
-			const all = await get<Structure[]>(`/api/p/${profile}/structures`, { level, limit: MOST_ROWS });
-			return capped(sheetOf(all), all.length);
-		},
+		all: async () => sheetOf(await getEach(`/api/p/${profile}/structures`, { level }, (part: Structure[]) => part)),
 	});
 	return (
 		<Answer of={asked}>
