@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: MIT
  *
- * curve_text.c - curves as a plot for terminals: braille dots in Unicode, letters where there is none.
+ * curve_text.c - curves as a plot for terminals: braille dots in Unicode, digits where there is none.
  *
  * A cell of the terminal has 2 by 4 dots. Exact curves are solid, others dashed. So that a plot needs no
- * colours, each curve has a letter, which stands where the other curves are farthest away.
+ * colours, each curve has a digit, which stands where the other curves are farthest away. Letters follow the
+ * digits; objects are often named by one letter, but seldom more than nine are shown.
  */
 #include <math.h>
 #include <stdint.h>
@@ -20,13 +21,15 @@ enum {
 	LEAST_WIDTH = 20,
 	USUAL_WIDTH = 100,
 	COLUMNS_A_TICK = 8,
-	CURVES = 26 /* letters */
+	CURVES = 26
 };
+
+static const char labels[CURVES + 1] = "123456789abcdefghijklmnopq";
 
 struct cell {
 	uint8_t dots;
 	uint8_t curve; /* 1 + index of the curve that has dots here; 0: none */
-	char letter;
+	char label;
 	uint8_t mark, knee;
 };
 
@@ -113,7 +116,7 @@ static unsigned distance_to_others(const struct canvas *c, unsigned index, doubl
 	return least;
 }
 
-static void put_letter(struct canvas *c, unsigned index)
+static void put_label(struct canvas *c, unsigned index)
 {
 	unsigned best = 0, most = 0;
 
@@ -123,7 +126,7 @@ static void put_letter(struct canvas *c, unsigned index)
 		const unsigned row =
 		    dot_row(c, nm_curve_at(&c->curves->list.at[index], bytes).ratio) / DOTS_Y;
 
-		if (distance > most && !cell_at(c, column, row)->letter && !cell_at(c, column, row)->knee) {
+		if (distance > most && !cell_at(c, column, row)->label && !cell_at(c, column, row)->knee) {
 			most = distance;
 			best = column;
 		}
@@ -132,7 +135,7 @@ static void put_letter(struct canvas *c, unsigned index)
 		const double ratio = nm_curve_at(&c->curves->list.at[index], size_at(c, best * DOTS_X)).ratio;
 		struct cell *cell = cell_at(c, best, dot_row(c, ratio) / DOTS_Y);
 
-		cell->letter = (char)('a' + index);
+		cell->label = labels[index];
 		cell->curve = (uint8_t)(index + 1);
 	}
 }
@@ -169,12 +172,12 @@ static void print_cell(const struct canvas *c, const struct cell *cell, FILE *ou
 
 	if (cell->knee)
 		fputs(c->unicode ? "\xe2\x97\x86" : "#", out); /* a diamond */
-	else if (cell->letter)
-		fprintf(out, "%s%c%s", colour, cell->letter, plain(c));
+	else if (cell->label)
+		fprintf(out, "%s%c%s", colour, cell->label, plain(c));
 	else if (cell->dots && c->unicode)
 		fputs(colour, out), print_braille(cell->dots, out), fputs(plain(c), out);
 	else if (cell->dots)
-		fputc('a' + cell->curve - 1, out);
+		fputc(labels[cell->curve - 1], out);
 	else if (cell->mark)
 		fputs(c->unicode ? "\xe2\x94\x8a" : ":", out); /* a dotted line */
 	else
@@ -195,7 +198,7 @@ static void print_row(struct canvas *c, unsigned row, FILE *out)
 	for (unsigned i = 0; i < c->width; i++) {
 		const struct cell *cell = cell_at(c, i, row);
 
-		if (cell->dots || cell->mark || cell->knee || cell->letter)
+		if (cell->dots || cell->mark || cell->knee || cell->label)
 			last = i + 1;
 	}
 	for (unsigned i = 0; i < last; i++)
@@ -301,7 +304,7 @@ static int print_legend(const struct canvas *c, FILE *out)
 		if (!name)
 			return NM_ENOMEM;
 		nm_percent_text(curve->cold_ratio, cold);
-		fprintf(out, "%*s%s%c%s  %s  (", LEFT, "", colour_of(c, curve), 'a' + i, plain(c), name);
+		fprintf(out, "%*s%s%c%s  %s  (", LEFT, "", colour_of(c, curve), labels[i], plain(c), name);
 		nm_print_grouped(curve->exact ? curve->references : curve->samples, out);
 		fprintf(out, " %s, %s cold)\n", curve->exact ? "references" : "samples", cold);
 		free(name);
@@ -316,14 +319,17 @@ static void print_knees(const struct canvas *c, FILE *out)
 {
 	for (size_t i = 0; i < c->curves->knees.count; i++) {
 		const struct nm_knee *knee = &c->curves->knees.at[i];
+		const size_t curve = (size_t)(knee->curve - c->curves->list.at);
 		char size[NM_TICK_TEXT], before[NM_TICK_TEXT], after[NM_TICK_TEXT];
 
+		if (curve >= CURVES)
+			continue;
 		nm_size_text(knee->bytes, size);
 		nm_percent_text(knee->before, before);
 		nm_percent_text(knee->after, after);
 		fprintf(out, "%*s%s ", LEFT, "", c->unicode ? "\xe2\x97\x86" : "#");
 		if (c->curves->list.count > 1)
-			fprintf(out, "%c  ", (char)('a' + (knee->curve - c->curves->list.at)));
+			fprintf(out, "%c  ", labels[curve]);
 		fprintf(out, "%s: %s to %s", size, before, after);
 		if (knee->object)
 			fprintf(out, "; %s fits (%.0f %% of the fall)", knee->object, 100 * knee->share);
@@ -387,7 +393,7 @@ int nm_curves_text(struct nm_curves *curves, const struct nm_curve_request *requ
 		draw_curve(&c, i);
 	put_knees(&c);
 	for (unsigned i = 0; curves->list.count > 1 && i < curves->list.count && i < CURVES; i++)
-		put_letter(&c, i);
+		put_label(&c, i);
 	status = print(&c, request, out);
 	free(c.cells);
 	return status;
