@@ -557,6 +557,22 @@ def case_debugger_tabs():
         s.refuses(400, "GET", "/api/d/state?tab=" + "x" * 41)
 
 
+def case_debugger_marks_the_core_that_referenced():
+    """The grids of other cores have no cursor; that of a shared level always has."""
+    with open("t.csv", "w", encoding="utf-8") as f:
+        f.write("addr,rw,size,thread\n" + "".join(f"{4096 + 64 * (i // 2)},r,4,{1 + i % 2}\n" for i in range(40)))
+    with served("t.csv", "--cores", "2", "--quantum", "1", "-c", "L1d=512,2,64:L2=2K,4,64") as s:
+        cores = set()
+        for position in range(1, 9):
+            core = post(s, "/api/d/goto", {"position": position})["reference"]["core"]
+            cores.add(core)
+            assert s.get("/api/d/grid", level="L1d", core=core)["cursor"], position
+            assert s.get("/api/d/grid", level="L1d", core=1 - core)["cursor"] is None, position
+        assert cores == {0, 1}
+        post(s, "/api/d/goto", {"position": 1})
+        assert s.get("/api/d/grid", level="L2")["cursor"]
+
+
 # ---- files and sizes ----
 
 def written_page(*profiles):

@@ -40,7 +40,7 @@ json_t *nm_departed_json(struct nm_debugger *debugger, const struct nm_effect *l
 json_t *nm_object_json(const struct nm_debugger *debugger, uint32_t attr); /* its name or null */
 
 /* grid.c: the sets of a level's cache that a request selects; a slot; and the set and way of the last
- * reference. */
+ * reference, if it went to the cache of this core. */
 struct nm_window {
 	unsigned level, core, ways;
 	uint64_t sets, from, to; /* sets [from, to) */
@@ -48,7 +48,7 @@ struct nm_window {
 };
 int nm_window_read(const struct nm_question *question, struct nm_window *ret_window, struct nm_error *err);
 json_t *nm_slot_json(struct nm_debugger *debugger, const struct nm_slot *slot); /* null: empty */
-json_t *nm_cursor_json(const struct nm_debugger *debugger, unsigned level);
+json_t *nm_cursor_json(const struct nm_debugger *debugger, const struct nm_window *of);
 
 /* A string, which need not be valid UTF-8, or NULL. */
 json_t *nm_text_json(const char *text);

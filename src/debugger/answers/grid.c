@@ -53,13 +53,14 @@ json_t *nm_slot_json(struct nm_debugger *d, const struct nm_slot *s)
 			 s->state ? json_string(state_names[s->state]) : json_null());
 }
 
-json_t *nm_cursor_json(const struct nm_debugger *d, unsigned level)
+json_t *nm_cursor_json(const struct nm_debugger *d, const struct nm_window *of)
 {
-	const struct nm_effect *e = nm_effect_at(d->report.effects, d->report.effect_count, level);
+	const struct nm_effect *e = nm_effect_at(d->report.effects, d->report.effect_count, of->level);
+	const int is_here = e && (!e->core || e->core == of->core + 1);
 
-	return e ? json_pack("{s:I, s:I, s:b}", "set", (json_int_t)e->set, "way", (json_int_t)e->way, "hit",
-			     e->kind == NM_EVENT_HIT)
-		 : json_null();
+	return is_here ? json_pack("{s:I, s:I, s:b}", "set", (json_int_t)e->set, "way", (json_int_t)e->way,
+				   "hit", e->kind == NM_EVENT_HIT)
+		       : json_null();
 }
 
 /* For a cache with too many slots to show each: groups of sets, with the number of lines of each object. */
@@ -116,11 +117,10 @@ int nm_answer_grid(const struct nm_question *q, json_t **ret, struct nm_error *e
 		cells = 1024;
 	for (uint64_t i = 0; i < count && !cells; i++)
 		json_array_append_new(slots, nm_slot_json(d, &w.slots[i]));
-	*ret = json_pack("{s:I, s:I, s:I, s:I, s:I, s:o, s:o}", "sets", (json_int_t)w.sets, "ways",
-			 (json_int_t)w.ways, "line",
-			 (json_int_t)nm_level_unit(&d->timeline->machine.levels[w.level]), "set_from",
-			 (json_int_t)w.from, "set_to", (json_int_t)w.to, "slots", slots, "cursor",
-			 nm_cursor_json(d, w.level));
+	*ret = json_pack(
+	    "{s:I, s:I, s:I, s:I, s:I, s:o, s:o}", "sets", (json_int_t)w.sets, "ways", (json_int_t)w.ways,
+	    "line", (json_int_t)nm_level_unit(&d->timeline->machine.levels[w.level]), "set_from",
+	    (json_int_t)w.from, "set_to", (json_int_t)w.to, "slots", slots, "cursor", nm_cursor_json(d, &w));
 	if (cells > 0)
 		json_object_set_new(
 		    *ret, "groups",

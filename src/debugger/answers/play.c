@@ -57,7 +57,7 @@ static int pane_json(struct nm_debugger *d, struct nm_window *w, json_t **ret, s
 			json_array_append_new(
 			    changes, json_pack("[I, o]", (json_int_t)i, nm_slot_json(d, &w->slots[i])));
 	free(before);
-	*ret = json_pack("{s:o, s:o}", "cursor", nm_cursor_json(d, w->level), "changes", changes);
+	*ret = json_pack("{s:o, s:o}", "cursor", nm_cursor_json(d, w), "changes", changes);
 	return 0;
 }
 

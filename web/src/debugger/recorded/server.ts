@@ -153,7 +153,7 @@ class RecordedServer {
 					const changes: Played["grids"][number]["changes"] = [];
 					for (let slot = sets.from * slots.ways; slot < sets.to * slots.ways; slot++)
 						if (!slots.isSame(slot, before[pane]!)) changes.push([slot - sets.from * slots.ways, slotOf(this.run, slots, slot)]);
-					return { cursor: cursorOf(this.run, sets.level), changes };
+					return { cursor: cursorOf(this.run, sets), changes };
 				}),
 			});
 		}

@@ -87,9 +87,9 @@ export function slotOf(run: Recording, slots: Slots, slot: number): Slot | null 
 	};
 }
 
-export function cursorOf(run: Recording, level: number): Grid["cursor"] {
+export function cursorOf(run: Recording, { level, core }: Sets): Grid["cursor"] {
 	const effect = effectAt(run.now.effects, level);
-	return effect && { set: effect.set, way: effect.way, hit: effect.kind === HIT };
+	return effect && (effect.core === 0 || effect.core === core + 1) ? { set: effect.set, way: effect.way, hit: effect.kind === HIT } : null;
 }
 
 function groupOf(run: Recording, slots: Slots, set_from: number, set_to: number): Group {
@@ -109,7 +109,7 @@ export function gridOf(run: Recording, sets: Sets, cells: number): Grid {
 	const count = (to - from) * slots.ways;
 	const grid: Grid = {
 		sets: slots.sets, ways: slots.ways, line: run.description.levels[sets.level]!.unit, set_from: from, set_to: to,
-		slots: [], cursor: cursorOf(run, sets.level),
+		slots: [], cursor: cursorOf(run, sets),
 	};
 	const groups = cells || (count > MOST_SLOTS ? 1024 : 0);
 	if (groups > 0) {
