@@ -3,7 +3,7 @@
 import { useEffect, useRef, useState } from "preact/hooks";
 import type { Session } from "./answers";
 import { save, type Format } from "./common/save";
-import { baseName } from "./common/format";
+import { profileName } from "./common/format";
 import { isTyping } from "./common/keys";
 import { switchTheme, useTheme } from "./common/theme";
 import { go, href, useRoute } from "./router";
@@ -107,10 +107,10 @@ export function Shell({ session }: { session: Session }) {
 					))}
 				</nav>
 				<div class="tools">
-					{session.profiles.length > 1 && (
+					{session.profiles.length > 1 && !view.ofAllProfiles && (
 						<label>Profile{" "}
 							<select value={profile} onChange={(event) => set({ p: event.currentTarget.value })}>
-								{session.profiles.map(({ n, file }) => <option key={n} value={n}>{baseName(file)}</option>)}
+								{session.profiles.map(({ n, file }) => <option key={n} value={n}>{profileName(file)}</option>)}
 							</select>
 						</label>
 					)}

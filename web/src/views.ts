@@ -33,6 +33,8 @@ export interface View {
 	question: string;
 	shown(session: Session): boolean;
 	Page: ComponentType<PageProps>;
+	/** It chooses profiles itself. */
+	ofAllProfiles?: true;
 	/** Keys of this page, with what they do. */
 	keys?: [key: string, help: string][];
 }
@@ -109,6 +111,7 @@ export const views: View[] = [
 		question: "What did a change bring?",
 		shown: (session) => session.profiles.length > 1,
 		Page: Compare,
+		ofAllProfiles: true,
 	},
 	{
 		name: "debugger",

@@ -43,6 +43,11 @@ export function baseName(path: string): string {
 	return path.slice(path.lastIndexOf("/") + 1);
 }
 
+/** The name of a profile: that of its file, without the usual ending. */
+export function profileName(path: string): string {
+	return baseName(path).replace(/\.nmp$/, "");
+}
+
 /** FILE:LINE, short; where no line is known, the function. */
 export function place(file: string | null, line: number | null, functionName: string | null = null): string {
 	if (!file) return functionName ?? "no line";
@@ -70,6 +75,11 @@ function withoutInner(name: string, open: string, close: string): string {
 		if (depth === 0) result += letter;
 	}
 	return depth === 0 ? result : name;
+}
+
+/** A sentence of a report as pages show it: names of C++ without the arguments of templates, and a full stop. */
+export function sentence(text: string): string {
+	return `${withoutInner(text, "<", ">")}${/[.!?]$/.test(text) ? "" : "."}`;
 }
 
 /** A long name of C++ without the arguments of templates, and of functions if it still is: they say least. */

@@ -20,6 +20,8 @@ export interface HeatMapProps {
 	onOpen?: (row: number, column: number) => void;
 }
 
+/** The part of a cut name that is its end, which often tells it from others. */
+const TAIL = 0.4;
 const STEPS: Record<string, [number, number]> = { ArrowUp: [-1, 0], ArrowDown: [1, 0], ArrowLeft: [0, -1], ArrowRight: [0, 1] };
 
 export function HeatMap(props: HeatMapProps) {
@@ -33,6 +35,7 @@ export function HeatMap(props: HeatMapProps) {
 	const side = Math.max(14, Math.min(48, Math.floor((width - left - 4) / Math.max(1, columns.length))));
 	const [w, h] = [left + side * columns.length + 4, top + side * rows.length + 4];
 	const most = Math.max(0, ...values.flat().map((value) => value ?? 0));
+	const hasRoom = values.flat().every((value) => !value || textWidth(format(value), 11) + 4 < side); // for all numbers, or none is shown
 	const describe = (row: number, column: number) => {
 		const value = values[row]?.[column] ?? null;
 		return `${props.rowTitle} ${rows[row]}, ${props.columnTitle} ${columns[column]}: ${value === null ? "not known" : format(value)}`;
@@ -55,21 +58,21 @@ export function HeatMap(props: HeatMapProps) {
 				<svg class="chart heatmap" width={w} height={h} viewBox={`0 0 ${w} ${h}`} aria-hidden="true">
 					<text x={0} y={14} class="faint">{`${props.rowTitle} ↓  ${props.columnTitle} →`}</text>
 					{columns.map((name, n) => (
-						<text key={n} transform={`translate(${left + side * (n + 0.5) + 4},${top - 6}) rotate(-90)`}>{fitting(brief(name), room)}<title>{name}</title></text>
+						<text key={n} transform={`translate(${left + side * (n + 0.5) + 4},${top - 6}) rotate(-90)`}>{fitting(brief(name), room, 12, TAIL)}<title>{name}</title></text>
 					))}
 					{rows.map((name, row) => (
 						<g key={row}>
-							<text x={left - 6} y={top + side * (row + 0.5) + 4} text-anchor="end">{fitting(brief(name), room)}<title>{name}</title></text>
+							<text x={left - 6} y={top + side * (row + 0.5) + 4} text-anchor="end">{fitting(brief(name), room, 12, TAIL)}<title>{name}</title></text>
 							{columns.map((_, column) => {
 								const value = values[row]?.[column] ?? null;
-								const color = heat(most && value ? 0.08 + 0.92 * (value / most) : 0, theme);
+								const color = heat(most && value ? 0.08 + 0.92 * Math.sqrt(value / most) : 0, theme);
 								const text = value ? format(value) : "";
 								const at = { x: left + side * column, y: top + side * row };
 								return (
 									<g key={column} onClick={() => { setCursor([row, column]); onOpen?.(row, column); }}>
 										<title>{describe(row, column)}</title>
 										<rect {...at} width={side - 1} height={side - 1} fill={value === null ? "none" : color.background} class="square" />
-										{text.length * 7 + 4 < side && <text x={at.x + side / 2} y={at.y + side / 2 + 4} text-anchor="middle" fill={color.text} class="small">{text}</text>}
+										{hasRoom && <text x={at.x + side / 2} y={at.y + side / 2 + 4} text-anchor="middle" fill={color.text} class="small">{text}</text>}
 									</g>
 								);
 							})}
@@ -78,7 +81,7 @@ export function HeatMap(props: HeatMapProps) {
 					<rect class="cursor" x={left + side * cursor[1]} y={top + side * cursor[0]} width={side - 1} height={side - 1} fill="none" />
 				</svg>
 			)}
-			<p class="hidden" role="status">{describe(cursor[0], cursor[1])}</p>
+			<p class="fine" role="status">{describe(cursor[0], cursor[1])}</p>
 		</div>
 	);
 }

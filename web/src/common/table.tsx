@@ -115,10 +115,10 @@ function Footer({ columns, row, title }: { columns: Column[]; row: Cell[]; title
 	return (
 		<tr>
 			{columns.map((column, n) =>
-				column.kind === "number" ? (
+				n > 0 && isMeasured(column) ? (
 					<td key={n} class="number"><span class="value">{cellText(row[n] ?? null, column)}</span></td>
 				) : (
-					<td key={n} class="text">{n === 0 ? title : ""}</td>
+					<td key={n} class={column.kind}>{n === 0 ? title : ""}</td>
 				),
 			)}
 		</tr>

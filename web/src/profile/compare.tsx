@@ -5,7 +5,7 @@ import { getAll } from "../api";
 import { Answer, useAnswer } from "../common/answer";
 import { Choice, LevelChoice, plain, useLevel } from "../common/choice";
 import { useSheet } from "../common/csv";
-import { baseName } from "../common/format";
+import { profileName } from "../common/format";
 import { Table } from "../common/table";
 import type { PageProps } from "../views";
 
@@ -37,7 +37,7 @@ export function Compare(props: PageProps) {
 	const after = useAnswer<OverviewAnswer>(`/api/p/${b}/overview`);
 	const query = { a, b, by, metric: params["metric"], level: params["level"] };
 	const asked = useAnswer<CompareAnswer>("/api/compare", query);
-	const profiles = session.profiles.map(({ n, file }) => ({ value: String(n), title: baseName(file) }));
+	const profiles = session.profiles.map(({ n, file }) => ({ value: String(n), title: profileName(file) }));
 	const sums = asked.answer && [...Array<null>(asked.answer.columns.length - 3).fill(null), ...asked.answer.sums];
 	useSheet(asked.answer && {
 		headings: asked.answer.columns.map(({ key }) => key),

@@ -28,7 +28,7 @@ function Plot({ answer }: { answer: CurvesAnswer }) {
 	const { ref, width } = useWidth<HTMLDivElement>();
 	const points = answer.series.flatMap((curve) => curve.points).filter(({ size }) => size > 0);
 	const sizes = [...points.map(({ size }) => size), ...answer.machine_sizes.map(({ size }) => size)];
-	const frame = { left: 52, top: 44, right: width - 12, bottom: 330 };
+	const frame = { left: 52, top: 44, right: width - 26, bottom: 330 };
 	const x = scaleLog([Math.min(...sizes), Math.max(...sizes)], [frame.left, frame.right]).base(2);
 	const y = scaleLinear([0, Math.max(0.01, ...points.map((point) => point.high ?? point.ratio))], [frame.bottom, frame.top]).nice(5);
 	const ticks = powers(...(x.domain() as [number, number])).map((size) => ({ at: x(size), text: bytes(size) }));

@@ -67,7 +67,7 @@ function Matrix({ answer, props }: { answer: EvictionsAnswer; props: PageProps }
 	return (
 		<>
 			<HeatMap title="Evictions" rows={answer.objects} columns={answer.objects} values={answer.matrix}
-				rowTitle="by" columnTitle="of" format={short}
+				rowTitle="evicted by" columnTitle="lines of" format={short}
 				selected={selected.row >= 0 && selected.column >= 0 ? selected : null}
 				onOpen={(row, column) => set({ evictor: answer.objects[row] ?? null, victim: answer.objects[column] ?? null })} />
 			<p class="fine">

@@ -23,6 +23,8 @@ const KINDS = [
 	{ value: "reuse", title: "reuse distances" },
 	{ value: "stack", title: "stack distances" },
 ];
+/** The axis of distances: the unit alone does not say from where to where. */
+const AXES: Record<string, string> = { reuse: "references since the last use", stack: "other lines used since the last use" };
 const BANDS = 30;
 
 const valueOf = (bin: Bin, name: string) => bin.values[name] ?? 0;
@@ -69,7 +71,7 @@ function Bars({ answer, names, title, colors }: { answer: HistogramAnswer; names
 	const { ref, width } = useWidth<HTMLDivElement>();
 	const { bins, unit } = answer;
 	const hasObjects = bins.some(({ object }) => object);
-	const frame = { left: 52, top: 30, right: width - 12, bottom: names.length > 1 ? 250 : 170 };
+	const frame = { left: 52, top: 30, right: width - 26, bottom: names.length > 1 ? 250 : 170 };
 	const height = frame.bottom + 44 + (hasObjects ? BANDS : 0);
 	const sums = bins.map((bin) => names.reduce((sum, name) => sum + valueOf(bin, name), 0));
 	const y = scaleLinear([0, Math.max(1, ...sums)], [frame.bottom, frame.top]).nice(4);
@@ -80,7 +82,7 @@ function Bars({ answer, names, title, colors }: { answer: HistogramAnswer; names
 			{width > 0 && (
 				<svg class="chart" width={width} height={height} viewBox={`0 0 ${width} ${height}`} role="img" aria-label={`${title}: at most ${full(Math.max(...sums))} in one bin`}>
 					<Axes frame={frame} x={thinned(ticks, frame.right - frame.left, 60)} y={y.ticks(4).map((value) => ({ at: y(value), text: short(value) }))}
-						xTitle={unit} yTitle={title} />
+						xTitle={AXES[answer.of] ?? unit} yTitle={title} />
 					{bins.map((bin, n) => {
 						let below = 0;
 						return names.map((name) => {

@@ -4,7 +4,7 @@ import type { Advice, Cell, Column, Level, OverviewAnswer, Pair } from "../answe
 import { Answer, useAnswer } from "../common/answer";
 import { classColors } from "../common/colors";
 import { useSheet } from "../common/csv";
-import { brief, bytes, full, place, short } from "../common/format";
+import { brief, bytes, full, place, sentence, short } from "../common/format";
 import { Table } from "../common/table";
 import { href } from "../router";
 import type { PageProps } from "../views";
@@ -75,7 +75,7 @@ function AdviceCard({ advice, profile }: { advice: Advice; profile: string }) {
 	return (
 		<article class="card">
 			<h3>{advice.title}</h3>
-			<p>{advice.text}</p>
+			<p class="sentence">{sentence(advice.text)}</p>
 			<p class="fine">
 				{advice.object && <a href={href("tables", { p: profile, by: "object,file,line", filter: advice.object })} title={advice.object}>{brief(advice.object)}</a>}
 				{advice.saving_misses ? `: saves up to ${short(advice.saving_misses)} misses` : ""}
@@ -95,7 +95,7 @@ function Content({ overview, profile }: { overview: OverviewAnswer; profile: str
 	const isSaid = (note: string) => overview.advice.some(({ text }) => note.includes(text));
 	return (
 		<>
-			<p class="verdict">{overview.verdict}</p>
+			<p class="verdict sentence">{sentence(overview.verdict)}</p>
 			<h2>Levels</h2>
 			<Table caption="Levels of the memory hierarchy" columns={levelColumns} rows={overview.levels.map(levelRow)} />
 			<Classes levels={overview.levels} />
@@ -111,7 +111,7 @@ function Content({ overview, profile }: { overview: OverviewAnswer; profile: str
 				</details>
 			)}
 			<ul class="fine">
-				{[...overview.notes, overview.not_simulated].filter((note) => note && !isSaid(note)).map((note) => <li key={note}>{note}</li>)}
+				{[...overview.notes, overview.not_simulated].filter((note) => note && !isSaid(note)).map((note) => <li key={note} title={note}>{sentence(note)}</li>)}
 			</ul>
 			<details>
 				<summary>About the recording</summary>

@@ -5,47 +5,76 @@ import { getAll } from "../api";
 import { Answer, useAnswer } from "../common/answer";
 import { Choice, LevelChoice, plain, useLevel } from "../common/choice";
 import { useSheet } from "../common/csv";
-import { baseName } from "../common/format";
+import { place, sentence } from "../common/format";
 import { Table } from "../common/table";
+import { href } from "../router";
 import type { PageProps } from "../views";
 
-const BY = ["line", "object", "field", "function", "thread", "core"];
+/** What a row is, by the choice of the reader. The counts follow, and behind them all else that is known of it. */
+const FIRST: Record<string, string[]> = {
+	line: ["object", "field", "block", "thread", "core"],
+	object: ["object"],
+	field: ["object", "field"],
+	function: ["function", "victim_function"],
+	thread: ["thread", "victim_thread"],
+	core: ["core", "victim_core"],
+};
+const LAST = ["function", "file", "line", "object", "victim", "type", "offset", "bytes", "position", "process"];
+const NAMES = new Set([...Object.values(FIRST).flat(), ...LAST]);
 
-/** What is contended for, and by whom; behind it are the counts, and then where exactly it lies. */
-const FIRST = ["block", "object", "field", "function", "file", "line", "thread", "core", "victim_thread", "victim_core"];
-const LAST = ["type", "offset", "bytes", "position", "process"];
-const NAMES = new Set([...FIRST, ...LAST]);
+/** Headings of keys that do not say what they are. */
+const HEADINGS: Record<string, [heading: string, help?: string]> = {
+	block: ["cache line"],
+	victim_function: ["takes from", "the function that had loaded the line"],
+	victim: ["loaded for", "the object for which that core had loaded it"],
+	victim_thread: ["takes from thread"],
+	victim_core: ["takes from core"],
+	misses: ["misses", "coherence misses: another core had written to the line"],
+	false_misses: ["false", "of these, false sharing"],
+	true_misses: ["true", "of these, true sharing"],
+	invalidations: ["copies taken", "copies of other cores that writes invalidated"],
+	interventions: ["handed over", "requests that the other core served"],
+	writebacks: ["written back", "how often the other core wrote the line back for that"],
+	upgrades: ["upgrades", "requests to write to a line that the core could only read"],
+};
 
-function headingOf(key: string): string {
-	return key === "block" ? "cache line" : key.replaceAll("_", " ");
+type Row = SharingAnswer["rows"][number];
+
+/** The keys that have a value in some row, in their order. */
+function keysOf(rows: Row[], by: string): string[] {
+	const begin = FIRST[by] ?? [];
+	const order = (key: string) => (begin.includes(key) ? begin.indexOf(key) : begin.length + 1 + LAST.indexOf(key));
+	const keys = [...new Set(rows.flatMap((row) => Object.keys(row)))].sort((a, b) => order(a) - order(b));
+	return keys.filter((key) => rows.some((row) => row[key] !== null));
 }
 
-/** A cell as it is shown: files without their folders, addresses in hexadecimal. */
-function shown(key: string, value: Cell): Cell {
-	if (key === "file" && value) return baseName(String(value));
+function columnOf(key: string, rows: Row[]): Column {
+	const [heading = key.replaceAll("_", " "), help] = HEADINGS[key] ?? [];
+	return {
+		key, heading, help,
+		unit: NAMES.has(key) ? null : key === "share" ? "percent" : "count",
+		kind: key === "block" || key === "line" || rows.some((row) => typeof row[key] === "string") ? "text" : "number",
+	};
+}
+
+/** A cell of the page: a line with its file, addresses in hexadecimal. */
+function cellOf(key: string, row: Row): Cell {
+	const value = row[key] ?? null;
+	if (key === "line") return value === null ? null : place(String(row["file"]), Number(value));
 	return key === "block" && typeof value === "number" ? `0x${value.toString(16)}` : value;
 }
 
-/** The columns are those that the rows have. */
-function sheetOf(rows: SharingAnswer["rows"]): { columns: Column[]; cells: Cell[][] } {
-	const order = (key: string) => {
-		const [first, last] = [FIRST.indexOf(key), LAST.indexOf(key)];
-		return first >= 0 ? first : FIRST.length + 1 + last;
-	};
-	const keys = [...new Set(rows.flatMap((row) => Object.keys(row)))].sort((a, b) => order(a) - order(b));
-	const columns = keys.map((key): Column => ({
-		key,
-		heading: headingOf(key),
-		unit: NAMES.has(key) ? null : key === "share" ? "percent" : "count",
-		kind: key === "block" || rows.some((row) => typeof row[key] === "string") ? "text" : "number",
-	}));
-	return { columns, cells: rows.map((row) => keys.map((key) => shown(key, row[key] ?? null))) };
-}
-
-function Content({ answer }: { answer: SharingAnswer }) {
-	if (answer.rows.length === 0) return <p>{answer.note ?? "No line is contended for."}</p>;
-	const { columns, cells } = sheetOf(answer.rows);
-	return <Table caption="Contended lines" columns={columns} rows={cells} />;
+function Content({ answer: { rows, note }, by, profile }: { answer: SharingAnswer; by: string; profile: string }) {
+	if (rows.length === 0) return <p class="sentence">{sentence(note ?? "no line is contended for")}</p>;
+	const columns = keysOf(rows, by).filter((key) => key !== "file").map((key) => columnOf(key, rows));
+	const cells = rows.map((row) => columns.map(({ key }) => cellOf(key, row)));
+	return (
+		<Table caption="Contended lines" columns={columns} rows={cells} cell={(cell, { key }) => {
+			const row = rows[cells.indexOf(cell)];
+			return key === "line" && row?.["file"]
+				? <a href={href("source", { p: profile, file: row["file"], line: row["line"] })}>{cellOf(key, row)}</a> : undefined;
+		}} />
+	);
 }
 
 export function Sharing(props: PageProps) {
@@ -54,19 +83,20 @@ export function Sharing(props: PageProps) {
 	const by = params["by"] ?? "line";
 	const query = { by: by === "line" ? null : by, level };
 	const asked = useAnswer<SharingAnswer>(level && `/api/p/${profile}/sharing`, query);
-	const sheet = asked.answer && sheetOf(asked.answer.rows);
-	useSheet(sheet && {
-		headings: sheet.columns.map(({ key }) => key),
-		rows: sheet.cells,
-		all: async () => sheetOf(await getAll(`/api/p/${profile}/sharing`, query)).cells,
+	const keys = keysOf(asked.answer?.rows ?? [], by);
+	const values = (row: Row) => keys.map((key) => row[key] ?? null);
+	useSheet(asked.answer && {
+		headings: keys,
+		rows: asked.answer.rows.map(values),
+		all: async () => (await getAll<Row>(`/api/p/${profile}/sharing`, query)).map(values),
 	});
 	return (
 		<>
 			<div class="controls">
-				<Choice label="By" value={by} options={plain(BY)} onChange={(value) => set({ by: value })} />
+				<Choice label="By" value={by} options={plain(Object.keys(FIRST))} onChange={(value) => set({ by: value })} />
 				<LevelChoice level={level} levels={levels} set={set} />
 			</div>
-			<Answer of={asked}>{(answer) => <Content answer={answer} />}</Answer>
+			<Answer of={asked}>{(answer) => <Content answer={answer} by={by} profile={profile} />}</Answer>
 		</>
 	);
 }

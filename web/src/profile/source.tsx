@@ -7,7 +7,7 @@ import { Answer, useAnswer } from "../common/answer";
 import { Choice, LevelChoice, useLevel } from "../common/choice";
 import { classColors, heat } from "../common/colors";
 import { useSheet } from "../common/csv";
-import { full, place, short } from "../common/format";
+import { full, place, sentence, short } from "../common/format";
 import { Table } from "../common/table";
 import { useTheme } from "../common/theme";
 import { href } from "../router";
@@ -44,6 +44,7 @@ function Details({ answer, profile }: { answer: LineAnswer; profile: string }) {
 	const classes = Object.entries(answer.classes).filter(([, count]) => count > 0);
 	const objects: Cell[][] = answer.objects.map((row) => [row.object ?? "unknown", row.function, row.misses, row.loads ? row.reuse / row.loads : null]);
 	const sum = classes.reduce((before, [, count]) => before + count, 0);
+	if (objects.length === 0) return <p>No reference was made from this line.</p>;
 	return (
 		<>
 			{sum > 0 && (
@@ -155,7 +156,7 @@ export function Source(props: PageProps) {
 					<Answer of={asked}>
 						{(answer) => (
 							<>
-								{answer.note && <p class="fine">{answer.note}</p>}
+								{answer.note && <p class="fine sentence">{sentence(answer.note)}</p>}
 								<Listing answer={answer} props={{ ...props, params: { ...params, file } }} />
 							</>
 						)}

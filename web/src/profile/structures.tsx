@@ -99,7 +99,7 @@ function One({ structure }: { structure: Structure }) {
 		<>
 			<p>
 				{`${bytes(structure.size)}, ${full(structure.misses)} misses. Each row is a cache line of ${LINE} bytes, if the structure starts on one; `}
-				the darker in the light theme (the brighter in the dark one), the more misses.
+				{`the ${useTheme() === "dark" ? "brighter" : "darker"}, the more misses.`}
 			</p>
 			<Layout structure={structure} />
 			<h2>Fields</h2>

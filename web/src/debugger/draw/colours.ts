@@ -19,6 +19,7 @@ const DIRTY = categories[5]!;
 const STATES: Record<string, string> = {
 	M: categories[5]!, O: categories[3]!, E: categories[2]!, F: categories[1]!, S: categories[4]!,
 };
+const STATE_NAMES: Record<string, string> = { M: "modified", O: "owned", E: "exclusive", F: "forward", S: "shared" };
 
 export interface LegendEntry { label: string; colour: string }
 
@@ -70,6 +71,11 @@ export function colourOf(slot: Slot, by: Colouring, palettes: Palettes): string 
 	}
 }
 
+/** What the numbers of a legend count. */
+export const LEGEND_UNITS: Partial<Record<Colouring, string>> = {
+	age: "references since its last use", reuse: "uses since it was loaded",
+};
+
 export function legendOf(by: Colouring, palettes: Palettes): LegendEntry[] {
 	const last = SCALE.length - 1;
 	const steps = (base: number) => SCALE.map((_, i) => (i === last ? `${base ** i} or more` : `${base ** i}`));
@@ -78,7 +84,7 @@ export function legendOf(by: Colouring, palettes: Palettes): LegendEntry[] {
 	case "age": return steps(4).map((label, i) => ({ label, colour: scaledAge(4 ** i) }));
 	case "reuse": return steps(2).map((label, i) => ({ label, colour: SCALE[i]! }));
 	case "dirty": return [{ label: "dirty", colour: DIRTY }, { label: "clean", colour: CLEAN }];
-	case "state": return [...Object.entries(STATES).map(([label, colour]) => ({ label, colour })),
+	case "state": return [...Object.entries(STATES).map(([state, colour]) => ({ label: `${state}: ${STATE_NAMES[state]}`, colour })),
 		{ label: "no protocol", colour: OTHERS }];
 	}
 }

@@ -4,8 +4,8 @@
 // place that was clicked.
 import { useState } from "preact/hooks";
 import { csv } from "../../common/csv";
-import { place, short } from "../../common/format";
-import { colourOf, legendOf, type Palettes } from "../draw/colours";
+import { brief, place, short } from "../../common/format";
+import { colourOf, legendOf, LEGEND_UNITS, type Palettes } from "../draw/colours";
 import { Drawing } from "../draw/drawing";
 import { drawGrid, layOut, slotAt, type GridColours } from "../draw/grid";
 import type { Effect, Grid, Group, Slot } from "../types";
@@ -43,8 +43,9 @@ export function CachePanel({ watch, cache, palettes, colours }: CacheProps) {
 					},
 				}} />
 			<ul class="legend" aria-label={`Colours by ${colouring}`}>
+				{LEGEND_UNITS[colouring] && <li>{LEGEND_UNITS[colouring]}:</li>}
 				{legendOf(colouring, palettes).map(({ label, colour }) => (
-					<li key={label}><span class="swatch" style={{ backgroundColor: colour }} />{label}</li>
+					<li key={label}><span class="swatch" style={{ backgroundColor: colour }} /><span title={label}>{brief(label)}</span></li>
 				))}
 			</ul>
 			<p class="pointed fine">{describeSlot(grid, pointed)}</p>
@@ -124,7 +125,7 @@ function describeSlot(grid: Grid, index: number): string {
 }
 
 function describeLine(slot: Slot): string {
-	return `${slot.object ?? "no name"}, line 0x${slot.line.toString(16)}, last used by ${slot.reference ?? "no name"} ` +
+	return `${brief(slot.object ?? "no name")}, line 0x${slot.line.toString(16)}, last used by ${brief(slot.reference ?? "no name")} ` +
 		`at ${slot.last_used}, loaded at ${slot.loaded_at}, used ${slot.reuse} times${slot.dirty ? ", dirty" : ""}` +
 		`${slot.state ? `, state ${slot.state}` : ""}`;
 }
@@ -163,7 +164,7 @@ function eventOf(effect: Effect): string {
 function evictionOf(effect: Effect): string {
 	if (!effect.evicted) return "";
 	const { object, last_used: used } = effect.evicted;
-	return `; evicts a line of ${object ?? "no name"}` +
+	return `; evicts a line of ${brief(object ?? "no name")}` +
 		(used ? `, last used at ${used.position} (${place(used.file, used.line)})` : "");
 }
 

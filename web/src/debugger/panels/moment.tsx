@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 // moment.tsx - the last reference: its line of code, loop indices and address; and, when asked, the story of
 // a line.
-import { full, place } from "../../common/format";
+import { brief, full, place } from "../../common/format";
 import type { CodePlace, Reference, State } from "../types";
 import type { Story, Watch } from "../watch";
 
@@ -35,14 +35,18 @@ function Facts({ state, reference }: { state: State; reference: Reference }) {
 	return (
 		<dl>
 			<dt>Number</dt><dd>{full(state.position)} of {full(state.total)}</dd>
-			<dt>Code</dt><dd>{place(reference.file, reference.line)} <code>{reference.function}</code></dd>
+			<dt>Code</dt><dd>{place(reference.file, reference.line)} <Name of={reference.function} /></dd>
 			{loops && <><dt>Loops</dt><dd>{loops}</dd></>}
-			<dt>Data</dt><dd>{reference.kind} {reference.size} B of {reference.object ?? "no name"}{element}</dd>
+			<dt>Data</dt><dd>{reference.kind} {reference.size} B of {brief(reference.object ?? "no name")}{element}</dd>
 			<dt>Address</dt><dd>0x{reference.address.toString(16)}</dd>
 			<dt>Thread</dt><dd>{reference.thread}</dd>
 			{reference.measured === false && <><dt>Counted</dt><dd>no: measuring is off</dd></>}
 		</dl>
 	);
+}
+
+function Name({ of: name }: { of: string | null }) {
+	return <code title={name ?? undefined}>{name && brief(name)}</code>;
 }
 
 function LineStory({ story: { address, level, told }, watch }: { story: Story; watch: Watch }) {
@@ -52,7 +56,7 @@ function LineStory({ story: { address, level, told }, watch }: { story: Story; w
 			<h3>The line of 0x{address.toString(16)} in {level.level}</h3>
 			<ul>
 				{told.evictor && told.evicted && told.evicted_at ? <>
-					<li>evicted by {told.evictor.object ?? "no name"}, <code>{told.evictor.function}</code>{" "}
+					<li>evicted by {brief(told.evictor.object ?? "no name")}, <Name of={told.evictor.function} />{" "}
 						{jump({ ...told.evictor, position: told.evicted_at })}</li>
 					<li>before that last used {jump(told.evicted.last_used)}</li>
 					<li>and loaded {jump(told.evicted.loaded_at)}</li>

@@ -96,6 +96,7 @@ function Table({ watch, columns: shown }: { watch: Watch; columns: number[] }) {
 		const object = watch.session.kind === "nest" ? null : rowObject(name);
 		return object && <span class="fine" title={object}>{` ${brief(object)}`}</span>;
 	};
+	const titleOf = (name: RowName) => [rowName(name, watch.session.kind), rowPlace(name)].filter(Boolean).join(", ");
 	const drawn = (by === "set" ? mostMissesFirst(rows, shown[1]!) : rows).slice(0, DRAWN);
 	const all = rest && rows.length <= DRAWN ? [...drawn, rest] : drawn;
 	return (
@@ -107,7 +108,7 @@ function Table({ watch, columns: shown }: { watch: Watch; columns: number[] }) {
 				</tr></thead>
 				<tbody>{all.map((row, at) => (
 					<tr key={at}>
-						<td title={rowPlace(row[0])}>{rowName(row[0], watch.session.kind)}{objectOf(row[0])}</td>
+						<td title={titleOf(row[0])}>{brief(rowName(row[0], watch.session.kind))}{objectOf(row[0])}</td>
 						{shown.map((i) => <td key={i} class="number">{figure(columns[i]!, row[i] as number)}</td>)}
 					</tr>
 				))}</tbody>
