@@ -69,7 +69,7 @@ function Heading({ watch, cache, grid }: { watch: Watch; cache: number; grid: Gr
 				void watch.lookAt(cache, { core: Number(event.currentTarget.value) })}>
 				{Array.from({ length: cores }, (_, core) => <option key={core} value={core}>core {core}</option>)}
 			</select>}
-			<span class="fine">{short(grid.sets)} sets × {grid.ways} ways × {grid.line} B</span>
+			<span class="fine">{short(grid.sets)} sets × {grid.ways} {grid.ways === 1 ? "way" : "ways"} × {grid.line} B</span>
 		</div>
 	);
 }

@@ -42,6 +42,9 @@ export function StatisticsPanel({ watch }: { watch: Watch }) {
 	);
 }
 
+/** A reference that crosses lines may load two, and is one miss. */
+const OF_LINES = new Set(["cold", "capacity", "conflict", "coherence", "evictions"]);
+
 const BARS = 90;
 
 /** Paper 2's distribution of misses: a bar for each set. */
@@ -104,7 +107,7 @@ function Table({ watch, columns: shown }: { watch: Watch; columns: number[] }) {
 			<table>
 				<thead><tr>
 					<th scope="col">{columns[0]}</th>
-					{shown.map((i) => <th key={i} scope="col" class="number">{heading(columns[i]!)}</th>)}
+					{shown.map((i) => <th key={i} scope="col" class="number" title={OF_LINES.has(columns[i]!) ? "of lines, two if a reference crosses them" : undefined}>{heading(columns[i]!)}</th>)}
 				</tr></thead>
 				<tbody>{all.map((row, at) => (
 					<tr key={at}>
