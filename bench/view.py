@@ -67,7 +67,7 @@ def time_answers(server):
 
 
 def paint(address):
-    """Milliseconds until the overview is drawn."""
+    """Milliseconds until something is drawn, until the head of the page is, and until the overview is."""
     done = subprocess.run(["node", os.path.join(HERE, "first_paint.mjs"), address, shutil.which("chromium")],
                           capture_output=True, check=True)
     return done.stdout.decode().strip()
@@ -88,8 +88,8 @@ def main():
             print(f"--html {os.path.getsize('p.html') / 2**20:.1f} MiB")
             if paints:
                 with test_view.served("p.nmp") as server:
-                    print(f"first paint {paint(f'http://127.0.0.1:{server.port}{server.path}')} ms from the server, ", end="")
-                print(f"{paint('file://' + os.path.abspath('p.html'))} ms from the file")
+                    print("from the server", paint(f"http://127.0.0.1:{server.port}{server.path}"))
+                print("from the file", paint("file://" + os.path.abspath("p.html")))
 
 
 main()

@@ -4,7 +4,7 @@
  *
  * Answers are in a script element of type data, by the question's key. They cannot end the element, since
  * "<" is written as a JSON escape; and only the page's own script can run, whose digest is in the content
- * security policy.
+ * security policy. The debugger's run follows the script, so that the page is shown before the run is read.
  */
 #include "html.h"
 
@@ -22,7 +22,7 @@
 struct html {
 	struct nm_view *view;
 	FILE *out;
-	size_t bytes; /* written, or reserved */
+	size_t bytes; /* written */
 	size_t most;  /* largest size at the end of the answers */
 	int has_answers;
 };
@@ -135,23 +135,32 @@ static int put_member(void *self, const struct nm_request *request, struct nm_er
 	return 0;
 }
 
+static const char middle[] = "\n}</script>\n<script>", behind[] = "</script>\n",
+		  tail[] = "</body>\n</html>\n";
+
+/* The largest size that leaves room for what follows the answers. */
+static size_t most_before(const struct nm_view *view, const struct nm_asset *script)
+{
+	const size_t most = view->tabs.first ? NM_HTML_LARGEST / 2 : NM_HTML_LARGEST;
+
+	return most - (sizeof middle + script->n_bytes + sizeof behind + sizeof tail);
+}
+
 static int put_recording(struct html *html, struct nm_error *err)
 {
 	struct nm_view *view = html->view;
 
 	if (!view->tabs.first)
 		return 0;
-	return nm_html_write_recording(view->tabs.first, &view->window, NM_HTML_LARGEST - html->bytes,
-				       html->out, &view->window, err);
+	return nm_html_write_recording(view->tabs.first, &view->window,
+				       NM_HTML_LARGEST - html->bytes - sizeof tail, html->out, &view->window,
+				       err);
 }
 
 int nm_view_write_html(struct nm_view *view, FILE *out, struct nm_error *err)
 {
-	static const char tail[] = "\n}</script>\n", begin[] = "<script>",
-			  end[] = "</script>\n</body>\n</html>\n";
 	const struct nm_asset *script = asset("app.js"), *style = asset("app.css");
-	struct html html = {
-	    .view = view, .out = out, .most = view->tabs.first ? NM_HTML_LARGEST / 2 : NM_HTML_LARGEST};
+	struct html html = {.view = view, .out = out};
 	int status;
 
 	if (!script || !style)
@@ -164,13 +173,13 @@ int nm_view_write_html(struct nm_view *view, FILE *out, struct nm_error *err)
 		   "<p class=\"waiting\" role=\"status\">Loading &hellip;</p></div>\n"
 		   "<noscript>The pages of nearmiss need JavaScript.</noscript>\n"
 		   "<script type=\"application/json\" id=\"answers\">{");
-	html.bytes += sizeof tail + sizeof begin + script->n_bytes + sizeof end;
+	html.most = most_before(view, script);
 	status = nm_view_questions(view, put_member, &html, err);
-	put(&html, tail);
+	put(&html, middle);
+	put_asset(&html, script);
+	put(&html, behind);
 	if (!status)
 		status = put_recording(&html, err);
-	put(&html, begin);
-	put_asset(&html, script);
-	put(&html, end);
+	put(&html, tail);
 	return status;
 }

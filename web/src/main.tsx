@@ -23,5 +23,4 @@ function start(): void {
 }
 
 startTheme();
-if (document.readyState === "loading") addEventListener("DOMContentLoaded", start);
-else start();
+start();  // what the page shows stands before this script; the run of a file behind it is still being read

@@ -32,7 +32,10 @@ export interface Description {
 	misses: number[];  // of each bin
 }
 
-export function recordedParts(): Part[] {
+/** The parts of a file, once the browser has read all of it: the page is shown before. */
+export async function recordedParts(): Promise<Part[]> {
+	if (document.readyState === "loading")
+		await new Promise((read) => addEventListener("DOMContentLoaded", read, { once: true }));
 	return [...document.querySelectorAll(".recorded")].map((element) => ({
 		kind: element.getAttribute("data-kind") ?? "",
 		from: Number(element.getAttribute("data-from")),
@@ -43,7 +46,12 @@ export function recordedParts(): Part[] {
 
 /** The bytes of a part. */
 export async function unpacked({ element }: Part): Promise<Uint8Array> {
-	const packed = Uint8Array.from(atob(element.textContent ?? ""), (character) => character.charCodeAt(0));
-	const stream = new Blob([packed]).stream().pipeThrough(new DecompressionStream("deflate"));
-	return new Uint8Array(await new Response(stream).arrayBuffer());
+	const characters = atob(element.textContent ?? "");
+	const packed = new Uint8Array(characters.length);
+	for (let i = 0; i < packed.length; i++) packed[i] = characters.charCodeAt(i);
+	const { readable, writable } = new DecompressionStream("deflate");
+	const writer = writable.getWriter();
+	void writer.write(packed);
+	void writer.close();
+	return new Uint8Array(await new Response(readable).arrayBuffer());
 }

@@ -10,18 +10,16 @@ export class NotRecorded extends Error {}
 export interface RecordedReference { key: number; address: number; size: number; writes: boolean; isUncounted: boolean }
 
 export class Recording {
-	tape: Tape;
+	readonly main: Tape;  // the longest
+	tape: Tape;           // of the moment
 	private moment: Moment | null = null;
 
 	constructor(readonly description: Description, readonly tapes: Tape[]) {
-		this.tape = tapes.reduce((longest, tape) => (tape.to - tape.from > longest.to - longest.from ? tape : longest));
-		this.main = this.tape;
+		this.main = this.tape = tapes.reduce((longest, tape) => (tape.to - tape.from > longest.to - longest.from ? tape : longest));
 	}
 
-	readonly main: Tape;
-
 	static async open(): Promise<Recording> {
-		const [run, ...parts] = recordedParts();
+		const [run, ...parts] = await recordedParts();
 		if (!run) throw new NotRecorded("This file holds no run of the debugger.");
 		const description = JSON.parse(new TextDecoder().decode(await unpacked(run))) as Description;
 		const tapes: Tape[] = [];
@@ -35,7 +33,7 @@ export class Recording {
 		}
 		if (!tapes.length) throw new NotRecorded("This file holds no reference of the run.");
 		const recording = new Recording(description, tapes);
-		await recording.goTo(0);
+		await recording.goTo(recording.main.first);
 		return recording;
 	}
 
