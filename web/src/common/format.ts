@@ -16,9 +16,11 @@ function digits(value: number): string {
 	return size >= 100 ? value.toFixed(0) : size >= 10 ? value.toFixed(1) : value.toFixed(2);
 }
 
+const grouped = new Intl.NumberFormat("en", { maximumFractionDigits: 3 });
+
 /** 1234567 as 1,234,567. */
 export function full(value: number): string {
-	return value.toLocaleString("en", { maximumFractionDigits: 3 });
+	return grouped.format(value);
 }
 
 /** Sizes of caches and objects: 32 KiB. */

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 // controls.tsx - the commands of the debugger, each once: as a button, as a key, and as a line of the help.
-import { useEffect } from "preact/hooks";
-import { brief } from "../../common/format";
+import { useEffect, useMemo } from "preact/hooks";
+import { brief, full } from "../../common/format";
 import { isTyping } from "../../common/keys";
 import type { Watch } from "../watch";
 
@@ -49,6 +49,9 @@ interface ControlsProps {
 
 export function Controls({ watch, commands, target, setTarget }: ControlsProps) {
 	const running = watch.player.isRunning || watch.searching;
+	// Programs have hundreds of objects; a frame has nothing new about them.
+	const objects = useMemo(() => watch.objects.map((object) => <option key={object} value={object}>{brief(object)}</option>),
+		[watch.objects]);
 	return (
 		<div class="transport" role="toolbar" aria-label="Run control">
 			{commands.map((command) => (
@@ -60,15 +63,15 @@ export function Controls({ watch, commands, target, setTarget }: ControlsProps) 
 			<label>speed <select value={watch.player.speed} onChange={(event) => {
 				watch.player.speed = Number(event.currentTarget.value);
 			}}>
-				{SPEEDS.map((speed) => <option key={speed} value={speed}>{speed.toLocaleString("en")}/s</option>)}
+				{SPEEDS.map((speed) => <option key={speed} value={speed}>{full(speed)}/s</option>)}
 			</select></label>
 			<label>n <select value={target.skip} onChange={(event) =>
 				setTarget({ ...target, skip: Number(event.currentTarget.value) })}>
-				{SKIPS.map((count) => <option key={count} value={count}>{count.toLocaleString("en")}</option>)}
+				{SKIPS.map((count) => <option key={count} value={count}>{full(count)}</option>)}
 			</select></label>
 			<label>object <select value={target.object} onChange={(event) =>
 				setTarget({ ...target, object: event.currentTarget.value })}>
-				{watch.objects.map((object) => <option key={object} value={object}>{brief(object)}</option>)}
+				{objects}
 			</select></label>
 			<label>set <input type="number" min={0} value={target.set} onChange={(event) =>
 				setTarget({ ...target, set: Number(event.currentTarget.value) })} /></label>

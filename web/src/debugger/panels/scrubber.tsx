@@ -35,7 +35,7 @@ export function Scrubber({ watch }: { watch: Watch }) {
 				}} />
 			<label>at <input type="number" min={0} max={state.total} value={state.position}
 				onChange={(event) => void watch.goTo(Number(event.currentTarget.value))} /></label>
-			<span class="fine">of {state.total.toLocaleString("en")} references</span>
+			<span class="fine">of {full(state.total)} references</span>
 			{held[0] && <span class="fine">{`Shaded: what this file holds, references ${full(held[0].from + 1)} to ${full(held[0].to)}` +
 				`${held.length > 1 ? ` and ${full(held.length - 1)} other parts` : ""}.`}</span>}
 		</div>
