@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// recorded.mjs NEARMISS EXAMPLES CHROMIUM - the debugger in one file: its answers must be those of the server, number by number, at
+// recorded.mjs NEARMISS EXAMPLES CHROMIUM ANNOTATED - the debugger in one file: its answers must be those of the server, number by number, at
 // random moments of nests and traces; and its page is driven from disk.
 import assert from "node:assert/strict";
 import { execFileSync, spawn } from "node:child_process";
@@ -15,7 +15,7 @@ import { whatIsCut } from "./cut.mjs";
 const web = createRequire(new URL("../../web/package.json", import.meta.url));
 const { chromium } = web("playwright-core");
 const { build } = web("esbuild");
-const [nearmiss, examples, executablePath] = process.argv.slice(2);
+const [nearmiss, examples, executablePath, annotated] = process.argv.slice(2);
 let browser, folder, questions;
 
 before(async () => {
@@ -130,6 +130,49 @@ function movesOf(session, i, pick) {
 	];
 }
 
+/** Breakpoints of each kind about what the run has, some with a level, a condition, or matches to skip. */
+function breakpointsOf({ kind, total, objects, caches }, pick) {
+	const { name, low, end } = objects[pick(objects.length)];
+	const cache = pick(caches.length);
+	const { level, sets } = caches[cache].levels[pick(caches[cache].levels.length)];
+	const kinds = [
+		{ kind: "reference", position: 1 + pick(total) }, { kind: "object", object: name }, { kind: "line", line: 11 + pick(11) },
+		{ kind: "section", object: name, from: 1 }, { kind: "section", address_from: low, address_to: low + pick(end - low) },
+		{ kind: "cache", set_from: pick(sets), set_to: sets - 1, way: 0 }, { kind: "evicts", victim: name }, { kind: "evicts" },
+		{ kind: "conflict" }, { kind: "conflict", object: name }, { kind: "false_sharing" }, { kind: "false_sharing", object: name },
+		{ kind: "condition", condition: "miss" }, { kind: "condition", condition: "!hit && (thread % 2 == 0 || write)" },
+		{ kind: "condition", condition: `class == cold || set * 2 + way > ${sets} && size - 4 <= 4` },
+		...(kind === "nest" ? [{ kind: "loops", loops: { i: 1 } }] : []),
+	];
+	return kinds.map((one, i) => ({
+		...one, ...(i % 2 ? { cache, level } : {}), ...(pick(4) ? {} : { condition: one.condition ?? "write" }), skip: pick(2) * pick(9),
+	}));
+}
+
+const RUN_ON = ["POST", "run", { until: "breakpoint", limit_ms: 10000 }];
+const RUN_BACK = ["POST", "run", { until: "breakpoint", backwards: true, limit_ms: 10000 }];
+
+/** Each breakpoint is added, run to, switched off and on, and removed; then all of them hold together. */
+function stopsOf(session, pick) {
+	const added = breakpointsOf(session, pick);
+	const runs = [["POST", "goto", { position: pick(session.total) }], RUN_ON, RUN_ON, RUN_ON, RUN_BACK];
+	return [
+		...added.flatMap((one, i) => [
+			["POST", "breakpoints", one], ...runs, ["POST", "breakpoints", { id: i + 1, enabled: false }], RUN_ON, RUN_BACK,
+			["POST", "breakpoints", { id: i + 1, enabled: true }], RUN_ON, ["DELETE", "breakpoints", { id: i + 1 }],
+		]),
+		...added.map((one) => ["POST", "breakpoints", one]), ...runs, RUN_ON, ["GET", "breakpoints"],
+	];
+}
+
+/** Breakpoints that are refused. */
+const WRONG = [
+	{ kind: "condition" }, { kind: "no such" }, { kind: "object" }, { kind: "line", line: "one" }, { kind: "loops", loops: {} },
+	{ kind: "conflict", level: "L9" }, { id: 9999, enabled: true }, { kind: "object", object: `a"b'c` },
+	...["miss &&", "(miss", "miss write", "'name", "1x", "", "nothing == 1", "(".repeat(40) + "1", "a".repeat(300)]
+		.map((condition) => ({ kind: "condition", condition })),
+].map((one) => ["POST", "breakpoints", one]);
+
 /** Asks the server and the file the same at the same moments. */
 async function compare(input, options, moments) {
 	const path = writeFileOf(input, options);
@@ -143,7 +186,7 @@ async function compare(input, options, moments) {
 		for (let i = 0; i < moments; i++) {
 			const position = i ? pick(session.total + 1) : session.total;
 			const asked = [["POST", "goto", { position }], ["GET", "strip", { bins: 100 }], ...questionsOf(session, position, pick),
-				...movesOf(session, i, pick)];
+				...movesOf(session, i, pick), ...(i ? [] : [...WRONG, ...stopsOf(session, pick)])];
 			const [told, known] = [await file(...asked), await server(...asked)];
 			asked.forEach((question, k) => assert.deepEqual(told[k], known[k], `${JSON.stringify(question)} at ${position}`));
 		}
@@ -185,6 +228,33 @@ test("a trace of ten references", async () => {
 	const path = join(folder, "ten.csv");
 	await writeFile(path, "addr,rw,size\n" + Array.from({ length: 10 }, (_, i) => `${4096 + 32 * i},w,4\n`).join(""));
 	await compare(path, ["-c", "L1d=512,2,64"], 4);
+});
+
+test("a recorded program that is not measured everywhere", async () => {
+	const path = join(folder, "annotated.nmt");
+	execFileSync(nearmiss, ["record", "-q", "--trace", path, "-o", join(folder, "annotated.nmp"), "--", annotated],
+		{ stdio: ["ignore", "ignore", "inherit"] });
+	await compare(path, ["--from", "165000", "-c", "L1d=1K,2,64:L2=16K,4,64"], 4);
+});
+
+for (const name of ["list.lackey", "list.din"])
+	test(`a trace of another tool, ${name}`, () => compare(example(`../tests/data/import/${name}`), ["-c", "L1d=1K,2,64"], 3));
+
+test("matches are skipped through a whole run, whatever its limits of time", async () => {
+	const path = writeFileOf(await sharingTrace(20000), ["--cores", "3", "--quantum", "1", "-c", "L1d=512,2,64"]);
+	await opened(path, async (page) => {
+		const file = askerOf(page);
+		const run = (limit_ms) => ["POST", "run", { until: "breakpoint", limit_ms }];
+		const skipping = { kind: "condition", condition: "write", skip: 80000 };
+		const [, , known] = await file(["POST", "goto", { position: 0 }], ["POST", "breakpoints", skipping], run(10000));
+		assert.equal(known.stopped_by, "breakpoint");
+		let [, { stopped_by, position }] = await file(["POST", "goto", { position: 0 }], run(1));
+		assert.equal(stopped_by, "limit");
+		while (stopped_by === "limit") [{ stopped_by, position }] = await file(run(1));
+		assert.equal(position, known.position);
+		const [there, , , again] = await file(["POST", "goto", { position: 0 }], run(1), ["POST", "goto", { position: 0 }], run(10000));
+		assert.deepEqual([there.position, again.position], [0, known.position]);  // a run that is left begins anew
+	});
 });
 
 test("who evicted a line before the window", async () => {
@@ -313,8 +383,10 @@ test("a window: what is outside of it is named with the command that has it", as
 		await page.click("text=End");
 		await at(page, 30000);
 		const file = askerOf(page);
-		const [{ recorded: [window] }] = await file(["GET", "session"]);
+		const [{ recorded: [window] }, , , stopped] = await file(["GET", "session"], ["POST", "goto", { position: 6000 }],
+			["POST", "breakpoints", { kind: "reference", position: 8000 }], RUN_ON);
 		assert.deepEqual(window, { from: 5000, first: 5001, to: 7000 });
+		assert.deepEqual([stopped.position, stopped.stopped_by], [7000, "recorded"]);
 	});
 });
 

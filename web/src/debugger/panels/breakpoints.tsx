@@ -25,9 +25,10 @@ const KINDS: Record<string, { label: string; fields: Field[] }> = {
 	condition: { label: "condition", fields: [] },
 };
 
-const CONDITION: Field = ["condition", "if", "text"];
+/** What all kinds take. */
+const ALL: Field[] = [["condition", "if", "text"], ["skip", "skip", "number"]];
 const HINTS: Partial<Record<string, string>> = {
-	loops: "i=3, j=7", condition: "miss && set < 8", position: "", reference: "Y(j,i)",
+	loops: "i=3, j=7", condition: "miss && set < 8", position: "", reference: "Y(j,i)", skip: "matches",
 };
 
 export function BreakpointsPanel({ watch }: { watch: Watch }) {
@@ -40,7 +41,7 @@ export function BreakpointsPanel({ watch }: { watch: Watch }) {
 	);
 }
 
-function Entry({ of: { id, expression, level, enabled, hits }, watch }: { of: Breakpoint; watch: Watch }) {
+function Entry({ of: { id, expression, level, enabled, skip, hits }, watch }: { of: Breakpoint; watch: Watch }) {
 	return (
 		<li>
 			<label>
@@ -50,7 +51,7 @@ function Entry({ of: { id, expression, level, enabled, hits }, watch }: { of: Br
 				}} />
 				{id}: <code>{expression}</code>
 			</label>
-			<span class="fine">{level}, stopped {full(hits)} times</span>
+			<span class="fine">{level}{skip > 0 && `, skips ${full(skip)} matches`}, stopped {full(hits)} times</span>
 			<button type="button" aria-label={`Remove breakpoint ${id}`}
 				onClick={() => void watch.changeBreakpoints(() => source.removeBreakpoint(id))}>×</button>
 		</li>
@@ -59,7 +60,7 @@ function Entry({ of: { id, expression, level, enabled, hits }, watch }: { of: Br
 
 function Form({ watch }: { watch: Watch }) {
 	const [kind, setKind] = useState("reference");
-	const fields = [...KINDS[kind]!.fields, CONDITION];
+	const fields = [...KINDS[kind]!.fields, ...ALL];
 	const add = (event: SubmitEvent) => {
 		event.preventDefault();
 		const form = event.currentTarget as HTMLFormElement;

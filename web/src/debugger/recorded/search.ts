@@ -7,7 +7,7 @@ import { NotRecorded, type Recording } from "./recording";
 import { departed, placeOf, referenceAt, slotOf, slotsOf, type Sets } from "./state";
 import type { Tape } from "./tape";
 
-/** What a run stops at; `id` 0: no breakpoint. */
+/** What a run stops at; `id` 0: no breakpoint. A run counts `skip` down: matches that do not stop it. */
 export interface Stop { condition: Condition; level: number; id: number; skip: number }
 
 export interface Found { position: number; reason: "match" | "limit" | "end" | "recorded"; id: number }
@@ -21,7 +21,7 @@ function frameOf(run: Recording, tape: Tape, moment: Moment, level: number): Fra
 	const i = position - 1 - chunk.from;
 	const key = chunk.keys[i]!;
 	const shape = chunk.shapes[i]!;
-	const effect = effectAt(effects, level);
+	const effect = shape & 2 ? null : effectAt(effects, level);  // what is not measured stops no run
 	const values: Record<Named, () => Value> = {
 		position: () => position,
 		address: () => chunk.addresses[i]!,

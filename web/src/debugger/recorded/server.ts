@@ -33,6 +33,8 @@ type Answer = (question: Question) => unknown;
 
 class RecordedServer {
 	private readonly breakpoints: Breakpoints;
+	/** What breakpoints have left to skip where time ended a run to them; nothing once the moment has moved. */
+	private leftToSkip = new Map<number, number>();
 
 	constructor(private readonly run: Recording) {
 		this.breakpoints = new Breakpoints(this.isNest);
@@ -130,9 +132,14 @@ class RecordedServer {
 		return { level, core, from: Math.min(from, sets), to: Math.min(to, sets) };
 	}
 
+	private move(position: number): Promise<boolean> {
+		if (position !== this.run.now.position) this.leftToSkip.clear();
+		return this.run.goTo(position);
+	}
+
 	/** Elsewhere than asked, if that is not recorded: `recorded`. */
 	private async goTo(position: number): Promise<State> {
-		const isThere = await this.run.goTo(position);
+		const isThere = await this.move(position);
 		return stateOf(this.run, !isThere ? "recorded" : position === this.run.total ? "end" : position ? null : "start");
 	}
 
@@ -145,7 +152,7 @@ class RecordedServer {
 		const moments: Played[] = [];
 		for (let i = 0; i < count && this.run.now.position < this.run.tape.to; i++) {
 			const before = panes.map((sets) => slotsOf(this.run, sets).clone());
-			await this.run.goTo(Math.min(this.run.tape.to, this.run.now.position + by));
+			await this.move(Math.min(this.run.tape.to, this.run.now.position + by));
 			moments.push({
 				state: stateOf(this.run, this.run.now.position === this.run.total ? "end" : null),
 				grids: panes.map((sets, pane) => {
@@ -180,7 +187,8 @@ class RecordedServer {
 		if (until !== null) return [stop(conditionOf(until, this.isNest), level, 0, 0)];
 		return this.breakpoints.list.filter(({ enabled }) => enabled).map(({ id, cache, level: name, skip }) =>
 			stop(this.breakpoints.conditionOf(id),
-				this.run.description.levels.findIndex((one) => one.cache === cache && one.level === name), id, backwards ? 0 : skip));
+				this.run.description.levels.findIndex((one) => one.cache === cache && one.level === name), id,
+				backwards ? 0 : this.leftToSkip.get(id) ?? skip));
 	}
 
 	private async runUntil(question: Question): Promise<State> {
@@ -190,7 +198,9 @@ class RecordedServer {
 		const limit = Math.min(MOST_LIMIT_MS, Math.max(1, question.number("limit_ms", LIMIT_MS)));
 		const stops = this.stops(until, level, backwards);
 		const found = await (backwards ? runBack : runOn)(this.run, stops, limit);
-		await this.run.goTo(found.position);
+		await this.move(found.position);
+		const goesOn = found.reason === "limit" && until === null && !backwards;
+		this.leftToSkip = new Map(goesOn ? stops.map(({ id, skip }) => [id, skip]) : []);
 		const stopped = this.breakpoints.list.find(({ id }) => id === found.id);
 		if (stopped) stopped.hits++;
 		return stateOf(this.run, reasonOf(found, until, backwards), found.id || null);
@@ -204,9 +214,6 @@ function reasonOf({ reason }: Found, until: string | null, backwards: boolean): 
 
 let server: Promise<RecordedServer> | undefined;
 let last: Promise<unknown> = Promise.resolve();
-
-/** Whether the page brings a recorded run along. */
-export const hasRecording = (): boolean => document.querySelector(".recorded") !== null;
 
 /** The answer to METHOD /api/d/PATH. One question is answered after the other: an answer may have to unpack more of the run,
  * and no other must see that half done. */
