@@ -3,6 +3,7 @@
 however one came there."""
 
 import base64
+import collections
 import json
 import os
 import random
@@ -73,6 +74,22 @@ def case_pages_of_a_program():
     """TLBs know which memory can have huge pages, as it comes and goes."""
     record([program("mappings")], "--trace", "t.nmt")
     end_equals_replay("t.nmt", "--cache", "L1d=64K,4,4K,pages=4K+2M,huge=2M")
+
+
+def case_memory_of_many_objects():
+    """Where a program has more objects than there is room for, those are shown that most cached lines were loaded for."""
+    record(["sort", os.path.join(TOP, "README.md")], "--trace", "t.nmt")
+    with served("--cache", "L1d=4K,4,64", "t.nmt") as s:
+        session = s.get("/api/d/session")
+        post(s, "/api/d/goto", {"position": session["total"] // 2})
+        lines = collections.Counter(slot["object"] for slot in s.get("/api/d/grid")["slots"] if slot)
+        memory = s.get("/api/d/memory", bands=5)
+        referenced = [o for o in session["objects"] if o["end"]]
+        assert len(referenced) > 40 and memory["rest"] == len(referenced) - 5
+        assert [lines[band["object"]] for band in memory["bands"]] == [count for _, count in lines.most_common(5)]
+        every = s.get("/api/d/memory", bands=200)["bands"]
+        assert len(referenced) > 200 or {band["object"] for band in every} == {o["name"] for o in referenced}
+        assert all(sum(band["cached"]) == lines[band["object"]] for band in every if band["scattered"])
 
 
 def case_threads_on_cores():

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * grid.c - the contents of a cache, by slot and by address; and the reference that evicted a line.
+ * grid.c - the contents of a cache, by slot; and the reference that evicted a line.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -127,84 +127,6 @@ int nm_answer_grid(const struct nm_question *q, json_t **ret, struct nm_error *e
 		    groups_json(d, &w, ((w.to - w.from) + (uint64_t)cells - 1) / (uint64_t)cells));
 	free(w.slots);
 	return 0;
-}
-
-/* ---- memory ---- */
-
-/* Whether a cached line belongs to an object's band: it has bytes of the object; or, for a scattered object,
- * it was loaded for the object. */
-static int is_of(const struct nm_debug_program *p, const struct nm_slot *slot,
-		 const struct nm_debug_object *o, uint64_t low)
-{
-	return slot->line >= low && slot->line < o->end &&
-	       (!o->is_scattered || p->sites.at[slot->attr].object == (uint32_t)(o - p->objects.at));
-}
-
-static json_t *band_json(const struct nm_debug_program *p, const struct nm_debug_object *o, uint64_t unit,
-			 uint64_t bins, const struct nm_slot *slots, size_t count)
-{
-	const uint64_t low = o->low / unit * unit, lines = (o->end - low + unit - 1) / unit,
-		       per_bin = (lines + bins - 1) / bins;
-	const uint64_t used = per_bin ? (lines + per_bin - 1) / per_bin : 0;
-	uint32_t *cached = calloc(used + 1, sizeof *cached);
-	json_t *list = json_array();
-
-	for (size_t i = 0; i < count && cached; i++)
-		if (is_of(p, &slots[i], o, low))
-			cached[(slots[i].line - low) / unit / per_bin]++;
-	for (uint64_t i = 0; i < used && cached; i++)
-		json_array_append_new(list, json_integer(cached[i]));
-	free(cached);
-	return json_pack("{s:o, s:b, s:I, s:I, s:I, s:I, s:o}", "object", nm_text_json(o->name), "scattered",
-			 o->is_scattered, "low", (json_int_t)o->low, "end", (json_int_t)o->end, "lines",
-			 (json_int_t)lines, "lines_per_bin", (json_int_t)per_bin, "cached", list);
-}
-
-/* The largest first. Scattered objects are behind the others: the distance between their ends is not their size. */
-static int by_size(const void *left, const void *right)
-{
-	const struct nm_debug_object *const *a = left, *const *b = right;
-
-	if ((*a)->is_scattered != (*b)->is_scattered)
-		return (*a)->is_scattered - (*b)->is_scattered;
-	const uint64_t x = (*a)->end - (*a)->low, y = (*b)->end - (*b)->low;
-
-	return x != y ? (x < y ? 1 : -1) : ((*a)->low > (*b)->low) - ((*a)->low < (*b)->low);
-}
-
-/* `bands`: the number of objects, largest first; `bins`: parts of each. */
-int nm_answer_memory(const struct nm_question *q, json_t **ret, struct nm_error *err)
-{
-	struct nm_debugger *d = q->debugger;
-	const size_t objects = d->timeline->program.objects.count;
-	struct nm_window w = {.slots = NULL};
-	int64_t bands, bins;
-	int status = nm_question_number(q, "bands", 40, &bands, err);
-	const struct nm_debug_object **order = calloc(objects + 1, sizeof *order);
-	json_t *list = json_array();
-
-	if (!status)
-		status = nm_question_number(q, "bins", 512, &bins, err);
-	if (!status && (!order || bands < 1 || bands > 200 || bins < 1 || bins > 2048))
-		status = nm_fail(err, NM_EINVAL, "\"bands\" goes from 1 to 200, \"bins\" to 2048");
-	if (!status)
-		status = nm_window_read(q, &w, err);
-	for (size_t i = 0; i < objects && !status; i++)
-		order[i] = &d->timeline->program.objects.at[i];
-	if (!status)
-		qsort(order, objects, sizeof *order, by_size);
-	for (size_t i = 0; i < objects && i < (size_t)bands && !status; i++)
-		json_array_append_new(list, band_json(&d->timeline->program, order[i],
-						      nm_level_unit(&d->timeline->machine.levels[w.level]),
-						      (uint64_t)bins, w.slots, (w.to - w.from) * w.ways));
-	free(order);
-	free(w.slots);
-	if (status)
-		json_decref(list);
-	else
-		*ret = json_pack("{s:o, s:I}", "bands", list, "rest",
-				 (json_int_t)(objects > (size_t)bands ? objects - (size_t)bands : 0));
-	return status;
 }
 
 /* ---- the eviction of a line ---- */

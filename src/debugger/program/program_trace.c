@@ -207,12 +207,13 @@ static int name_sites(struct image *m, const struct nm_pass_merge *merge, const 
 	return status ? status : join_rows(&m->program);
 }
 
-/* Whether objects of a kind may have one name and lie apart: blocks of the heap, frames of several calls, a
- * variable of several threads. */
+/* Whether objects of a kind may have one name and lie apart: blocks of the heap and what lies between them,
+ * frames of several calls, a variable of several threads, all that has no name. */
 static int is_scattered(enum nm_object_kind kind)
 {
 	return kind == NM_OBJECT_HEAP || kind == NM_OBJECT_STACK || kind == NM_OBJECT_LOCAL ||
-	       kind == NM_OBJECT_THREAD_LOCAL;
+	       kind == NM_OBJECT_THREAD_LOCAL || kind == NM_OBJECT_ANONYMOUS || kind == NM_OBJECT_UNKNOWN ||
+	       kind == NM_OBJECT_UNMEASURED;
 }
 
 /* The objects of the result; those of one name, such as the bookkeeping of several heaps, are one:

@@ -141,15 +141,29 @@ function bandOf(run: Recording, object: number, sets: Sets, bins: number): Band 
 	return { object: name, scattered, low: begin, end, lines, lines_per_bin, cached };
 }
 
+/** Cached lines that were loaded for each object. */
+function linesOf(run: Recording, sets: Sets): number[] {
+	const slots = slotsOf(run, sets);
+	const lines = run.description.session.objects.map(() => 0);
+	slots.forEach(sets.from * slots.ways, sets.to * slots.ways, (slot) => {
+		const object = run.description.keys.object[slots.key(slot)];
+		if (object !== null && object !== undefined) lines[object]!++;
+	});
+	return lines;
+}
+
+/** Where not all objects have room, those that most lines were loaded for, as src/debugger/answers/memory.c does. */
 export function memoryOf(run: Recording, sets: Sets, bands: number, bins: number): Memory {
 	const { objects } = run.description.session;
 	const scattered = new Set(run.description.scattered);
-	const order = objects.map((_, i) => i).sort((a, b) => {
+	const referenced = objects.map((_, i) => i).filter((i) => objects[i]!.end);
+	const fit = referenced.length <= bands;
+	const lines = fit ? objects.map(() => 0) : linesOf(run, sets);
+	const order = referenced.sort((a, b) => {
 		const [x, y] = [objects[a]!, objects[b]!];
-		return Number(scattered.has(a)) - Number(scattered.has(b)) || (y.end - y.low) - (x.end - x.low) || x.low - y.low;
+		return lines[b]! - lines[a]! || Number(scattered.has(a)) - Number(scattered.has(b)) ||
+			(y.end - y.low) - (x.end - x.low) || x.low - y.low;
 	});
-	return {
-		bands: order.slice(0, bands).map((object) => bandOf(run, object, sets, bins)),
-		rest: Math.max(0, objects.length - bands),
-	};
+	const shown = order.slice(0, bands).filter((object) => fit || lines[object]);
+	return { bands: shown.map((object) => bandOf(run, object, sets, bins)), rest: order.length - shown.length };
 }
