@@ -160,6 +160,8 @@ const KINDS = [
 ];
 
 test("stops at breakpoints of each kind", () => debugging("interference.nest", CACHES.slice(0, 2), async (page) => {
+	await page.click("text=Next breakpoint");
+	await page.waitForSelector("text=/no breakpoint to stop at/");
 	for (const [kind, fields, check] of KINDS) {
 		await goTo(page, 0);
 		await addBreakpoint(page, kind, fields);
@@ -320,6 +322,7 @@ test("a trace of threads: steps, goes back, stops at false sharing, colours by s
 		const { kind, total, cores } = await ask(page, "/api/d/session");
 		assert.deepEqual([kind, total, cores], ["trace", 1600, 2]);
 		assert.equal(await page.locator(".nest").count(), 0);
+		assert.equal(await page.locator(".breakpoints option[value=loops]").count(), 0);
 		await addBreakpoint(page, "false_sharing", { object: "counters" });
 		await page.click("text=Next breakpoint");
 		await page.waitForSelector("text=/Stopped by breakpoint/");

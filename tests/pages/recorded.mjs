@@ -111,7 +111,7 @@ function questionsOf(session, position, pick) {
 		return low + pick(end - low);
 	};
 	return caches.flatMap((of) => [
-		["GET", "grid", of], ["GET", "grid", { ...of, cells: 7 }], ["GET", "memory", { ...of, bins: 19 }],
+		["GET", "grid", of], ["GET", "grid", { ...of, cells: 7 }], ["GET", "memory", { ...of, bins: 19 }], ["GET", "memory", { ...of, bands: 2, bins: 3 }],
 		...Array.from({ length: 4 }, () => ["GET", "evicted", { ...of, address: address() }]),
 		...BY.map((by) => ["GET", "statistics", { ...of, by, from: pick(position + 1), to: position }]),
 	]);
@@ -248,12 +248,23 @@ test("matches are skipped through a whole run, whatever its limits of time", asy
 		const skipping = { kind: "condition", condition: "write", skip: 80000 };
 		const [, , known] = await file(["POST", "goto", { position: 0 }], ["POST", "breakpoints", skipping], run(10000));
 		assert.equal(known.stopped_by, "breakpoint");
-		let [, { stopped_by, position }] = await file(["POST", "goto", { position: 0 }], run(1));
-		assert.equal(stopped_by, "limit");
-		while (stopped_by === "limit") [{ stopped_by, position }] = await file(run(1));
-		assert.equal(position, known.position);
+		let [, state] = await file(["POST", "goto", { position: 0 }], run(1));
+		assert.equal(state.stopped_by, "limit");
+		while (state.stopped_by === "limit") [state] = await file(run(1));
+		assert.equal(state.position, known.position);
 		const [there, , , again] = await file(["POST", "goto", { position: 0 }], run(1), ["POST", "goto", { position: 0 }], run(10000));
 		assert.deepEqual([there.position, again.position], [0, known.position]);  // a run that is left begins anew
+		await page.selectOption(".breakpoints form select", "condition");
+		await page.fill(".breakpoints [name=condition]", "thread == 9");
+		await page.fill(".breakpoints [name=skip]", "3");
+		await page.click(".breakpoints form button");
+		await page.waitForSelector("text=/skips 3 matches/");
+		await page.click("text=Next breakpoint");
+		await page.click("text=Start");  // ends the search
+		await at(page, 0);
+		await page.waitForSelector(".transport >> text=Run");
+		await page.waitForTimeout(500);
+		assert.equal(await position(page), 0);
 	});
 });
 

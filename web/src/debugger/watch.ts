@@ -36,10 +36,10 @@ export class Watch {
 	objects: string[] = [];      // in the order in which they get colours
 	story: Story | null = null;
 	problem: string | null = null;
-	searching = false;
 	busy = false;
 	readonly player: Player;
 	private queue = Promise.resolve();
+	private search: object | null = null;  // the run that asks again until its stop is reached
 	private slowPanelsAt = 0;
 	private slowPanelsEach = SLOW_PANELS_MS;
 	private readonly ahead = new Ahead((by) => this.fetchAhead(by));
@@ -72,10 +72,12 @@ export class Watch {
 	}
 
 	step(count: number): Promise<void> {
+		this.search = null;
 		return this.move(() => source.goTo(this.within(this.state!.position + count)));
 	}
 
 	goTo(position: number): Promise<void> {
+		this.search = null;
 		return this.move(() => source.goTo(this.within(position)));
 	}
 
@@ -83,19 +85,25 @@ export class Watch {
 		return Math.min(this.session.total, Math.max(0, position));
 	}
 
+	get searching(): boolean {
+		return this.search !== null;
+	}
+
 	/** Runs until the stop is reached.  The server may answer before that: then the page shows how far it is
-	 * and asks again. */
+	 * and asks again, unless the reader has gone elsewhere. */
 	async run(request: Omit<RunRequest, "limit_ms">): Promise<void> {
-		this.searching = true;
+		if (request.until === "breakpoint" && !this.breakpoints.some(({ enabled }) => enabled))
+			return this.guard(async () => { throw new Error("There is no breakpoint to stop at: add one below."); });
+		const search = this.search = {};
 		do {
 			await this.move(() => source.run({ ...this.level(0), ...request, limit_ms: RUN_LIMIT_MS }));
-		} while (this.searching && this.state?.stopped_by === "limit");
-		this.searching = false;
+		} while (this.search === search && this.state?.stopped_by === "limit");
+		if (this.search === search) this.search = null;
 		this.changed();
 	}
 
 	stop(): void {
-		this.searching = false;
+		this.search = null;
 		this.player.pause();
 	}
 
@@ -271,7 +279,7 @@ export class Watch {
 
 	/** All objects; where they are more than colours, those that miss most are first. */
 	private async readObjects(end: number): Promise<string[]> {
-		const names = this.session.objects.map(({ name }) => name);
+		const names = this.session.objects.filter(({ end }) => end > 0).map(({ name }) => name);
 		if (names.length < categories.length) return names;
 		const { rows } = await source.statistics(this.level(0), "object", 0, end);
 		return [...new Set([...rows.map(([name]) => rowName(name, this.session.kind)), ...names])];

@@ -3,14 +3,14 @@
 // in KINDS; what is left empty is not asked for.
 import { useState } from "preact/hooks";
 import { full } from "../../common/format";
-import type { Breakpoint, NewBreakpoint } from "../types";
+import type { Breakpoint, DebuggerSession, NewBreakpoint } from "../types";
 import { source } from "../source";
 import type { Watch } from "../watch";
 
 type Shape = "text" | "number" | "loops";
 type Field = [name: string, label: string, shape: Shape];
 
-const KINDS: Record<string, { label: string; fields: Field[] }> = {
+const KINDS: Record<string, { label: string; fields: Field[]; isFor?: (session: DebuggerSession) => boolean }> = {
 	reference: { label: "reference", fields: [["position", "number", "number"], ["reference", "or name", "text"]] },
 	line: { label: "line of code", fields: [["line", "line", "number"], ["file", "file", "text"]] },
 	object: { label: "object", fields: [["object", "name", "text"]] },
@@ -18,10 +18,10 @@ const KINDS: Record<string, { label: string; fields: Field[] }> = {
 		["to", "to element", "number"], ["address_from", "or from address", "number"], ["address_to", "to address", "number"]] },
 	cache: { label: "area of the cache", fields: [["set_from", "from set", "number"], ["set_to", "to set", "number"],
 		["way", "way", "number"]] },
-	loops: { label: "loop indices", fields: [["loops", "indices", "loops"]] },
+	loops: { label: "loop indices", fields: [["loops", "indices", "loops"]], isFor: ({ kind }) => kind === "nest" },
 	evicts: { label: "A evicts B", fields: [["evictor", "A", "text"], ["victim", "B", "text"]] },
 	conflict: { label: "conflict miss", fields: [["object", "of object", "text"]] },
-	false_sharing: { label: "false sharing", fields: [["object", "of object", "text"]] },
+	false_sharing: { label: "false sharing", fields: [["object", "of object", "text"]], isFor: ({ cores }) => cores > 1 },
 	condition: { label: "condition", fields: [] },
 };
 
@@ -70,7 +70,8 @@ function Form({ watch }: { watch: Watch }) {
 	return (
 		<form onSubmit={add}>
 			<label>Stop at <select value={kind} onChange={(event) => setKind(event.currentTarget.value)}>
-				{Object.entries(KINDS).map(([name, { label }]) => <option key={name} value={name}>{label}</option>)}
+				{Object.entries(KINDS).filter(([, { isFor }]) => isFor?.(watch.session) ?? true)
+					.map(([name, { label }]) => <option key={name} value={name}>{label}</option>)}
 			</select></label>
 			{fields.map(([name, label, shape]) => (
 				<label key={`${kind} ${name}`}>{label}{" "}

@@ -11,18 +11,18 @@ export function MomentPanel({ watch }: { watch: Watch }) {
 		<section class="panel moment" aria-label="Last reference">
 			<h2>Last reference</h2>
 			{state.reference ? <Facts state={state} reference={state.reference} /> : <p>None yet: step to make the first.</p>}
-			<p class="stopped" role="status">{stopOf(state, watch.session.source)}</p>
+			<p class="stopped" role="status">{stopOf(state, watch)}</p>
 			{watch.story && <LineStory story={watch.story} watch={watch} />}
 		</section>
 	);
 }
 
-function stopOf({ stopped_by: reason, breakpoint }: State, source: string): string {
+function stopOf({ stopped_by: reason, breakpoint }: State, { searching, session: { source } }: Watch): string {
 	switch (reason) {
 	case null: return "";
 	case "start": return "At the start of the trace.";
 	case "end": return "At the end of the trace.";
-	case "limit": return "Searching …";
+	case "limit": return searching ? "Searching …" : "Not found so far: the search was stopped.";
 	case "recorded": return `This is as near as the file gets: nearmiss view ${source} has all references.`;
 	case "breakpoint": return `Stopped by breakpoint ${breakpoint}.`;
 	default: return "Found.";
