@@ -17,7 +17,8 @@ const STRIP_BINS = 600;
 const MEMORY_BINS = 256;
 const WINDOW_SLOTS = 2048;    // of a cache that are shown one by one
 const MAP_CELLS = 256;
-const LINES_INTERVAL = 1_000_000;
+/** Lines of memory are counted by going through the interval once more, so it has an end. */
+export const LINES_INTERVAL = 1_000_000;
 
 /** What is shown of one cache. */
 export interface Shown { pane: Pane; grid: Grid; groups: Group[] }
@@ -237,7 +238,6 @@ export class Watch {
 
 	private async readSlowPanels(state: State): Promise<SlowPanels> {
 		const { statistics: by, interval } = this.view;
-		// Lines of memory are counted by going through the interval once more, so it has an end.
 		const length = interval || (by === "line" ? LINES_INTERVAL : state.position);
 		const [memory, statistics, groups] = await Promise.all([
 			source.memory(this.level(0), MEMORY_BINS),

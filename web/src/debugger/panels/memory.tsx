@@ -40,7 +40,9 @@ function describe(bands: Band[]): string {
 }
 
 function titleOf(band: Band, width: number): string {
-	const lines = band.scattered ? `${full(total(band))} lines, in several places` : `${full(total(band))} of ${full(band.lines)} lines`;
+	const cached = total(band);
+	const lines = band.scattered ? `${full(cached)} ${cached === 1 ? "line" : "lines, in several places"}`
+		: `${full(cached)} of ${full(band.lines)} lines`;
 	const figures = ` at 0x${band.low.toString(16)}: ${lines}`;
 	return fitting(brief(band.object), width - textWidth(figures)) + figures;
 }

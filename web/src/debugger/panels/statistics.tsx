@@ -9,7 +9,7 @@ import { Drawing } from "../draw/drawing";
 import { rowName, rowObject, rowPlace } from "../names";
 import type { RowName, Statistics } from "../types";
 import { STATISTICS, type StatisticsBy } from "../view";
-import type { Watch } from "../watch";
+import { LINES_INTERVAL, type Watch } from "../watch";
 
 const INTERVALS = [0, 100, 1_000, 10_000, 100_000, 1_000_000];
 const INTERVAL = "interval_";
@@ -30,9 +30,9 @@ export function StatisticsPanel({ watch }: { watch: Watch }) {
 					void watch.look({ statistics: event.currentTarget.value as StatisticsBy })}>
 					{STATISTICS.map((choice) => <option key={choice}>{choice}</option>)}
 				</select></label>
-				<label>of <select value={interval} onChange={(event) =>
+				<label>of <select value={interval || (by === "line" ? LINES_INTERVAL : 0)} onChange={(event) =>
 					void watch.look({ interval: Number(event.currentTarget.value) })}>
-					{INTERVALS.map((count) => <option key={count} value={count}>{intervalName(count)}</option>)}
+					{INTERVALS.filter((count) => count || by !== "line").map((count) => <option key={count} value={count}>{intervalName(count)}</option>)}
 				</select></label>
 				<button type="button" onClick={save}>CSV</button>
 			</div>
