@@ -391,6 +391,8 @@ test("a window: what is outside of it is named with the command that has it", as
 		await page.waitForSelector("text=/as near as the file gets: nearmiss view/");
 		assert.notEqual(await position(page), 3000);
 		await goTo(page, 7000);
+		await page.click("text=Run");
+		await page.waitForSelector("text=/as near as the file gets/");
 		await page.click("text=End");
 		await at(page, 30000);
 		const file = askerOf(page);

@@ -151,6 +151,7 @@ export class Watch {
 		await this.guard(async () => {
 			shown = await this.ahead.take(moments, by);
 			this.showPlayed(shown);
+			if (!shown.length && this.state!.position < this.state!.total) this.state = { ...this.state!, stopped_by: "recorded" };
 		}, false);
 		if (this.hasLeftWindow()) await this.look({});
 		return !this.problem && shown.length > 0 && this.state!.position < this.state!.total;
