@@ -4,7 +4,8 @@
  *
  * Answers are in a script element of type data, by the question's key. They cannot end the element, since
  * "<" is written as a JSON escape; and only the page's own script can run, whose digest is in the content
- * security policy. The debugger's run follows the script, so that the page is shown before the run is read.
+ * security policy. The answers of the first page stand before the script, all others and the debugger's run
+ * behind it, so that the page is shown before they are read.
  */
 #include "html.h"
 
@@ -22,9 +23,11 @@
 struct html {
 	struct nm_view *view;
 	FILE *out;
+	const struct nm_asset *script;
 	size_t bytes; /* written */
 	size_t most;  /* largest size at the end of the answers */
-	int has_answers;
+	unsigned questions;
+	const char *separator; /* of the next answer from the one before */
 };
 
 static const struct nm_asset *asset(const char *name)
@@ -114,6 +117,28 @@ static int make_member(const struct nm_request *request, const char *answer, cha
 	return nm_memstream_close(out, ret_text);
 }
 
+static const char begin[] = "<script type=\"application/json\" id=\"%s\">{", end[] = "\n}</script>\n",
+		  tail[] = "</body>\n</html>\n";
+
+static void begin_answers(struct html *html, const char *id)
+{
+	char text[sizeof begin + 20];
+
+	snprintf(text, sizeof text, begin, id);
+	put(html, text);
+	html->separator = "\n";
+}
+
+/* Ends the answers of the first page, and begins the others. */
+static void put_script(struct html *html)
+{
+	put(html, end);
+	put(html, "<script>");
+	put_asset(html, html->script);
+	put(html, "</script>\n");
+	begin_answers(html, "more-answers");
+}
+
 static int put_member(void *self, const struct nm_request *request, struct nm_error *err)
 {
 	struct html *html = self;
@@ -126,24 +151,16 @@ static int put_member(void *self, const struct nm_request *request, struct nm_er
 	free(answer);
 	if (status)
 		return nm_fail_memory(err);
+	if (html->questions == NM_VIEW_FIRST_QUESTIONS)
+		put_script(html);
+	html->questions++;
 	if (html->bytes + bytes + 2 <= html->most) {
-		put(html, html->has_answers ? ",\n" : "\n");
+		put(html, html->separator);
 		put(html, text);
-		html->has_answers = 1;
+		html->separator = ",\n";
 	}
 	free(text);
 	return 0;
-}
-
-static const char middle[] = "\n}</script>\n<script>", behind[] = "</script>\n",
-		  tail[] = "</body>\n</html>\n";
-
-/* The largest size that leaves room for what follows the answers. */
-static size_t most_before(const struct nm_view *view, const struct nm_asset *script)
-{
-	const size_t most = view->tabs.first ? NM_HTML_LARGEST / 2 : NM_HTML_LARGEST;
-
-	return most - (sizeof middle + script->n_bytes + sizeof behind + sizeof tail);
 }
 
 static int put_recording(struct html *html, struct nm_error *err)
@@ -159,25 +176,28 @@ static int put_recording(struct html *html, struct nm_error *err)
 
 int nm_view_write_html(struct nm_view *view, FILE *out, struct nm_error *err)
 {
-	const struct nm_asset *script = asset("app.js"), *style = asset("app.css");
-	struct html html = {.view = view, .out = out};
+	const struct nm_asset *style = asset("app.css");
+	struct html html = {.view = view,
+			    .out = out,
+			    .script = asset("app.js"),
+			    .most = (view->tabs.first ? NM_HTML_LARGEST / 2 : NM_HTML_LARGEST) - sizeof end -
+				    sizeof tail};
 	int status;
 
-	if (!script || !style)
+	if (!html.script || !style)
 		return nm_fail(err, NM_ENOENT,
 			       "this nearmiss was built without its pages: run tools/install-pages in its "
 			       "sources, and build it again");
-	put_policy(&html, script);
+	put_policy(&html, html.script);
 	put_asset(&html, style);
 	put(&html, "\n</style>\n</head>\n<body>\n<div id=\"app\">"
 		   "<p class=\"waiting\" role=\"status\">Loading &hellip;</p></div>\n"
-		   "<noscript>The pages of nearmiss need JavaScript.</noscript>\n"
-		   "<script type=\"application/json\" id=\"answers\">{");
-	html.most = most_before(view, script);
+		   "<noscript>The pages of nearmiss need JavaScript.</noscript>\n");
+	begin_answers(&html, "answers");
 	status = nm_view_questions(view, put_member, &html, err);
-	put(&html, middle);
-	put_asset(&html, script);
-	put(&html, behind);
+	if (html.questions <= NM_VIEW_FIRST_QUESTIONS)
+		put_script(&html);
+	put(&html, end);
 	if (!status)
 		status = put_recording(&html, err);
 	put(&html, tail);

@@ -4,6 +4,7 @@
 // The name of an answer is its method and its path with the query sorted, as docs/format/view.md says.
 
 import { answerRecorded } from "./debugger/recorded/server";
+import { isRead } from "./read";
 import { tabToken } from "./tab";
 
 export type Query = Record<string, string | number | null | undefined>;
@@ -12,19 +13,28 @@ export class Missing extends Error {}
 
 const DEBUGGER = "/api/d/";
 
-let embedded: Record<string, unknown> | null | undefined;
+type Answers = Record<string, unknown>;
 
-function embeddedAnswers(): Record<string, unknown> | null {
-	if (embedded === undefined) {
-		const element = document.getElementById("answers");
-		embedded = element ? (JSON.parse(element.textContent ?? "{}") as Record<string, unknown>) : null;
-	}
-	return embedded;
+function answersIn(id: string): Answers | null {
+	const element = document.getElementById(id);
+	return element && (JSON.parse(element.textContent ?? "{}") as Answers);
+}
+
+let first: Answers | null | undefined;
+let more: Promise<Answers | null> | undefined;
+
+/** What a self-contained file answers before all of it is read: what its first page asks. */
+function firstAnswers(): Answers | null {
+	return first === undefined ? first = answersIn("answers") : first;
+}
+
+function moreAnswers(): Promise<Answers | null> {
+	return more ??= isRead().then(() => answersIn("more-answers"));
 }
 
 /** Whether the page was opened from a file that holds all it can show. */
 export function isSelfContained(): boolean {
-	return embeddedAnswers() !== null;
+	return firstAnswers() !== null;
 }
 
 /** The path with its query: sorted by name, empty values left out. */
@@ -42,12 +52,13 @@ function ofTab(path: string): string {
 }
 
 async function ask<T>(method: string, path: string, body?: unknown): Promise<T> {
-	const answers = embeddedAnswers();
+	const answers = firstAnswers();
 	if (answers) {
 		const [name = "", parameters = ""] = path.split("?");
 		if (name.startsWith(DEBUGGER))
 			return await answerRecorded(method, name.slice(DEBUGGER.length), parameters, body) as T;
-		const answer = answers[`${method} ${path}`];
+		const key = `${method} ${path}`;
+		const answer = answers[key] ?? (await moreAnswers())?.[key];
 		if (answer === undefined) {
 			throw new Missing("This is not in this file. Run `nearmiss view` on the profile to see it.");
 		}

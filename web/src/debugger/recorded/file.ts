@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 // file.ts - the parts of a recorded run within the page, docs/format/recorded-run.md: elements of text, each zlib in
 // base64.
+import { isRead } from "../../read";
 import type { DebuggerSession } from "../types";
 
 export interface Part { kind: string; from: number; count: number; element: Element }
@@ -34,8 +35,7 @@ export interface Description {
 
 /** The parts of a file, once the browser has read all of it: the page is shown before. */
 export async function recordedParts(): Promise<Part[]> {
-	if (document.readyState === "loading")
-		await new Promise((read) => addEventListener("DOMContentLoaded", read, { once: true }));
+	await isRead();
 	return [...document.querySelectorAll(".recorded")].map((element) => ({
 		kind: element.getAttribute("data-kind") ?? "",
 		from: Number(element.getAttribute("data-from")),
