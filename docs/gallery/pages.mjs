@@ -40,7 +40,7 @@ const PICTURES = [
 	["sharing", "sharing?p=2"],
 	["structures", "structures?p=2"],
 	["compare", "compare"],
-	["debugger-file", "debugger?position=8010000&panes=L1d:1&colouring=state"],
+	["debugger-file", "debugger?position=8010000&panes=L1d:2&colouring=state"],
 ];
 /** The debugger in one file, with a part of the trace. */
 const FILE = ["view", "--html", at("sharing.html"), "--cores", "4", "--window", "8000001:20000", "-c", "L1d=2K,4,64:L2=16K,8,64", at("sharing.nmt")];
@@ -55,8 +55,7 @@ const address = await new Promise((done) => createInterface(server.stdout).once(
 const browser = await chromium.launch({ executablePath: "/usr/bin/chromium", args: ["--no-sandbox"] });
 for (const [name, view, theme = "light", width = 1280] of PICTURES.filter(([name]) => !only.length || only.includes(name))) {
 	const page = await browser.newPage({ colorScheme: theme, viewport: { width, height: width < 600 ? 844 : 700 } });
-	await page.goto(name === "debugger-file" ? `file://${at("sharing.html")}` : address);
-	await page.evaluate((hash) => { location.hash = hash; }, `#/${view}`);
+	await page.goto(`${name === "debugger-file" ? `file://${at("sharing.html")}` : address}#/${view}`);
 	await page.waitForSelector(`#page[data-view="${view.split("?")[0]}"]`);
 	await page.waitForTimeout(300);
 	await page.waitForFunction(() => !document.querySelector(".waiting, [aria-busy=true]"));
