@@ -309,7 +309,7 @@ async function coloursAre(page, by, label) {
 			}
 			return [...document.querySelectorAll(".cache .legend li")]
 				.filter((one) => drawn[getComputedStyle(one.querySelector(".swatch")).backgroundColor] > 100)
-				.map((one) => one.textContent);
+				.map((one) => one.textContent.split(":")[0]); // "E: exclusive"
 		});
 		assert.deepEqual(new Set(found), labels, `${by} of core ${core}`);
 	}
