@@ -20,7 +20,17 @@ enum { CHUNK = 512 /* references */ };
 struct chunk {
 	struct chunk *next;
 	struct nm_ref refs[CHUNK];
-	uint64_t clock[]; /* [CHUNK] if references have clocks */
+	uint32_t weights[CHUNK]; /* of the chunk's references up to each */
+	uint64_t clock[];        /* [CHUNK] if references have clocks */
+};
+
+/* References of a chunk that follow each other in the stream. */
+struct run {
+	const struct nm_ref *refs;
+	const uint64_t *clock;
+	const uint32_t *weights; /* as in the chunk; */
+	uint32_t before;         /* and of the references before */
+	size_t count;
 };
 
 enum mark_kind {
@@ -85,8 +95,8 @@ static inline const struct mark *nm_stream_front(const struct stream *s)
 	return s->marks_passed < s->marks.count && next->position == s->passed ? next : NULL;
 }
 
-/* The number of references up to the next mark or the end of the chunk. */
-size_t nm_stream_next(const struct stream *s, const struct nm_ref **ret_refs, const uint64_t **ret_clock);
+/* The references up to the next mark or the end of the chunk. */
+struct run nm_stream_next(const struct stream *s);
 void nm_stream_pass(struct nm_interleave *m, struct stream *s, size_t count);
 void nm_stream_pass_mark(struct nm_interleave *m, struct stream *s);
 void nm_stream_free(struct nm_interleave *m, struct stream *s);

@@ -33,20 +33,24 @@ static int pass_mark(struct nm_interleave *m, struct stream *s, const struct mar
 }
 
 /* How many of the next references have a total weight of at most `left`; *ret_weight: that weight. */
-static size_t measure(const struct nm_ref *refs, size_t count, uint64_t left, uint64_t *ret_weight)
+static size_t measure(const struct run *run, uint64_t left, uint64_t *ret_weight)
 {
-	uint64_t weight = 0;
-	size_t n = 0;
+	size_t first = 0, end = run->count; /* of those whose weight with all before may be `left` or more */
 
-	for (; n < count && weight < left; n++) {
-		const unsigned more = nm_ref_weight(&refs[n]);
+	/* References seldom weigh less than 1. */
+	if (left < end && run->weights[left - 1] - run->before >= left)
+		end = left;
+	while (first < end) {
+		const size_t middle = (first + end) / 2;
 
-		if (weight + more > left)
-			break;
-		weight += more;
+		if (run->weights[middle] - run->before < left)
+			first = middle + 1;
+		else
+			end = middle;
 	}
-	*ret_weight = weight;
-	return n;
+	first += first < run->count && run->weights[first] - run->before == left;
+	*ret_weight = first ? run->weights[first - 1] - run->before : 0;
+	return first;
 }
 
 /* The turn ends within a coalesced access: its remaining members are output one by one, in this turn and in
@@ -72,20 +76,19 @@ static int run_part(struct nm_interleave *m, struct stream *s, const struct nm_r
 /* Outputs references up to the end of the turn or the next mark. 1, 0 if there are none, or an error. */
 static int run_refs(struct nm_interleave *m, struct stream *s, uint64_t *left)
 {
-	const struct nm_ref *refs;
-	const uint64_t *clock;
+	const struct run next = nm_stream_next(s);
 	uint64_t weight;
-	size_t count = nm_stream_next(s, &refs, &clock), n;
+	size_t n;
 	int status;
 
-	if (!count)
+	if (!next.count)
 		return 0;
-	n = s->part ? 0 : measure(refs, count, *left, &weight);
+	n = s->part ? 0 : measure(&next, *left, &weight);
 	if (!n) {
-		status = run_part(m, s, refs, clock, left);
+		status = run_part(m, s, next.refs, next.clock, left);
 		return status ? status : 1;
 	}
-	status = nm_output_put(m, s, refs, clock, n);
+	status = nm_output_put(m, s, next.refs, next.clock, n);
 	*left -= weight;
 	nm_stream_pass(m, s, n);
 	return status ? status : 1;

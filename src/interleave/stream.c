@@ -26,11 +26,24 @@ static void give_chunk(struct nm_interleave *m, struct chunk *c)
 	m->spare = c;
 }
 
+/* Appends references to a chunk from its place `at` on. Returns their weight. One loop, since chunks are seldom
+ * in the host's caches. */
+static uint32_t fill(struct chunk *c, size_t at, const struct nm_ref *refs, size_t count)
+{
+	const uint32_t before = at ? c->weights[at - 1] : 0;
+	uint32_t weight = before;
+
+	for (size_t i = 0; i < count; i++) {
+		weight += nm_ref_weight(&refs[i]);
+		c->refs[at + i] = refs[i];
+		c->weights[at + i] = weight;
+	}
+	return weight - before;
+}
+
 int nm_stream_add(struct nm_interleave *m, struct stream *s, const struct nm_ref *refs, const uint64_t *clock,
 		  size_t count)
 {
-	for (size_t i = 0; i < count; i++)
-		m->since += nm_ref_weight(&refs[i]);
 	m->held_back += count;
 	s->added += count;
 	while (count) {
@@ -44,7 +57,7 @@ int nm_stream_add(struct nm_interleave *m, struct stream *s, const struct nm_ref
 			*(s->last ? &s->last->next : &s->first) = c;
 			s->last = c;
 		}
-		memcpy(s->last->refs + at, refs, n * sizeof *refs);
+		m->since += fill(s->last, at, refs, n);
 		if (clock) {
 			memcpy(s->last->clock + at, clock, n * sizeof *clock);
 			clock += n;
@@ -77,17 +90,21 @@ int nm_stream_mark(struct nm_interleave *m, struct stream *s, enum mark_kind kin
 	return nm_vec_push(&s->marks, mark);
 }
 
-size_t nm_stream_next(const struct stream *s, const struct nm_ref **ret_refs, const uint64_t **ret_clock)
+struct run nm_stream_next(const struct stream *s)
 {
 	const uint64_t end =
 	    s->marks_passed < s->marks.count ? s->marks.at[s->marks_passed].position : s->added;
 	const size_t at = s->refs_passed % CHUNK;
+	struct run run = {0};
 
 	if (end == s->passed)
-		return 0;
-	*ret_refs = s->first->refs + at;
-	*ret_clock = s->first->clock + at;
-	return end - s->passed < CHUNK - at ? end - s->passed : CHUNK - at;
+		return run;
+	run.refs = s->first->refs + at;
+	run.clock = s->first->clock + at;
+	run.weights = s->first->weights + at;
+	run.before = at ? s->first->weights[at - 1] : 0;
+	run.count = end - s->passed < CHUNK - at ? end - s->passed : CHUNK - at;
+	return run;
 }
 
 static void pass(struct nm_interleave *m, struct stream *s, size_t count)
@@ -96,6 +113,17 @@ static void pass(struct nm_interleave *m, struct stream *s, size_t count)
 		m->owed -= s->owed - s->passed < count ? s->owed - s->passed : count;
 	s->passed += count;
 	m->held_back -= count;
+}
+
+/* The host loads what the thread's next turn begins with, while other threads have theirs. */
+static void prefetch(const struct chunk *c, size_t at)
+{
+	enum { AHEAD = 32 /* references */, IN_LINE = 4 };
+	const size_t end = at + AHEAD < CHUNK ? at + AHEAD : CHUNK;
+
+	__builtin_prefetch(c->weights + at);
+	for (; at < end; at += IN_LINE)
+		__builtin_prefetch(c->refs + at);
 }
 
 void nm_stream_pass(struct nm_interleave *m, struct stream *s, size_t count)
@@ -110,6 +138,8 @@ void nm_stream_pass(struct nm_interleave *m, struct stream *s, size_t count)
 			s->last = NULL;
 		give_chunk(m, c);
 	}
+	if (s->first)
+		prefetch(s->first, s->refs_passed % CHUNK);
 }
 
 void nm_stream_pass_mark(struct nm_interleave *m, struct stream *s)
