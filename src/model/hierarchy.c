@@ -247,12 +247,16 @@ static void run_apart(struct nm_hierarchy *h, const struct nm_ref *refs, size_t 
 
 void nm_hierarchy_expect_uncounted(struct nm_hierarchy *h) { h->uncounted = 1; }
 
-void nm_hierarchy_expect(struct nm_hierarchy *h, const struct nm_ref *next)
+void nm_hierarchy_expect(struct nm_hierarchy *h, const struct nm_ref *next) { h->expected = next; }
+
+/* The running core will prefetch, on the host, the part of the next batch that lies where its own turn lies in
+ * this one. */
+static void expect(struct nm_hierarchy *h, size_t from)
 {
-	struct nm_cache *first = h->entry_levels[0].entry[0];
+	struct nm_cache *first = entry_levels_of(h, h->core)->entry[0];
 
 	if (first)
-		first->expected = next;
+		first->expected = h->expected ? h->expected + from : NULL;
 }
 
 /* The code of the unit that failed. */
@@ -300,6 +304,7 @@ int nm_hierarchy_run_turns(struct nm_hierarchy *h, const struct nm_ref *refs, co
 		nm_hierarchy_set_core(h, turns[i].core);
 		if (turns[i].synchronised)
 			nm_hierarchy_synchronise(h);
+		expect(h, from);
 		if (survey.grouped && (h->one_by_one || !survey.plain))
 			run_apart(h, refs + from, turns[i].end - from);
 		else

@@ -132,20 +132,22 @@ ALWAYS void look_ahead(struct nm_cache *c, const struct nm_ref *refs, const stru
 ALWAYS uint32_t count_some(struct nm_cache *c, const struct nm_ref *r, uint32_t count, struct shape shape,
 			   const struct block *b, uint32_t i)
 {
-	const uint64_t *const tags = c->tags;
+	const uint64_t *const tags = shape.coherent ? c->coherent->cleared[0] : c->tags;
 	const uint32_t *const predicted = c->predicted;
 	struct nm_residency *const residencies = c->residencies;
 	uint64_t *const timestamps = c->timestamps, head = c->shadow.head, now = c->shadow.now;
 	const uint64_t end = now + count;
 	uint32_t *const log = c->shadow.log;
+	uint64_t *const written = shape.coherent ? c->coherent->written : NULL;
 	/* Shifted so that one index, `now`, serves the block and the log. */
 	const uint64_t *const hints = (const void *)((uintptr_t)b->hint + (i - now) * sizeof *b->hint);
 	const uint64_t *const masks = hints + (b->mask - b->hint);
 
 	for (; now != end; now++, r++) {
 		uint64_t slot = predicted[(uint32_t)hints[now]];
+		const uint64_t tag = shape.coherent ? tags[2 * slot + (r->kind > 0)] : tags[slot];
 
-		if (__builtin_expect(tags[slot] != r->address >> shape.line_shift, 0))
+		if (__builtin_expect(tag != r->address >> shape.line_shift, 0))
 			break;
 		if (__builtin_expect(timestamps[slot] < head, 0))
 			head = enter_late(&c->shadow);
@@ -153,6 +155,9 @@ ALWAYS uint32_t count_some(struct nm_cache *c, const struct nm_ref *r, uint32_t 
 		timestamps[slot] = now;
 		serve(&residencies[slot], r);
 		residencies[slot].mask |= masks[now];
+		if (shape.coherent && r->kind)
+			note_written(c, &written[slot], r, masks[now],
+				     (unsigned)r->address & ((1u << shape.line_shift) - 1));
 	}
 	c->shadow.now = now;
 	return count - (uint32_t)(end - now);
@@ -161,12 +166,21 @@ ALWAYS uint32_t count_some(struct nm_cache *c, const struct nm_ref *r, uint32_t 
 static __attribute__((noinline)) uint32_t count_64(struct nm_cache *c, const struct nm_ref *refs,
 						   uint32_t count, const struct block *b, uint32_t i)
 {
-	return count_some(c, refs, count, (struct shape){8, 6}, b, i);
+	return count_some(c, refs, count, (struct shape){8, 6, 0}, b, i);
+}
+
+static __attribute__((noinline)) uint32_t count_cleared(struct nm_cache *c, const struct nm_ref *refs,
+							uint32_t count, const struct block *b, uint32_t i)
+{
+	return c->line_shift == 6 ? count_some(c, refs, count, (struct shape){0, 6, 1}, b, i)
+				  : count_some(c, refs, count, (struct shape){0, c->line_shift, 1}, b, i);
 }
 
 ALWAYS uint32_t count_hits(struct nm_cache *c, const struct nm_ref *refs, uint32_t count, struct shape shape,
 			   const struct block *b, uint32_t i)
 {
+	if (shape.coherent)
+		return count_cleared(c, refs, count, b, i);
 	return shape.line_shift == 6 && shape.ways == 8 ? count_64(c, refs, count, b, i)
 							: count_some(c, refs, count, shape, b, i);
 }
@@ -249,6 +263,21 @@ static __attribute__((noinline)) void take_segments(struct nm_cache *c, const st
 	}
 }
 
+/* Takes a reference that is not a hit at the predicted slot. */
+ALWAYS void take_other(struct nm_cache *c, const struct nm_ref *r, struct shape shape)
+{
+	if (shape.coherent)
+		take_coherent(c, r);
+	else if ((r->address & (c->spec.line - 1)) + r->size <= c->spec.line)
+		take_moved(c, r, shape);
+	else if (nm_ref_is_coalesced(r))
+		take_segments(c, r, shape);
+	else
+		take_any(c, r);
+	if (__builtin_expect(c->queue != NULL, 0))
+		nm_prefetch_issue(c->queue);
+}
+
 /* A load may evict a line that the first half has predicted; the second half compares the tag again. */
 ALWAYS void fast_loop(struct nm_cache *c, const struct nm_ref *refs, uint32_t count, struct shape shape)
 {
@@ -262,46 +291,44 @@ ALWAYS void fast_loop(struct nm_cache *c, const struct nm_ref *refs, uint32_t co
 			i += count_hits(c, refs + from + i, n - i, shape, &b, i);
 			if (i == n)
 				break;
-			const struct nm_ref *r = &refs[from + i];
-			if ((r->address & (c->spec.line - 1)) + r->size <= c->spec.line)
-				take_moved(c, r, shape);
-			else if (nm_ref_is_coalesced(r))
-				take_segments(c, r, shape);
-			else
-				take_any(c, r);
-			if (__builtin_expect(c->queue != NULL, 0))
-				nm_prefetch_issue(c->queue);
+			take_other(c, &refs[from + i], shape);
 		}
+	}
+}
+
+static void take_each(struct nm_cache *c, const struct nm_ref *refs, uint32_t count)
+{
+	for (uint32_t i = 0; i < count; i++) {
+		nm_cache_count(c, refs[i].weight, refs[i].kind);
+		if (c->coherent)
+			take_coherent(c, &refs[i]);
+		else
+			take_any(c, &refs[i]);
+		if (__builtin_expect(c->queue != NULL, 0))
+			nm_prefetch_issue(c->queue);
 	}
 }
 
 static void take_plain(struct nm_cache *c, const struct nm_ref *refs, uint32_t count)
 {
-	const int simple = c->predicted && c->first;
-
-	if (c->coherent)
-		take_coherent(c, refs, count);
-	else if (simple && c->ways == 8 && c->line_shift == 6)
-		fast_loop(c, refs, count, (struct shape){8, 6});
-	else if (simple && c->ways == 8)
-		fast_loop(c, refs, count, (struct shape){8, c->line_shift});
-	else if (simple && c->ways == 16)
-		fast_loop(c, refs, count, (struct shape){16, c->line_shift});
-	else if (simple && c->ways == 4)
-		fast_loop(c, refs, count, (struct shape){4, c->line_shift});
+	if (!c->predicted || !c->first)
+		take_each(c, refs, count);
+	else if (c->coherent)
+		fast_loop(c, refs, count, (struct shape){0, c->line_shift, 1});
+	else if (c->ways == 8 && c->line_shift == 6)
+		fast_loop(c, refs, count, (struct shape){8, 6, 0});
+	else if (c->ways == 8)
+		fast_loop(c, refs, count, (struct shape){8, c->line_shift, 0});
+	else if (c->ways == 16)
+		fast_loop(c, refs, count, (struct shape){16, c->line_shift, 0});
 	else
-		for (uint32_t i = 0; i < count; i++) {
-			nm_cache_count(c, refs[i].weight, refs[i].kind);
-			take_any(c, &refs[i]);
-			if (__builtin_expect(c->queue != NULL, 0))
-				nm_prefetch_issue(c->queue);
-		}
+		fast_loop(c, refs, count, (struct shape){4, c->line_shift, 0});
 	carry_on(c);
 }
 
 static void take_one(struct nm_cache *c, const struct nm_ref *r)
 {
-	if (c->sink || !nm_cache_asks_coherence(c, r) || !take_cleared_any(c, r, 1))
+	if (c->sink || !nm_cache_asks_coherence(c, r) || !take_cleared(c, r))
 		take_any(c, r);
 	carry_on(c);
 }

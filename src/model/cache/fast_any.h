@@ -24,6 +24,13 @@ static __attribute__((noinline, cold)) uint64_t enter_late(struct nm_shadow *r)
 	return r->head;
 }
 
+/* The next reference to the line will probably find it at this slot. */
+ALWAYS void predict(const struct nm_cache *c, uint64_t line, uint32_t slot)
+{
+	if (c->predicted)
+		c->predicted[nm_cache_guess(line)] = slot;
+}
+
 /* The bytes [address, address + bytes) of a line are referenced. 1 if it is not here; `earlier`: nor was
  * another line of the reference. */
 ALWAYS unsigned take_line(struct nm_cache *c, const struct nm_ref *r, uint64_t address, unsigned bytes,
@@ -54,6 +61,7 @@ ALWAYS unsigned take_line(struct nm_cache *c, const struct nm_ref *r, uint64_t a
 	}
 	nm_residency_serve(&c->residencies[slot], write, r->weight);
 	nm_cache_mark(c, slot, (unsigned)(address & (c->spec.line - 1)), bytes);
+	predict(c, line, slot);
 	if (coherent)
 		nm_coherence_touch(c, slot, (int)write);
 	return (unsigned)missed;

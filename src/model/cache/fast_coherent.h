@@ -3,8 +3,9 @@
  * fast_coherent.h - references to fast levels that a protocol keeps coherent.
  *
  * Most of the time a line concerns one core. So a hit does not ask coherence if that has cleared the line for
- * what the core does (struct nm_coherent_level); everything else goes through take_any, line by line. Misses
- * are passed on at once, so that the levels and the directory agree on what is where.
+ * what the core does (struct nm_coherent_level). The hot loop (fast.c) takes such hits at predicted slots;
+ * this file takes everything else, line by line. Misses are passed on at once, so that the levels and the
+ * directory agree on what is where.
  */
 #ifndef NM_FAST_COHERENT_H
 #define NM_FAST_COHERENT_H
@@ -12,88 +13,53 @@
 #include "coalesced.h"
 #include "fast_any.h"
 
-/* Bytes from its address on that a reference writes, a bit each. */
-ALWAYS uint64_t bytes_written(const struct nm_cache *c, const struct nm_ref *r)
+/* Notes the bytes that a reference writes to a cleared line: those of `mask`, or some of them if it is
+ * coalesced. `first` is its first byte. */
+ALWAYS void note_written(const struct nm_cache *c, uint64_t *written, const struct nm_ref *r, uint64_t mask,
+			 unsigned first)
 {
-	return nm_ref_is_coalesced(r) ? nm_coalesced_at(c->coalesced, r->attr)->written : low_bits(r->size);
+	if (r->weight > 1)
+		mask &= nm_coalesced_at(c->coalesced, r->attr)->written << first;
+	*written |= mask;
 }
 
-/* Takes references, coalesced ones too, up to the first that does not lie within a line that is cleared for
- * it; the log has room for them. Returns how many it took. */
-ALWAYS uint32_t take_cleared(struct nm_cache *c, const struct nm_ref *refs, uint32_t count,
-			     struct shape shape)
+/* Takes a reference if it lies within a line that is cleared for it; else returns 0. */
+static __attribute__((noinline)) int take_cleared(struct nm_cache *c, const struct nm_ref *r)
 {
-	const unsigned shift = shape.line_shift ? shape.line_shift : c->line_shift, line = 1u << shift;
-	const uint8_t *const clear = c->coherent->clear;
-	uint64_t *const written = c->coherent->written, *const timestamps = c->timestamps;
-	struct nm_residency *const residencies = c->residencies;
-	uint64_t now = c->shadow.now, head = c->shadow.head;
-	uint32_t *const log = c->shadow.log;
-	const struct nm_ref *r = refs;
+	const uint64_t line = r->address >> c->line_shift;
+	const unsigned first = (unsigned)(r->address & (c->spec.line - 1));
+	const unsigned writes = r->kind == NM_REF_FETCH ? 0 : r->kind;
+	const uint64_t mask = low_bits(r->size) << first;
+	const uint32_t slot = find(c, line, any_shape);
 
-	for (; r != refs + count; r++, now++) {
-		const unsigned writes = r->kind == NM_REF_FETCH ? 0 : r->kind;
-		const unsigned first = (unsigned)r->address & (line - 1);
-		const uint32_t slot = find(c, r->address >> shift, shape);
-
-		if (slot == NM_NO_SLOT || first + r->size > line ||
-		    !(clear[slot] & (writes ? NM_CLEAR_WRITE : NM_CLEAR_READ)))
-			break;
-		if (__builtin_expect(timestamps[slot] < head, 0))
-			head = enter_late(&c->shadow);
-		log[now] = slot;
-		timestamps[slot] = now;
-		residencies[slot].writes += writes;
-		residencies[slot].served += r->weight;
-		residencies[slot].mask |= low_bits(r->size) << first;
-		if (writes)
-			written[slot] |= bytes_written(c, r) << first;
-	}
-	c->shadow.now = now;
-	return (uint32_t)(r - refs);
+	if (slot == NM_NO_SLOT || first + r->size > c->spec.line ||
+	    c->coherent->cleared[slot][writes > 0] != line)
+		return 0;
+	reserve(&c->shadow, 1);
+	touch(c, slot);
+	c->residencies[slot].writes += writes;
+	c->residencies[slot].served += r->weight;
+	c->residencies[slot].mask |= mask;
+	if (writes)
+		note_written(c, &c->coherent->written[slot], r, mask, first);
+	predict(c, line, slot);
+	return 1;
 }
 
-static __attribute__((noinline)) uint32_t take_cleared_8(struct nm_cache *c, const struct nm_ref *refs,
-							 uint32_t count)
-{
-	return take_cleared(c, refs, count, (struct shape){8, 6});
-}
-
-static uint32_t take_cleared_any(struct nm_cache *c, const struct nm_ref *refs, uint32_t count)
-{
-	reserve(&c->shadow, count);
-	return c->ways == 8 && c->line_shift == 6 ? take_cleared_8(c, refs, count)
-						  : take_cleared(c, refs, count, any_shape);
-}
-
-/* A reference that is not, one by one if it is coalesced. */
-static __attribute__((noinline)) void take_uncleared(struct nm_cache *c, const struct nm_ref *r)
+/* Takes a reference. If its line is not cleared, members of a coalesced one are taken one by one. */
+static __attribute__((noinline)) void take_coherent(struct nm_cache *c, const struct nm_ref *r)
 {
 	const struct nm_coalesced *g = nm_ref_is_coalesced(r) ? nm_coalesced_at(c->coalesced, r->attr) : NULL;
 
+	if (take_cleared(c, r))
+		return;
 	if (!g)
 		take_any(c, r);
 	for (uint32_t i = 0; g && i < g->members; i++) {
 		const struct nm_ref single = nm_coalesced_member_ref(r, &g->member[i]);
 
-		if (!take_cleared_any(c, &single, 1))
+		if (!take_cleared(c, &single))
 			take_any(c, &single);
-	}
-}
-
-static void take_coherent(struct nm_cache *c, const struct nm_ref *refs, uint32_t count)
-{
-	uint64_t references = 0, writes = 0;
-
-	for (uint32_t i = 0; i < count; i++) {
-		references += refs[i].weight;
-		writes += refs[i].kind;
-	}
-	nm_cache_count(c, references, writes);
-	for (uint32_t i = 0; i < count; i++) {
-		i += take_cleared_any(c, refs + i, count - i);
-		if (i < count)
-			take_uncleared(c, &refs[i]);
 	}
 }
 

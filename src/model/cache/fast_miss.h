@@ -17,6 +17,7 @@
 /* Constants for which a copy of a function is specialised. */
 struct shape {
 	unsigned ways, line_shift; /* 0: any */
+	int coherent;              /* a protocol keeps the level coherent */
 };
 static const struct shape any_shape;
 

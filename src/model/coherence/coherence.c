@@ -65,15 +65,21 @@ int nm_coherence_enter(struct nm_cache *c, unsigned side)
 				 !(c->next && c->next->coherent);
 	}
 	as->written = calloc(c->slots, sizeof *as->written);
-	as->clear = calloc(c->slots, sizeof *as->clear);
-	return as->written && as->clear ? 0 : NM_ENOMEM;
+	as->cleared = malloc((c->slots + 1) * sizeof *as->cleared);
+	as->is_private = calloc(c->slots, sizeof *as->is_private);
+	if (!as->written || !as->cleared || !as->is_private)
+		return NM_ENOMEM;
+	for (uint32_t slot = 0; slot <= c->slots; slot++)
+		nm_coherence_clear(c, slot, 0, 0);
+	return 0;
 }
 
 static void free_levels(struct nm_private_levels *own)
 {
 	for (unsigned i = 0; i < 2 * NM_MAX_DEPTH; i++) {
-		free(own->as[i].clear);
+		free(own->as[i].cleared);
 		free(own->as[i].written);
+		free(own->as[i].is_private);
 	}
 }
 
@@ -95,6 +101,12 @@ void nm_coherence_free(struct nm_coherence *x)
 
 /* ---- cleared lines --------------------------------------------------------------------------------- */
 
+void nm_coherence_clear(struct nm_cache *c, uint32_t slot, int read, int write)
+{
+	c->coherent->cleared[slot][0] = read ? c->tags[slot] : NM_NO_LINE;
+	c->coherent->cleared[slot][1] = write ? c->tags[slot] : NM_NO_LINE;
+}
+
 static int may(const struct nm_copy *copy, int write)
 {
 	return write ? copy->state == NM_COPY_MODIFIED : copy->state != NM_COPY_NONE && !copy->stale;
@@ -103,11 +115,10 @@ static int may(const struct nm_copy *copy, int write)
 /* Clears the line at a slot for what its core may do, unless each touch of it has to be seen. */
 static void clear_line(struct nm_cache *c, uint32_t slot, struct nm_copy *copy)
 {
-	struct nm_coherent_level *as = c->coherent;
-
-	if (!as->written || slot == NM_NO_SLOT || copy->fresh || copy->latent || nm_copy_is_contended(copy))
+	if (!c->coherent->written || slot == NM_NO_SLOT || copy->fresh || copy->latent ||
+	    nm_copy_is_contended(copy))
 		return;
-	as->clear[slot] = (uint8_t)((may(copy, 0) ? NM_CLEAR_READ : 0) | (may(copy, 1) ? NM_CLEAR_WRITE : 0));
+	nm_coherence_clear(c, slot, may(copy, 0), may(copy, 1));
 	copy->cleared = 1;
 }
 
@@ -120,7 +131,8 @@ static void unclear_line(struct nm_cache *c, uint64_t line, uint32_t slot, struc
 	if (copy)
 		nm_copy_mask(x, copy, NM_MASK_WRITTEN)[first / 64] |= as->written[slot] << first % 64;
 	as->written[slot] = 0;
-	as->clear[slot] = 0;
+	as->is_private[slot] = 0;
+	nm_coherence_clear(c, slot, 0, 0);
 }
 
 void nm_coherence_unclear(struct nm_coherence *x, struct nm_copy *copy)
@@ -307,7 +319,7 @@ void nm_coherence_left(struct nm_cache *c, uint64_t line, uint32_t slot)
 	const int noted = c->coherent->written && slot != NM_NO_SLOT;
 	struct nm_copy *copy;
 
-	if (noted && c->coherent->clear[slot] & NM_CLEAR_PRIVATE) {
+	if (noted && c->coherent->is_private[slot]) {
 		unclear_line(c, line, slot, NULL);
 		return;
 	}

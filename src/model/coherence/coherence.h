@@ -98,17 +98,17 @@ static inline int nm_copy_is_contended(const struct nm_copy *copy)
 	return (copy->page->contended & nm_directory_bit(copy->block)) != 0;
 }
 
-enum { NM_CLEAR_READ = 1, NM_CLEAR_WRITE = 2, NM_CLEAR_PRIVATE = 4 /* the line is of a private page */ };
-
 /* The coherence state of a private level; the level points to it. */
 struct nm_coherent_level {
 	struct nm_coherence *coherence;
 	unsigned number; /* of the level, among the core's levels */
 	int entry[2];    /* whether the program's data, and its fetches, enter here */
-	/* Of fast levels where references enter, by slot: what the core may do with the line without
-	 * nm_coherence_acquire (NM_CLEAR_*), and a bit for each byte that it wrote so. */
-	uint8_t *clear;
+	/* Of fast levels where references enter, by slot: the line if the core may read [0] or write [1] it
+	 * without nm_coherence_acquire, else NM_NO_LINE; a bit for each byte that it wrote so; whether the
+	 * line is of a private page. */
+	uint64_t (*cleared)[2]; /* with a last one that matches no line */
 	uint64_t *written;
+	uint8_t *is_private;
 };
 
 struct nm_private_levels {
@@ -166,6 +166,9 @@ void nm_coherence_left(struct nm_cache *cache, uint64_t line, uint32_t slot);
 
 /* Sets the state of the copy and adds it to the core's valid copies. */
 void nm_coherence_list(struct nm_coherence *coherence, struct nm_copy *copy, enum nm_copy_state state);
+
+/* Clears the line at a slot, or does so no longer, for what its core may do. */
+void nm_coherence_clear(struct nm_cache *cache, uint32_t slot, int read, int write);
 
 /* The lines of the copy are no longer cleared; the copy's mask gets the bytes that were written to them. */
 void nm_coherence_unclear(struct nm_coherence *coherence, struct nm_copy *copy);

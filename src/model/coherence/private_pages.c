@@ -110,7 +110,6 @@ void nm_private_touch(struct nm_coherence *x, struct nm_cache *c, uint32_t slot,
 
 	if (write)
 		nm_coherence_mark(x, &as->written[slot]);
-	as->clear[slot] = NM_CLEAR_PRIVATE | NM_CLEAR_READ;
-	if (as->written[slot] || !is_at_edge(c->tags[slot]))
-		as->clear[slot] |= NM_CLEAR_WRITE;
+	as->is_private[slot] = 1;
+	nm_coherence_clear(c, slot, 1, as->written[slot] || !is_at_edge(c->tags[slot]));
 }

@@ -7,7 +7,7 @@
  * EXCLUSIVE; the key that loaded it is that of its residency. So private pages need a protocol with an
  * EXCLUSIVE state and a single private data level, with lines as long as a block.
  *
- * Invariant: the clear bits of a line have NM_CLEAR_PRIVATE if and only if its page is private to the core.
+ * Invariant: a line is marked `is_private` if and only if its page is private to the core.
  */
 #ifndef NM_PRIVATE_PAGES_H
 #define NM_PRIVATE_PAGES_H

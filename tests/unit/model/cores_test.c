@@ -212,12 +212,14 @@ static void test_private(void **state)
 static void test_one_core_of_many(void **state)
 {
 	static const char *const specs[] = {"L1d=1K,2,64:L2=4K,4,64",
+					    "L1d=1K,2,64,protocol=mesi:L2=4K,4,64,prefetch=next",
+					    "L1d=1K,4,64,protocol=mesi:L2=4K,4,64,prefetch=next",
 					    "L1d=1K,2,64:L2=4K,4,64,inclusion=inclusive",
 					    "L1d=1K,2,64:L2=4K,4,64,inclusion=exclusive:L3=16K,4,64"};
 	static struct nm_ref refs[REFS];
 	static unsigned cores[REFS], zero[REFS];
 	(void)state;
-	for (unsigned s = 0; s < 3; s++) {
+	for (unsigned s = 0; s < sizeof specs / sizeof *specs; s++) {
 		uint64_t many[LEVELS][ATTRS][FIELDS] = {0}, one[LEVELS][ATTRS][FIELDS] = {0};
 
 		make_stream(refs, cores, s + 9);
