@@ -195,46 +195,30 @@ static Bool took_place(const struct nm_sampled_thread *t, const struct nm_sample
 	return !(access->flags & NM_WIRE_GUARDED) || t->window[access->window] != 0;
 }
 
-/* All references from the beginning of the position's block to its exit. */
-static void look_at_block(const struct nm_sampled_thread *t, ThreadId thread)
+/* The references between the exit before this position, or the beginning of its block, and the position. */
+static void look_at_exit(const struct nm_sampled_thread *t, ThreadId thread, ULong position)
 {
-	const struct code_block *block = VG_(indexXA)(blocks, (Word)(t->position >> 8));
-	const struct nm_sampled_exit *exit = &block->exit[t->position & 0xff];
+	const struct code_block *block = VG_(indexXA)(blocks, (Word)(position >> 8));
+	const struct nm_sampled_exit *exit = &block->exit[position & 0xff];
+	const UInt first = exit == block->exit ? 0 : exit[-1].accesses;
 	const Addr calls = t->calls + (exit->returned ? NM_CALL_BYTES : 0);
 	const ULong now = clock + (ULong)(loaded - t->countdown);
 	UInt i, took = 0;
 
-	for (i = 0; i < exit->accesses; i++)
+	for (i = first; i < exit->accesses; i++)
 		took += took_place(t, &block->access[i]);
-	for (i = 0, clock = now - took; i < exit->accesses; i++)
+	for (i = first, clock = now - took; i < exit->accesses; i++)
 		if (took_place(t, &block->access[i])) {
 			look_at(&block->access[i], address_of(t, &block->access[i]), thread, calls);
 			clock++;
 		}
 }
 
-static void set_countdown(void)
+static void set_countdown(ULong most)
 {
-	ULong left = next_sample - clock;
+	const ULong left = next_sample - clock;
 
-	loaded = countdown = paused || left > MAX_COUNTDOWN ? MAX_COUNTDOWN : (Long)left;
-}
-
-static void catch_up(struct nm_sampled_thread *t, ThreadId thread)
-{
-	if (t->due < 0 && !paused)
-		look_at_block(t, thread);
-	else if (!paused)
-		clock += (ULong)(loaded - t->countdown);
-	set_countdown();
-	t->due = 0;
-	t->countdown = countdown;
-	t->calls = nm_call_stack_make_room(thread, t->calls);
-}
-
-void nm_sampling_due(VexGuestAMD64State *state)
-{
-	catch_up((struct nm_sampled_thread *)(state + 1), VG_(get_running_tid)());
+	loaded = countdown = paused || left > most ? (Long)most : (Long)left;
 }
 
 /* ---- Threads ---- */
@@ -249,6 +233,28 @@ static void write_state(ThreadId thread, const struct nm_sampled_thread *t)
 	VG_(set_shadow_regs_area)(thread, 1, 0, offsetof(struct nm_sampled_thread, window), (const UChar *)t);
 }
 
+/* Sets the countdown anew. */
+static void go_on(ThreadId thread, struct nm_sampled_thread *t, ULong most)
+{
+	set_countdown(most);
+	t->countdown = countdown;
+	t->calls = nm_call_stack_make_room(thread, t->calls);
+	write_state(thread, t);
+}
+
+VG_REGPARM(1) void nm_sampling_due(ULong position)
+{
+	const ThreadId thread = VG_(get_running_tid)();
+	const ULong sample = next_sample;
+	struct nm_sampled_thread t;
+
+	read_state(thread, &t);
+	if (!paused)
+		look_at_exit(&t, thread, position);
+	/* The rest of the superblock may touch a new watched line by a window that was looked at before. */
+	go_on(thread, &t, next_sample == sample ? MAX_COUNTDOWN : 0);
+}
+
 void nm_sampling_thread_begins(ThreadId thread)
 {
 	struct nm_sampled_thread t = {.countdown = countdown, .calls = nm_call_stack_new(thread)};
@@ -261,7 +267,6 @@ void nm_sampling_thread_runs(ThreadId thread)
 	struct nm_sampled_thread t;
 
 	read_state(thread, &t);
-	t.due = 0;
 	t.countdown = countdown;
 	write_state(thread, &t);
 }
@@ -271,8 +276,9 @@ void nm_sampling_thread_stops(ThreadId thread)
 	struct nm_sampled_thread t;
 
 	read_state(thread, &t);
-	catch_up(&t, thread);
-	write_state(thread, &t);
+	if (!paused)
+		clock += (ULong)(loaded - t.countdown);
+	go_on(thread, &t, MAX_COUNTDOWN);
 }
 
 /* ---- Streams ---- */
@@ -290,7 +296,7 @@ void nm_sampling_begin(void)
 	random_state = (ULong)nm_sampling_seed * 0x9e3779b97f4a7c15ull | 1;
 	clock = 0;
 	next_sample = gap();
-	set_countdown();
+	set_countdown(MAX_COUNTDOWN);
 	nm_record(NM_WIRE_SAMPLING, 0, 3, words);
 }
 
@@ -299,5 +305,5 @@ void nm_sampling_tell_clock(void) { nm_record(NM_WIRE_CLOCK, 0, 1, &clock); }
 void nm_sampling_measure(Bool on)
 {
 	paused = !on;
-	set_countdown();
+	set_countdown(MAX_COUNTDOWN);
 }

@@ -18,9 +18,7 @@
 #define MAX_SAMPLED_EXITS 255u
 
 struct nm_sampled_thread {
-	Long due;       /* negative: look at what has run since the position's block began */
 	Long countdown; /* references until the next sample */
-	ULong position; /* nm_sampled_position of the exit that was passed last */
 	Addr calls;     /* top of the stack of calls (call_stack.c) */
 	Addr window[MAX_WINDOWS];
 };
@@ -73,8 +71,9 @@ Addr nm_sampling_filter(void);
 UInt nm_sampling_shift(void);
 ULong nm_sampling_mask(void);
 
-/* Called from translated code when `due` is negative. */
-void nm_sampling_due(VexGuestAMD64State *state);
+/* Called from translated code at the exit with this position, if the countdown is negative or an address before
+ * it met a mark. */
+VG_REGPARM(1) void nm_sampling_due(ULong position);
 
 /* Starts a new stream: no line is watched. */
 void nm_sampling_begin(void);

@@ -2,10 +2,8 @@
  *
  * sampled_block.c - makes a superblock count its references and check whether one touches a watched line.
  *
- * Nothing is sent. Each exit stores its progress: the countdown less the references, the position, and `due`,
- * which is negative if the countdown has run out or an address hit the filter. The next superblock that
- * touches memory tests it first, where no host register holds a register of the program, so the test costs
- * one compare unless it makes the call.
+ * Nothing is sent. Each exit takes the references before it from the countdown, and makes a call if the
+ * countdown has run out or an address has met a mark in the filter.
  *
  * Accesses whose addresses differ by a constant (offsets.c) and that lie within a line's length of each other
  * share a *window*: one word for the address and one lookup in the filter, which covers the line of the
@@ -131,24 +129,35 @@ static void place_accesses(void)
 
 static void begin_block(void)
 {
-	IRDirty *due = unsafeIRDirty_0_N(0, "nm_sampling_due", VG_(fnptr_to_fnentry)(&nm_sampling_due),
-					 mkIRExprVec_1(IRExpr_GSPTR()));
-
-	due->guard = nm_emit_value(
-	    Ity_I1, IRExpr_Binop(Iop_CmpLT64S, emit_get(NM_SAMPLED_OFFSET(due)), nm_constant(0)));
-	due->nFxState = 1;
-	VG_(memset)(&due->fxState[0], 0, sizeof due->fxState[0]);
-	due->fxState[0].fx = Ifx_Modify;
-	due->fxState[0].offset = (UShort)NM_SAMPLED_OFFSET(due);
-	due->fxState[0].size = offsetof(struct nm_sampled_thread, window);
-	nm_emit(IRStmt_Dirty(due));
 	block.open = True;
 	block.number = nm_sampled_block_new();
 	block.accesses = block.exits = block.windows = block.placed = block.committed = block.counted = 0;
 	block.hits = NULL;
 }
 
-/* Stores the progress before an exit. */
+static void add_effect(IRDirty *call, IREffect effect, Int offset, SizeT bytes)
+{
+	call->fxState[call->nFxState].fx = effect;
+	call->fxState[call->nFxState].offset = (UShort)offset;
+	call->fxState[call->nFxState].size = (UShort)bytes;
+	call->nFxState++;
+}
+
+/* Calls nm_sampling_due if the word is negative. */
+static void emit_due(IRExpr *word, ULong position)
+{
+	IRDirty *due = unsafeIRDirty_0_N(1, "nm_sampling_due", VG_(fnptr_to_fnentry)(&nm_sampling_due),
+					 mkIRExprVec_1(nm_constant(position)));
+
+	due->guard = nm_emit_value(Ity_I1, IRExpr_Binop(Iop_CmpLT64S, word, nm_constant(0)));
+	VG_(memset)(due->fxState, 0, sizeof due->fxState);
+	add_effect(due, Ifx_Modify, NM_SAMPLED_OFFSET(countdown), offsetof(struct nm_sampled_thread, window));
+	add_effect(due, Ifx_Read, NM_SAMPLED_OFFSET(window), block.windows * sizeof(Addr));
+	add_effect(due, Ifx_Read, offsetof(VexGuestAMD64State, guest_RSP), sizeof(Addr));
+	nm_emit(IRStmt_Dirty(due));
+}
+
+/* Counts the references before an exit. */
 static void commit(Bool returned)
 {
 	const Int countdown = NM_SAMPLED_OFFSET(countdown);
@@ -159,10 +168,8 @@ static void commit(Bool returned)
 	place_accesses();
 	left = emit_difference(emit_get(countdown), nm_constant(block.counted));
 	nm_emit(IRStmt_Put(countdown, left));
-	nm_emit(IRStmt_Put(NM_SAMPLED_OFFSET(position),
-			   nm_constant(nm_sampled_position(block.number, block.exits))));
-	nm_emit(IRStmt_Put(NM_SAMPLED_OFFSET(due),
-			   nm_emit_value(Ity_I64, IRExpr_Binop(Iop_Or64, left, block.hits))));
+	emit_due(nm_emit_value(Ity_I64, IRExpr_Binop(Iop_Or64, left, block.hits)),
+		 nm_sampled_position(block.number, block.exits));
 	block.exit[block.exits++] = (struct nm_sampled_exit){(UShort)block.accesses, returned};
 	block.committed = block.accesses;
 	block.counted = 0;
