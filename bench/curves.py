@@ -3,7 +3,8 @@
 """curves.py - how right miss-ratio curves are, and what they cost.
 
     bench/curves.py accuracy        estimates beside simulated caches (docs/curves-evaluation.md), some minutes a program on a busy machine
-    bench/curves.py cost            time of sampled recordings and of --distances
+    bench/curves.py sampling        time of whole sampled recordings, of short and of long runs, some minutes a program
+    bench/curves.py distances       time of --distances
     options: --only PROGRAMS, --scale N, --rounds N, --nearmiss FILE, --svg FILE, --from FILE
 
 Accuracy repeats the evaluation of the StatCache paper (Berg and Hagersten, ISPASS 2004): lines of 32 bytes, 2 KB to 4 MB.
@@ -294,7 +295,7 @@ def accuracy(options, nearmiss):
         with open(options.stored, encoding="utf-8") as f:
             results = json.load(f)
     else:
-        programs, _ = workloads.make(options.work, options.scale, ("tools", "pointers", "arrays", "objects"))
+        programs, _ = workloads.make(options.work, options.scale or 0.06, ("tools", "pointers", "arrays", "objects"))
         wanted = options.only.split(",") if options.only else PROGRAMS
         results = {}
         for w in programs:
@@ -314,40 +315,70 @@ def accuracy(options, nearmiss):
 
 # ---- cost ------------------------------------------------------------------------------------------
 
+LENGTHS = [1.0, 4.0]  # scales of inputs: 0.1 to 0.2 s natively, and four times as much work
 
-def cost(options, nearmiss):
-    valgrind = run.find_valgrind()
-    spec = ["--cache", run.SPEC, "-q", "-o", "cost.nmp"]
-    table = {"native": [], "none": [valgrind, "-q", "--tool=none"],
-             "sampled": [nearmiss, "record", *spec, "--sample", "1e-4", "--"],
-             "record": [nearmiss, "record", *spec, "--"],
-             "distances": [nearmiss, "record", *spec, "--distances", "--"]}
-    programs, _ = workloads.make(options.work, options.scale, ("tools", "pointers", "arrays", "objects"))
-    programs = [w for w in programs if not options.only or w.name in options.only.split(",")]
+
+def chosen_programs(options, scale):
+    """In a folder for each scale, which it enters."""
+    folder = os.path.join(options.work, f"cost-{scale:g}")
+    programs, _ = workloads.make(folder, scale, ("tools", "pointers", "arrays", "objects"))
+    return [w for w in programs if not options.only or w.name in options.only.split(",")]
+
+
+def rounds_of(options, table, workload):
+    """Figures of each contender in each round; names are kept from a round before."""
     names = os.path.join(os.getcwd(), "names")
     lots = random.Random(0)
-    rows = [["program", "sampled / none, wall", "CPU", "sampled / native, wall", "--distances / record, wall", "CPU"]]
-    for w in programs:
-        rounds = []
-        for before in list(table.values())[2:]:  # names are kept from here on
-            run.measure(before + w.argv, w.stdin, before[0], names)
-        for _ in range(options.rounds):
-            rounds.append({name: run.measure(table[name] + w.argv, w.stdin, "", names)
-                           for name in lots.sample(list(table), len(table))})
-        ratio = lambda a, b, what: statistics.median(r[a][what] / r[b][what] for r in rounds)
-        rows.append([w.name] + [ratio(*of) for of in (("sampled", "none", "wall"), ("sampled", "none", "cpu"),
-                                                      ("sampled", "native", "wall"), ("distances", "record", "wall"),
-                                                      ("distances", "record", "cpu"))])
-        print(" ".join(f"{c:.2f}" if isinstance(c, float) else c for c in rows[-1]), file=sys.stderr, flush=True)
-    rows.append(["median"] + [statistics.median(row[n] for row in rows[1:]) for n in range(1, 6)])
-    print(run.render([[f"{c:.2f}" if isinstance(c, float) else c for c in row] for row in rows], "markdown"))
+    for before in table.values():
+        if "record" in before:
+            run.measure(before + workload.argv, workload.stdin, before[0], names)
+    return [{name: run.measure(table[name] + workload.argv, workload.stdin, "", names)
+             for name in lots.sample(list(table), len(table))} for _ in range(options.rounds)]
+
+
+def cost_row(rounds, name, ratios):
+    row = [name] + [statistics.median(r[over][what] / r[under][what] for r in rounds) for over, under, what in ratios]
+    print(" ".join(f"{c:.2f}" if isinstance(c, float) else c for c in row), file=sys.stderr, flush=True)
+    return row
+
+
+def print_costs(heading, rows):
+    columns = range(1, len(heading))
+    rows = [*rows, ["median"] + [statistics.median(row[n] for row in rows) for n in columns],
+            ["largest"] + [max(row[n] for row in rows) for n in columns]]
+    print(run.render([heading] + [[f"{c:.2f}" if isinstance(c, float) else c for c in row] for row in rows], "markdown"))
+
+
+def record(nearmiss, *options):
+    return [nearmiss, "record", "--cache", run.SPEC, "-q", "-o", "cost.nmp", *options, "--"]
+
+
+def sampling(options, nearmiss):
+    table = {"native": [], "none": [run.find_valgrind(), "-q", "--tool=none"], "sampled": record(nearmiss, "--sample", "1e-4")}
+    rows = []
+    for scale in [options.scale] if options.scale else LENGTHS:
+        for w in chosen_programs(options, scale):
+            rounds = rounds_of(options, table, w)
+            seconds = statistics.median(r["none"]["cpu"] for r in rounds)
+            row = cost_row(rounds, f"{w.name} x {scale:g}", [("sampled", "none", "wall"), ("sampled", "none", "cpu"),
+                                                             ("sampled", "native", "cpu")])
+            rows.append([row[0], seconds, *row[1:]])
+    print_costs(["program", "none, CPU s", "sampled / none, wall", "CPU", "sampled / native, CPU"], rows)
+
+
+def distances(options, nearmiss):
+    table = {"record": record(nearmiss), "distances": record(nearmiss, "--distances")}
+    rows = [cost_row(rounds_of(options, table, w), w.name, [("distances", "record", "wall"), ("distances", "record", "cpu")])
+            for w in chosen_programs(options, options.scale or LENGTHS[0])]
+    print_costs(["program", "--distances / record, wall", "CPU"], rows)
 
 
 def main():
     parser = argparse.ArgumentParser(description="How right miss-ratio curves are, and what they cost.")
-    parser.add_argument("what", choices=["accuracy", "cost"])
+    parser.add_argument("what", choices=["accuracy", "sampling", "distances"])
     parser.add_argument("--only", help="programs, separated by commas")
-    parser.add_argument("--scale", type=float, default=None, help="of the inputs (0.06 for accuracy, 1 for cost)")
+    parser.add_argument("--scale", type=float, default=None, help="of the inputs (0.06 for accuracy, 1 and 4 for sampling, 1 for "
+                        "distances)")
     parser.add_argument("--rounds", type=int, default=3)
     parser.add_argument("--nearmiss", help="the executable (default: build/src/cli/nearmiss, then the PATH)")
     parser.add_argument("--work", default=os.path.join(run.TOP, "build-bench"), help="folder for inputs and outputs")
@@ -355,8 +386,7 @@ def main():
     parser.add_argument("--from", dest="stored", type=os.path.abspath, help="tables of stored results (curves.json)")
     options = parser.parse_args()
     nearmiss = run.find_nearmiss(options.nearmiss)
-    options.scale = options.scale or (0.06 if options.what == "accuracy" else 1.0)
-    (accuracy if options.what == "accuracy" else cost)(options, nearmiss)
+    {"accuracy": accuracy, "sampling": sampling, "distances": distances}[options.what](options, nearmiss)
 
 
 if __name__ == "__main__":

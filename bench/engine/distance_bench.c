@@ -1,13 +1,14 @@
 /* SPDX-License-Identifier: MIT
  *
  * distance_bench.c - references per second of the exact stack of lines and of SHARDS on one thread, and the
- * memory that a line of footprint takes: CPU time over a whole stream, from an empty stack on.
+ * memory that a line of footprint takes, or all of SHARDS: CPU time over a whole stream, from an empty stack on.
  *
  *     distance_bench [REFERENCES [FOOTPRINT IN MIB [PART OF A STREAM'S NAME]]]
  *
  * Touches are counted as the pass does, by 64 keys. Lines have 64 bytes. A footprint of 1024 MiB needs 700
  * MB.
  */
+#include <malloc.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -143,8 +144,9 @@ static void measure_exact(size_t kind, uint64_t references, uint64_t footprint)
 	if (!e.stack || !e.histograms)
 		fail();
 	seconds = time_stream(kind, references, footprint, count_exactly, &e);
-	printf("%-8s exact       %8.1f M references/s  %9llu lines  %5.1f bytes a line\n", streams[kind].name,
-	       (double)references / seconds * 1e-6, (unsigned long long)nm_stack_lines(e.stack),
+	printf("%-8s exact             %8.1f M references/s  %9llu lines  %5.1f bytes a line\n",
+	       streams[kind].name, (double)references / seconds * 1e-6,
+	       (unsigned long long)nm_stack_lines(e.stack),
 	       (double)nm_stack_bytes(e.stack) / (double)nm_stack_lines(e.stack));
 	fflush(stdout);
 	nm_stack_free(e.stack);
@@ -172,18 +174,28 @@ static void count_samples(void *model, const uint64_t *lines, uint64_t first)
 		fail();
 }
 
+static double mebibytes_in_use(void)
+{
+	const struct mallinfo2 m = mallinfo2();
+
+	return (double)(m.uordblks + m.hblkhd) / (1 << 20);
+}
+
 /* All keys are of one object. */
 static void measure_shards(size_t kind, uint64_t references, uint64_t footprint,
 			   const struct nm_estimator *estimator, double rate)
 {
 	static const uint32_t objects[KEYS + 1];
 	const struct nm_estimator_setup setup = {.rate = rate};
+	const double before = mebibytes_in_use();
 	struct sampled s = {.estimator = estimator};
+	double seconds;
 
 	if (estimator->make(&s.self, &setup) || estimator->keys(s.self, objects, KEYS + 1))
 		fail();
-	printf("%-8s %-11s %8.1f M references/s\n", streams[kind].name, estimator->name,
-	       (double)references / time_stream(kind, references, footprint, count_samples, &s) * 1e-6);
+	seconds = time_stream(kind, references, footprint, count_samples, &s);
+	printf("%-8s %-11s %-5g %8.1f M references/s  %5.1f MiB\n", streams[kind].name, estimator->name, rate,
+	       (double)references / seconds * 1e-6, mebibytes_in_use() - before);
 	fflush(stdout);
 	estimator->free(s.self);
 }
@@ -197,6 +209,7 @@ int main(int argc, char **argv)
 		if (argc < 4 || strstr(streams[i].name, argv[3])) {
 			measure_exact(i, references, mebibytes << 14);
 			measure_shards(i, references, mebibytes << 14, &nm_estimator_shards, 1e-2);
+			measure_shards(i, references, mebibytes << 14, &nm_estimator_shards, 1e-3);
 			measure_shards(i, references, mebibytes << 14, &nm_estimator_shards_size, 1);
 		}
 	return 0;
