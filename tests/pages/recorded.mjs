@@ -194,7 +194,7 @@ async function compare(input, options, moments) {
 }
 
 test("a nest in two caches", () => compare(example("interference.nest"),
-	["-c", "L1d=8K,1,32", "-c", "L1d=8K,1,32,sets=253"], 6));
+	["-c", "L1d=8K,1,32", "-c", "L1d=8K,1,32,sets=253"], 4));
 
 test("a nest in caches of other policies, with prefetching and inclusion", () => compare(example("blocked.nest"),
 	["-s", "N=64", "-c", "L1d=1K,2,32,policy=random,prefetch=next:L2=4K,4,64,policy=tree-plru,inclusion=inclusive",
@@ -234,11 +234,11 @@ test("a recorded program that is not measured everywhere", async () => {
 	const path = join(folder, "annotated.nmt");
 	execFileSync(nearmiss, ["record", "-q", "--trace", path, "-o", join(folder, "annotated.nmp"), "--", annotated],
 		{ stdio: ["ignore", "ignore", "inherit"] });
-	await compare(path, ["--from", "165000", "-c", "L1d=1K,2,64:L2=16K,4,64"], 4);
+	await compare(path, ["--from", "165000", "-c", "L1d=1K,2,64:L2=16K,4,64"], 2);
 });
 
 for (const name of ["list.lackey", "list.din"])
-	test(`a trace of another tool, ${name}`, () => compare(example(`../tests/data/import/${name}`), ["-c", "L1d=1K,2,64"], 3));
+	test(`a trace of another tool, ${name}`, () => compare(example(`../tests/data/import/${name}`), ["-c", "L1d=1K,2,64"], 2));
 
 test("matches are skipped through a whole run, whatever its limits of time", async () => {
 	const path = writeFileOf(await sharingTrace(20000), ["--cores", "3", "--quantum", "1", "-c", "L1d=512,2,64"]);
