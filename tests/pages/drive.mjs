@@ -15,13 +15,13 @@ const PAGES = ["overview", "treemap", "tables", "source", "evictions", "curves",
 const browser = await chromium.launch({ executablePath, args: ["--no-sandbox"] });
 
 /** A tab of a reader with this theme and width; what goes wrong in it is collected. */
-async function tab({ theme = "light", width = 1280 } = {}) {
+async function tab({ theme = "light", width = 1280, at = "" } = {}) {
 	const context = await browser.newContext({ colorScheme: theme, viewport: { width, height: 844 }, acceptDownloads: true });
 	const page = await context.newPage();
 	const faults = [];
 	page.on("pageerror", (error) => faults.push(error.message));
 	page.on("console", (message) => message.type() === "error" && !/status of 4/.test(message.text()) && faults.push(message.text()));
-	await page.goto(address);
+	await page.goto(address + at);
 	return { page, faults, context };
 }
 
@@ -158,6 +158,17 @@ const cases = {
 			const shown = (one) => one.evaluate(() => document.getElementById("page").innerHTML);
 			assert.equal(await shown(other), await shown(page), `${view}${query}`);
 			await other.close();
+		}
+	},
+
+	async file() {
+		for (const view of PAGES) { // each is the first that is opened
+			const { page, faults, context } = await tab({ at: `#/${view}` });
+			await settled(page, view);
+			assert.equal(await page.locator(".failed").count(), 0, view);
+			assert.ok((await page.innerText("#page")).length > 100, view);
+			assert.deepEqual(faults, [], view);
+			await context.close();
 		}
 	},
 

@@ -50,21 +50,27 @@ def write_sharing(path):
                 f.write(f"{0x40000 + 64 * i + 8 * thread},w,8,{thread},many counters,count,count.c,30\n")
 
 
-def drive(case):
-    chromium = shutil.which("chromium")
-    if not chromium or not shutil.which("node"):
+def drive_chromium(case, address):
+    done = subprocess.run(["node", os.path.join(TESTS, "pages/drive.mjs"), case, address, shutil.which("chromium")],
+                          capture_output=True, timeout=240, check=False)
+    assert done.returncode == 0, done.stdout.decode() + done.stderr.decode()
+
+
+def need_chromium():
+    if not shutil.which("chromium") or not shutil.which("node"):
         raise Skip("chromium and node are not installed: tools/install-packages pages ci")
     if not os.path.isdir(os.path.join(TOP, "web/node_modules/playwright-core")):
         raise Skip("the npm packages of web/ are missing: tools/install-pages")
+
+
+def drive(case):
+    need_chromium()
     with subprocess.Popen([NEARMISS, "view", "--no-browser", *PROFILES], stdout=subprocess.PIPE,
                           env=ENVIRONMENT) as server:
         try:
-            address = re.search(r"http://\S+", server.stdout.readline().decode())[0]
-            done = subprocess.run(["node", os.path.join(TESTS, "pages/drive.mjs"), case, address, chromium],
-                                  capture_output=True, timeout=240, check=False)
+            drive_chromium(case, re.search(r"http://\S+", server.stdout.readline().decode())[0])
         finally:
             server.terminate()
-    assert done.returncode == 0, done.stdout.decode() + done.stderr.decode()
 
 
 def case_every_page():
@@ -95,6 +101,15 @@ def case_every_link():
     """Each page looks the same when its address is opened in a new tab."""
     make_profiles()
     drive("every_link")
+
+
+def case_file():
+    """Each page of a file without a server, also where it is opened before the browser has read all of it."""
+    need_chromium()
+    make_profiles()
+    done = nearmiss("view", "--html", "pages.html", *PROFILES)
+    assert done.returncode == 0, done.stderr
+    drive_chromium("file", "file://" + os.path.abspath("pages.html"))
 
 
 def case_saving():

@@ -32,9 +32,9 @@ export function useAnswer<T>(path: string | null, query?: Query): Asked<T> {
 	return asked;
 }
 
-/** Shows an answer, or that it is awaited, or what went wrong. */
+/** Shows an answer, or that it is awaited, or what went wrong; nothing if nothing was asked. */
 export function Answer<T>({ of, children }: { of: Asked<T>; children: (answer: T) => ComponentChildren }) {
 	if (of.error !== null) return <p class="failed" role="alert">{of.error}</p>;
-	if (of.answer === null) return <p class="waiting" role="status">{of.waiting ? "Loading …" : ""}</p>;
+	if (of.answer === null) return of.waiting ? <p class="waiting" role="status">Loading …</p> : null;
 	return <div class="answer" aria-busy={of.waiting}>{children(of.answer)}</div>;
 }
