@@ -23,6 +23,11 @@ export function rowPlace(name: RowName): string | undefined {
 	return name !== null && typeof name === "object" && "file" in name ? place(name.file, name.line) : undefined;
 }
 
+/** The thread of a row of a reference. */
+export function rowThread(name: RowName): number | null {
+	return name !== null && typeof name === "object" && "function" in name ? name.thread : null;
+}
+
 /** The object of a row of a reference. */
 export function rowObject(name: RowName): string | null {
 	return name !== null && typeof name === "object" && "function" in name ? name.object : null;

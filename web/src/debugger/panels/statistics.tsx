@@ -6,7 +6,7 @@ import { brief, full, percent } from "../../common/format";
 import { download } from "../../common/save";
 import { classColors } from "../../common/colors";
 import { Drawing } from "../draw/drawing";
-import { rowName, rowObject, rowPlace } from "../names";
+import { rowName, rowObject, rowPlace, rowThread } from "../names";
 import type { RowName, Statistics } from "../types";
 import { STATISTICS, type StatisticsBy } from "../view";
 import { LINES_INTERVAL, type Watch } from "../watch";
@@ -75,14 +75,18 @@ function shownColumns({ columns, rows }: Statistics, ofInterval: boolean): numbe
 	});
 }
 
+/** Whether rows are told apart by their threads. */
+const hasThreads = (rows: Statistics["rows"]) => new Set(rows.map(([name]) => rowThread(name))).size > 1;
+
 function sheetOf(watch: Watch): Sheet {
 	const { columns, rows } = watch.statistics!;
 	const hasObjects = rows.some(([name]) => rowObject(name) !== null);
+	const ofThreads = hasThreads(rows);
 	const [by = "", ...figureNames] = columns;
 	return {
-		headings: [by, ...(hasObjects ? ["object"] : []), ...figureNames],
+		headings: [by, ...(hasObjects ? ["object"] : []), ...(ofThreads ? ["thread"] : []), ...figureNames],
 		rows: rows.map(([name, ...figures]) =>
-			[rowName(name, watch.session.kind), ...(hasObjects ? [rowObject(name)] : []), ...figures]),
+			[rowName(name, watch.session.kind), ...(hasObjects ? [rowObject(name)] : []), ...(ofThreads ? [rowThread(name)] : []), ...figures]),
 	};
 }
 
@@ -99,6 +103,8 @@ function Table({ watch, columns: shown }: { watch: Watch; columns: number[] }) {
 		const object = watch.session.kind === "nest" ? null : rowObject(name);
 		return object && <span class="fine" title={object}>{` ${brief(object)}`}</span>;
 	};
+	const ofThreads = hasThreads(rows);
+	const threadOf = (name: RowName) => ofThreads && rowThread(name) !== null && <span class="fine">{`, thread ${rowThread(name)}`}</span>;
 	const titleOf = (name: RowName) => [rowName(name, watch.session.kind), rowPlace(name)].filter(Boolean).join(", ");
 	const drawn = (by === "set" ? mostMissesFirst(rows, shown[1]!) : rows).slice(0, DRAWN);
 	const all = rest && rows.length <= DRAWN ? [...drawn, rest] : drawn;
@@ -111,7 +117,7 @@ function Table({ watch, columns: shown }: { watch: Watch; columns: number[] }) {
 				</tr></thead>
 				<tbody>{all.map((row, at) => (
 					<tr key={at}>
-						<td title={titleOf(row[0])}>{brief(rowName(row[0], watch.session.kind))}{objectOf(row[0])}</td>
+						<td title={titleOf(row[0])}>{brief(rowName(row[0], watch.session.kind))}{objectOf(row[0])}{threadOf(row[0])}</td>
 						{shown.map((i) => <td key={i} class="number">{figure(columns[i]!, row[i] as number)}</td>)}
 					</tr>
 				))}</tbody>
