@@ -16,7 +16,8 @@ const PITCH = 36;
 interface MemoryProps { watch: Watch; palettes: Palettes; ground: string; ink: string }
 
 export function MemoryPanel({ watch, palettes, ground, ink }: MemoryProps) {
-	const { bands, rest } = watch.memory!;
+	const { bands: all, rest } = watch.memory!;
+	const bands = all.filter(({ low, end }) => end > low); // others have no place: names for what is not known or not measured
 	return (
 		<section class="panel memory" aria-label="Memory">
 			<h2>Memory: lines that are in {watch.level(0).level}</h2>
