@@ -224,20 +224,29 @@ static double twin_statcache(const struct nm_reuse_samples *samples, uint64_t li
 	return fmin(fmax(misses / references, 0), 1);
 }
 
+static void compare_statcache_at(const struct nm_reuse_samples *samples, void *estimator, uint64_t lines)
+{
+	static const struct nm_groups no_groups = {.of_key = group_of, .keys = 0, .count = 1};
+	struct nm_estimate got[GROUPS], whole;
+
+	assert_int_equal(nm_estimator_statcache.estimate(estimator, &groups, lines, got), 0);
+	for (uint32_t group = 0; group < GROUPS; group++) {
+		assert_true(fabs(got[group].miss_ratio - twin_statcache(samples, lines, group)) < 1e-6);
+		assert_true(got[group].low <= got[group].miss_ratio);
+		assert_true(got[group].high >= got[group].miss_ratio);
+		assert_true(got[group].cold_ratio <= got[group].miss_ratio);
+	}
+	assert_int_equal(nm_estimator_statcache.estimate(estimator, &no_groups, lines, &whole), 0);
+	assert_true(whole.miss_ratio == got[0].miss_ratio && whole.low == got[0].low);
+}
+
+/* Each size stands on the one before, whether that was smaller or larger. */
 static void compare_statcache(const struct nm_reuse_samples *samples, void *estimator)
 {
-	for (uint64_t lines = 1; lines < 1000; lines = lines * 3 / 2 + 1) {
-		struct nm_estimate got[GROUPS];
-
-		assert_int_equal(nm_estimator_statcache.estimate(estimator, &groups, lines, got), 0);
-		for (uint32_t group = 0; group < GROUPS; group++) {
-			assert_true(fabs(got[group].miss_ratio - twin_statcache(samples, lines, group)) <
-				    1e-6);
-			assert_true(got[group].low <= got[group].miss_ratio);
-			assert_true(got[group].high >= got[group].miss_ratio);
-			assert_true(got[group].cold_ratio <= got[group].miss_ratio);
-		}
-	}
+	for (uint64_t lines = 1; lines < 1000; lines = lines * 3 / 2 + 1)
+		compare_statcache_at(samples, estimator, lines);
+	for (uint64_t lines = 1000; lines; lines /= 3)
+		compare_statcache_at(samples, estimator, lines);
 }
 
 static void test_statcache(void **state)
