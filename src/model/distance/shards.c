@@ -18,36 +18,25 @@
  *
  * An object's first touch of a line looks cold if only objects of lower rates touched the line before. Such
  * touches are distributed like those of lines that all rates sample, whose true distance is known.
- *
- * Intervals: the variance between BUCKETS of lines gives the design effect, the ratio to the variance of
- * independent touches. Beyond chance of the touches, a distance is off by the sum of w (w - 1) over its lines'
- * weights w (Horvitz and Thompson), taken for each key on average, so touches near a cache's size may be on
- * either side; and touches that look cold may miss or not (Agresti and Coull 1998).
  */
 #include <math.h>
 #include <stdlib.h>
-#include <string.h>
 
 #include "bins.h"
 #include "errors.h"
 #include "estimator.h"
 #include "map.h"
+#include "shards_counts.h"
 #include "sort.h"
-#include "vector.h"
 
 enum {
 	SMALL = 4096,
 	MOST_LINES = 1 << 14,
 	MOST_ROWS = 1 << 16,
-	BUCKETS = 16,
 	ONE = 1024, /* units of a weight */
 	FIRST_TIMES = 1 << 12,
-	FILTER = 1 << 18,
-	BINS = NM_BIN_COLD + 1
+	FILTER = 1 << 18
 };
-
-static const double FARTHEST = 2.5; /* standard deviations by which a distance is off */
-static const struct nm_model_error model_error = {.part = 0, .least = 0.00001};
 
 /* A sampled line. */
 struct followed {
@@ -69,19 +58,6 @@ struct object {
 /* Weights of lines, summed, and the variance of the number of lines that they stand for. */
 struct lines_sum {
 	uint64_t weight, variance;
-};
-
-/* Touches by a key in a bin of distances; key 0: of all keys. */
-struct row {
-	uint32_t key, bin;
-	int64_t touches;
-	double weight;   /* sum of their weights */
-	double variance; /* of `weight`, if touches were independent */
-	double blur;     /* sum of the variances of their distances, by weight */
-	uint64_t most; /* of lines that can have been touched since the touch before, as touches were made */
-	/* touches that would look cold if their line had a larger hash: their number, and the number of
-	 * touches that they represent */
-	double known, alike;
 };
 
 /* What is known of a touch from the sampled lines. */
@@ -107,20 +83,17 @@ struct shards {
 	uint32_t small; /* lines that an object may have at a higher rate */
 	struct nm_vec(struct object) objects;
 	struct nm_vec(uint32_t) object_of; /* [key] */
-	struct nm_vec(double) doubtful;    /* [key]: weight of touches that look cold but may not be */
-	struct nm_vec(double) lost;        /* [key]: weight of touches for which there was no row */
 	uint64_t lowest, heaviest;         /* threshold and weight at the lowest rate of any object */
 	struct nm_vec(struct followed) lines;
-	uint32_t free, count;           /* of lines */
-	struct nm_map by_line;          /* line -> index */
-	uint8_t filter[FILTER];         /* number of sampled lines, by hash; counters saturate */
-	struct lines_sum *sums;         /* Fenwick tree by time */
-	uint32_t times, now;            /* capacity, a power of two; the latest time */
-	struct nm_vec(struct row) rows; /* first the BINS rows of key 0 */
-	struct nm_map by_bin;           /* key and bin -> row */
-	double buckets[BUCKETS][BINS];  /* weight of touches with a weight above 1 */
-	uint64_t seen;                  /* touches of all lines */
-	struct counted largest;         /* of the last reference */
+	uint32_t free, count;   /* of lines */
+	struct nm_map by_line;  /* line -> index */
+	uint8_t filter[FILTER]; /* number of sampled lines, by hash; counters saturate */
+	struct lines_sum *sums; /* Fenwick tree by time */
+	uint32_t times, now;    /* capacity, a power of two; the latest time */
+	struct nm_shards_counts counts;
+	struct nm_map by_bin;   /* key and bin -> row */
+	uint64_t seen;          /* touches of all lines */
+	struct counted largest; /* of the last reference */
 };
 
 /* ---- weights by time ---- */
@@ -286,13 +259,13 @@ static int make(void **ret_self, const struct nm_estimator_setup *setup)
 	s->small = SMALL;
 	s->lowest = UINT64_MAX;
 	s->heaviest = ONE;
-	if (nm_vec_reach(&s->rows, BINS) || renumber(s)) {
-		nm_vec_free(&s->rows);
+	if (nm_vec_reach(&s->counts.rows, NM_SHARDS_BINS) || renumber(s)) {
+		nm_vec_free(&s->counts.rows);
 		free(s);
 		return NM_ENOMEM;
 	}
-	for (uint32_t bin = 0; bin < BINS; bin++)
-		s->rows.at[bin].bin = bin;
+	for (uint32_t bin = 0; bin < NM_SHARDS_BINS; bin++)
+		s->counts.rows.at[bin].bin = bin;
 	*ret_self = s;
 	return 0;
 }
@@ -312,10 +285,10 @@ static void release(void *self)
 
 	nm_vec_free(&s->objects);
 	nm_vec_free(&s->object_of);
-	nm_vec_free(&s->doubtful);
-	nm_vec_free(&s->lost);
+	nm_vec_free(&s->counts.doubtful);
+	nm_vec_free(&s->counts.lost);
 	nm_vec_free(&s->lines);
-	nm_vec_free(&s->rows);
+	nm_vec_free(&s->counts.rows);
 	nm_map_done(&s->by_line);
 	nm_map_done(&s->by_bin);
 	free(s->sums);
@@ -327,8 +300,8 @@ static int keys(void *self, const uint32_t *objects, size_t count)
 	struct shards *s = self;
 
 	for (size_t i = 0; i < count; i++) {
-		if (nm_vec_push(&s->object_of, objects[i]) || nm_vec_push(&s->doubtful, 0) ||
-		    nm_vec_push(&s->lost, 0))
+		if (nm_vec_push(&s->object_of, objects[i]) || nm_vec_push(&s->counts.doubtful, 0) ||
+		    nm_vec_push(&s->counts.lost, 0))
 			return NM_ENOMEM;
 		while (s->objects.count <= objects[i])
 			if (nm_vec_push(&s->objects, (struct object){.threshold = UINT64_MAX, .weight = ONE}))
@@ -338,7 +311,7 @@ static int keys(void *self, const uint32_t *objects, size_t count)
 }
 
 /* touches: 1, or -1 to subtract one. */
-static void add_to_row(struct row *r, const struct counted *c, int touches)
+static void add_to_row(struct nm_shards_row *r, const struct counted *c, int touches)
 {
 	r->touches += touches;
 	r->weight += touches * c->weight;
@@ -360,35 +333,35 @@ static unsigned quarter_of(unsigned bin)
 }
 
 /* *ret_row: the row of a key and a bin; NULL: there is no room for it. */
-static int row_of(struct shards *s, uint32_t key, unsigned bin, struct row **ret_row)
+static int row_of(struct shards *s, uint32_t key, unsigned bin, struct nm_shards_row **ret_row)
 {
 	const uint64_t name = (uint64_t)key << 16 | bin;
 	uint64_t row = nm_map_get(&s->by_bin, name, 0);
 
 	*ret_row = NULL;
-	if (!row && s->bounded && s->rows.count == MOST_ROWS)
+	if (!row && s->bounded && s->counts.rows.count == MOST_ROWS)
 		return 0;
 	if (!row) {
-		row = s->rows.count;
-		if (nm_vec_push(&s->rows, (struct row){.key = key, .bin = bin}) ||
+		row = s->counts.rows.count;
+		if (nm_vec_push(&s->counts.rows, (struct nm_shards_row){.key = key, .bin = bin}) ||
 		    nm_map_put(&s->by_bin, name, row))
 			return NM_ENOMEM;
 	}
-	*ret_row = &s->rows.at[row];
+	*ret_row = &s->counts.rows.at[row];
 	return 0;
 }
 
 static int count(struct shards *s, uint32_t key, const struct counted *c, int touches)
 {
-	struct row *row;
+	struct nm_shards_row *row;
 
-	add_to_row(&s->rows.at[c->bin], c, touches);
+	add_to_row(&s->counts.rows.at[c->bin], c, touches);
 	if (row_of(s, key, quarter_of(c->bin), &row))
 		return NM_ENOMEM;
 	if (row)
 		add_to_row(row, c, touches);
 	else
-		s->lost.at[key] += touches * c->weight;
+		s->counts.lost.at[key] += touches * c->weight;
 	return 0;
 }
 
@@ -403,9 +376,9 @@ static int count_touch(struct shards *s, uint32_t key, const struct found *f, ui
 	both.weight = now.weight * s->largest.weight;
 	both.alike = 0;
 	if (doubtful)
-		s->doubtful.at[key] += now.weight;
+		s->counts.doubtful.at[key] += now.weight;
 	if (weight > ONE)
-		s->buckets[hash % BUCKETS][f->bin] += now.weight;
+		s->counts.buckets[hash % NM_SHARDS_BUCKETS][f->bin] += now.weight;
 	if (both.weight > 0 && count(s, key, &both, -1))
 		return NM_ENOMEM;
 	if (!(both.weight > 0) || f->bin > s->largest.bin)
@@ -499,194 +472,11 @@ static int touch(void *self, const struct nm_line_touch *touches, size_t count)
 	return 0;
 }
 
-/* ---- estimates ---- */
-
-static int misses_at(const struct row *r, unsigned bin) { return r->bin >= bin; }
-
-/* The ratio of the variance of all misses to that of independent touches. */
-static double design_effect(const struct shards *s, unsigned bin)
-{
-	double sum = 0, squares = 0, independent = 0, variance;
-
-	for (unsigned b = 0; b < BUCKETS; b++) {
-		double misses = 0;
-
-		for (unsigned i = bin; i < BINS; i++)
-			misses += s->buckets[b][i];
-		sum += misses;
-		squares += misses * misses;
-	}
-	for (unsigned i = bin; i < BINS; i++)
-		independent += s->rows.at[i].variance;
-	variance = (squares - sum * sum / BUCKETS) * BUCKETS / (BUCKETS - 1);
-	return independent > 0 ? fmax(1, variance / independent) : 1;
-}
-
-/* Sums over the rows of a group. */
-struct group {
-	double variance;     /* of its misses, */
-	double below, above; /* touches whose distance is below, or above, the cache's size by chance, */
-	double doubtful;     /* touches that look cold but may not be, */
-	double lost;         /* touches without a row, */
-	double known;        /* number of touches as in `struct row`, */
-	double alike;        /* number of touches that they represent, */
-	double alike_misses, alike_cold; /* of these, misses and cold touches */
-};
-
-/* Distances of a key's touches, near a cache's size: sums over touches. */
-struct blur {
-	double weight, variance;
-	double off; /* a distance is off by at most so many lines */
-};
-
-/* An array by key of distances up to twice the size; NULL: out of memory. */
-static struct blur *blurs_of_keys(const struct shards *s, uint64_t lines)
-{
-	const double step = (double)s->heaviest / ONE; /* a line changes a distance by no more */
-	const unsigned far = nm_bin_of(2 * lines + (uint64_t)step);
-	struct blur *blurs = calloc(s->object_of.count + 1, sizeof *blurs);
-
-	for (size_t i = 0; blurs && i < s->rows.count; i++) {
-		const struct row *r = &s->rows.at[i];
-
-		if (r->bin <= far && r->most > nm_bin_low(r->bin)) {
-			blurs[r->key].weight += r->weight;
-			blurs[r->key].variance += r->blur;
-		}
-	}
-	for (size_t key = 0; blurs && key < s->object_of.count; key++) {
-		struct blur *b = &blurs[key];
-
-		if (b->variance > 0 && b->weight > 0)
-			b->off = FARTHEST * sqrt(b->variance / b->weight) + step;
-	}
-	return blurs;
-}
-
-/* The part of a quarter of an octave that lies within [from, to). */
-static double part_within(unsigned bin, double from, double to)
-{
-	const uint64_t distance = nm_bin_low(bin);
-	const double low = (double)distance;
-	const double width = distance < 4 ? 1 : (double)(1ull << (61 - __builtin_clzll(distance)));
-
-	return fmax(0, fmin(to, low + width) - fmax(from, low)) / width;
-}
-
-static void add_blurred(struct group *g, const struct row *r, uint64_t lines, double off)
-{
-	const double size = (double)lines;
-
-	if (r->bin >= NM_BINS || !(off > 0))
-		return;
-	g->above += r->weight * part_within(r->bin, size, size + off);
-	if (r->most >= lines)
-		g->below += r->weight * part_within(r->bin, size - off, size);
-}
-
-static void add_row(struct nm_estimate *e, struct group *g, const struct row *r, unsigned bin)
-{
-	e->samples += (uint64_t)r->touches;
-	g->known += r->known;
-	g->alike += r->alike;
-	if (r->bin == NM_BIN_COLD) {
-		e->cold_ratio += r->weight;
-		g->alike_cold += r->alike;
-	}
-	if (misses_at(r, bin)) {
-		e->miss_ratio += r->weight;
-		g->variance += r->variance;
-		g->alike_misses += r->alike;
-	}
-}
-
-/* Distributes the touches that look cold; returns the variance of the number of those that miss. */
-static double resolve_doubtful(struct nm_estimate *e, const struct group *g)
-{
-	const double missing = g->alike > 0 ? g->alike_misses / g->alike : 1;
-	const double cold = g->alike > 0 ? g->alike_cold / g->alike : 1;
-	const double n = g->known + 4, share = (missing * g->known + 2) / n;
-
-	e->miss_ratio -= g->doubtful * (1 - missing);
-	e->cold_ratio -= g->doubtful * (1 - cold);
-	return g->known > 0 ? g->doubtful * g->doubtful * share * (1 - share) / n : 0;
-}
-
-/* Touches without a row are taken to miss as often as the others; they may all hit, or miss. */
-static void add_lost(struct nm_estimate *e, double lost)
-{
-	const double scale = lost < 1 ? 1 / (1 - lost) : 1;
-
-	e->high = fmin(1, e->high + lost);
-	e->miss_ratio = fmin(e->high, e->miss_ratio * scale);
-	e->cold_ratio = fmin(e->miss_ratio, e->cold_ratio * scale);
-}
-
-static void conclude(struct nm_estimate *e, uint64_t references, const struct group *g, double effect)
-{
-	const double n = (double)references;
-	double variance;
-
-	if (!references || !e->samples) {
-		*e = (struct nm_estimate){.miss_ratio = NAN, .cold_ratio = NAN, .low = 0, .high = 1};
-		return;
-	}
-	variance = g->variance * effect + resolve_doubtful(e, g);
-	e->cold_ratio = fmin(1, fmax(0, e->cold_ratio / n));
-	e->miss_ratio = fmin(1, fmax(e->cold_ratio, e->miss_ratio / n));
-	nm_estimate_spread(e, variance / (n * n));
-	nm_estimate_widen(e, &model_error);
-	e->low = fmax(0, e->miss_ratio - hypot(e->miss_ratio - e->low, g->above / n));
-	e->high = fmin(1, e->miss_ratio + hypot(e->high - e->miss_ratio, g->below / n));
-	if (!(g->known > 0))
-		e->low = fmax(0, e->low - g->doubtful / n);
-	add_lost(e, fmax(0, g->lost / n));
-}
-
-static void add_unsure(const struct shards *s, const struct nm_groups *groups, struct group *known)
-{
-	for (uint32_t key = 1; key < s->doubtful.count; key++) {
-		const uint32_t group = nm_group_of(groups, key);
-
-		known[0].doubtful += s->doubtful.at[key];
-		if (group) {
-			known[group].doubtful += s->doubtful.at[key];
-			known[group].lost += s->lost.at[key];
-		}
-	}
-}
-
 static int estimate(void *self, const struct nm_groups *groups, uint64_t lines, struct nm_estimate *ret)
 {
 	const struct shards *s = self;
-	const unsigned bin = nm_bin_of(lines);
-	const double effect = design_effect(s, bin);
-	struct group *known = calloc(groups->count, sizeof *known);
-	struct blur *blurs = blurs_of_keys(s, lines);
 
-	if (!known || !blurs) {
-		free(known);
-		free(blurs);
-		return NM_ENOMEM;
-	}
-	memset(ret, 0, groups->count * sizeof *ret);
-	for (size_t i = 0; i < s->rows.count; i++) {
-		const struct row *r = &s->rows.at[i];
-		const uint32_t group = r->key ? nm_group_of(groups, r->key) : 0;
-
-		if (!r->key || group)
-			add_row(&ret[group], &known[group], r, bin);
-		if (r->key)
-			add_blurred(&known[0], r, lines, blurs[r->key].off);
-		if (group)
-			add_blurred(&known[group], r, lines, blurs[r->key].off);
-	}
-	add_unsure(s, groups, known);
-	for (uint32_t group = 0; group < groups->count; group++)
-		conclude(&ret[group], groups->references[group], &known[group], effect);
-	free(known);
-	free(blurs);
-	return 0;
+	return nm_shards_estimate(&s->counts, groups, lines, (double)s->heaviest / ONE, ret);
 }
 
 const struct nm_estimator nm_estimator_shards = {
