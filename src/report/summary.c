@@ -138,25 +138,6 @@ static void print_spec(const char *spec, FILE *out)
 	}
 }
 
-/* Breaks a sentence at blanks; lines after the first are indented below its text. */
-static void print_wrapped(const char *lead, const char *text, unsigned width, FILE *out)
-{
-	const size_t indent = strlen(lead);
-	size_t at = indent, n;
-
-	fputs(lead, out);
-	while (*text) {
-		n = strcspn(text, " ");
-		if (at > indent && width && at + 1 + n > width) {
-			fprintf(out, "\n%*s", (int)indent, "");
-			at = indent;
-		}
-		at += (size_t)fprintf(out, "%s%.*s", at > indent ? " " : "", (int)n, text);
-		text += n + strspn(text + n, " ");
-	}
-	fputc('\n', out);
-}
-
 static int print_verdict(const struct nm_verdict *verdict, unsigned width, FILE *out)
 {
 	char *text = NULL;
@@ -168,7 +149,7 @@ static int print_verdict(const struct nm_verdict *verdict, unsigned width, FILE 
 	nm_verdict_write(verdict, to);
 	if (nm_memstream_close(to, &text))
 		return NM_ENOMEM;
-	print_wrapped("verdict     ", text, width, out);
+	nm_print_wrapped("verdict     ", text, width, out);
 	free(text);
 	return 0;
 }
@@ -184,7 +165,7 @@ static void print_threads(const struct summary *summary, unsigned width, FILE *o
 		 "each other%s",
 		 summary->verdict.threads, cores ? cores : "one", cores ? "s" : "",
 		 cores ? "" : " (record --cores N)");
-	print_wrapped("threads     ", text, width, out);
+	nm_print_wrapped("threads     ", text, width, out);
 }
 
 /* What the simulation left out that costs time too. */
@@ -196,7 +177,7 @@ static void print_left_out(const struct summary *summary, const char *spec, unsi
 		 summary->has_code ? "" : "instruction fetches, ",
 		 spec && strstr(spec, "pages=") ? "" : "TLBs, ",
 		 summary->verdict.foresees || (spec && strstr(spec, "prefetch=")) ? "" : "prefetchers, ");
-	print_wrapped("left out    ", text, width, out);
+	nm_print_wrapped("left out    ", text, width, out);
 }
 
 static int print_head(const struct summary *summary, const struct nm_report_request *request, unsigned width,
@@ -260,7 +241,7 @@ static int as_text(struct summary *summary, const struct nm_report_request *requ
 	if (summary->notes.count)
 		print_title("What to try", "", style, out);
 	for (i = 0; i < summary->notes.count; i++)
-		print_wrapped("- ", summary->notes.at[i], style->width, out);
+		nm_print_wrapped("- ", summary->notes.at[i], style->width, out);
 	return 0;
 }
 

@@ -13,6 +13,7 @@
 
 enum nm_status {
 	NM_STATUS_OK = 0,
+	NM_STATUS_NOT_MET = 3,            /* a budget is not kept (diff --fail-on) */
 	NM_STATUS_BAD_NEST = 114,         /* a loop nest that cannot be read or has a fault */
 	NM_STATUS_COLLECTOR_FAILED = 115, /* the collector could not start the program */
 	NM_STATUS_BAD_QUERY = 116,        /* SQL that is wrong or would write */

@@ -83,6 +83,10 @@ char *nm_table_format(struct nm_table *table, size_t row, unsigned column);
 /* 1234567 as "1,234,567". */
 void nm_print_grouped(int64_t value, FILE *out);
 
+/* Breaks a sentence at blanks to fit the width (0: no limit); lines after the first are indented below its
+ * text, which follows `lead`. */
+void nm_print_wrapped(const char *lead, const char *text, unsigned width, FILE *out);
+
 /* Write a table. 0 or NM_ENOMEM; the caller checks ferror(out). */
 int nm_table_text(struct nm_table *table, const struct nm_style *style, FILE *out);
 int nm_table_csv(const struct nm_table *table, FILE *out);

@@ -54,6 +54,24 @@ void nm_print_grouped(int64_t value, FILE *out)
 	free(text);
 }
 
+void nm_print_wrapped(const char *lead, const char *text, unsigned width, FILE *out)
+{
+	const size_t indent = strlen(lead);
+	size_t at = indent, n;
+
+	fputs(lead, out);
+	while (*text) {
+		n = strcspn(text, " ");
+		if (at > indent && width && at + 1 + n > width) {
+			fprintf(out, "\n%*s", (int)indent, "");
+			at = indent;
+		}
+		at += (size_t)fprintf(out, "%s%.*s", at > indent ? " " : "", (int)n, text);
+		text += n + strspn(text + n, " ");
+	}
+	fputc('\n', out);
+}
+
 static char *bytes(int64_t value)
 {
 	static const char suffix[] = "\0KMGT";

@@ -1,0 +1,33 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * diff_priv.h - a comparison that is ready to be written.
+ */
+#ifndef NM_DIFF_PRIV_H
+#define NM_DIFF_PRIV_H
+
+#include "rows.h"
+
+struct nm_diff {
+	const struct nm_diff_request *request;
+	struct nm_diff_side sides[NM_DIFF_SIDES];
+	unsigned count;
+	char has[NM_DIFF_KEYS]; /* rows are told apart by these keys */
+	enum nm_diff_metric by; /* ranks them */
+	struct nm_diff_rows rows;
+};
+
+/* One sentence without a full stop: what the change did, also if it did nothing. 0 or NM_ENOMEM. */
+int nm_diff_verdict(const struct nm_diff *diff, FILE *out);
+
+/* Writes it in the layout of the request. 0, or a code. */
+int nm_diff_show(const struct nm_diff *diff, const struct nm_style *style, FILE *out, struct nm_error *err);
+
+/* The row's names as the last profile that has it calls them, and as the first one does. */
+const struct nm_diff_names *nm_diff_row_names(const struct nm_diff_row *row, unsigned count);
+const struct nm_diff_names *nm_diff_row_before(const struct nm_diff_row *row);
+
+/* "+12.3", "new" or "gone" of a change; `room` is enough for any. */
+enum { NM_DIFF_PERCENT_ROOM = 32 };
+const char *nm_diff_percent(int64_t before, int64_t after, char *ret_text);
+
+#endif
