@@ -147,7 +147,7 @@ def worst(command):
                           stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, check=False)
     if done.returncode == ILLEGAL:
         return None
-    if done.returncode >= 124:
+    if done.returncode >= 120:
         raise SystemExit(f"{' '.join(command)}: status {done.returncode}")
     with sqlite3.connect("p.nmp") as db:
         misses = db.execute("SELECT sum(read_misses + write_misses) FROM levels WHERE level = 'L1d'").fetchone()[0]

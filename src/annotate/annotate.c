@@ -228,11 +228,8 @@ static int add_named(struct nm_annotation *a, const struct nm_annotate_rows *row
 	if (status)
 		return status;
 	if (a->sections.count == before)
-		return nm_fail(
-		    a->err, NM_EINVAL,
-		    "no file or function \"%s\" has counts in the profile (`nearmiss report lines` "
-		    "lists those that have)",
-		    name);
+		return nm_fail_unnamed(a, name, "has counts",
+				       "`nearmiss report lines` lists those that have");
 	qsort(a->sections.at + before, a->sections.count - before, sizeof *a->sections.at, by_section_weight);
 	return 0;
 }

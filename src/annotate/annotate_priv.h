@@ -92,4 +92,8 @@ int nm_annotation_show(struct nm_annotation *annotation, const struct nm_style *
 int nm_is_file(const char *file, const char *name);
 int nm_is_function(const char *function, const char *name);
 
+/* Says that no file or function of this name `has` what is asked for, and which are like it, or else `hint`
+ * (NULL: nothing). Returns NM_EINVAL or another code. */
+int nm_fail_unnamed(struct nm_annotation *a, const char *name, const char *has, const char *hint);
+
 #endif

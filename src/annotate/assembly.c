@@ -465,9 +465,7 @@ static int add_named(struct assembly *as, const char *name)
 			if (is_meant(as, &as->blocks.at[i], name, by_file) && as->blocks.at[i].leads)
 				status = add_section(as, i);
 	if (!status && a->sections.count == before)
-		status =
-		    nm_fail(a->err, NM_EINVAL,
-			    "no instruction of a file or function \"%s\" loads lines in the profile", name);
+		status = nm_fail_unnamed(a, name, "has an instruction that loads lines", NULL);
 	return status;
 }
 

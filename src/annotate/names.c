@@ -10,6 +10,7 @@
 #include <string.h>
 
 #include "annotate_priv.h"
+#include "name_match.h"
 
 int nm_is_file(const char *file, const char *name)
 {
@@ -87,4 +88,21 @@ int nm_is_function(const char *function, const char *name)
 	free(whole);
 	free(end);
 	return fits;
+}
+
+int nm_fail_unnamed(struct nm_annotation *a, const char *name, const char *has, const char *hint)
+{
+	static const char names[] =
+	    "SELECT DISTINCT function FROM counts UNION SELECT DISTINCT file FROM counts";
+	char near[300];
+	int status = nm_near_names(a->profile, name, names, near, sizeof near, a->err);
+
+	if (status)
+		return status;
+	if (*near)
+		return nm_fail(a->err, NM_EINVAL,
+			       "no file or function \"%s\" %s in the profile: did you mean %s?", name, has,
+			       near);
+	return nm_fail(a->err, NM_EINVAL, "no file or function \"%s\" %s in the profile%s%s%s", name, has,
+		       hint ? " (" : "", hint ? hint : "", hint ? ")" : "");
 }

@@ -8,6 +8,7 @@
 #include <string.h>
 #include <sys/resource.h>
 
+#include "hints.h"
 #include "message.h"
 #include "options.h"
 #include "output.h"
@@ -22,7 +23,7 @@ const struct nm_command *const nm_commands[] = {
     &nm_cmd_report, &nm_cmd_annotate, &nm_cmd_curve,   &nm_cmd_evictions, &nm_cmd_sharing, &nm_cmd_diff,
     &nm_cmd_view,   &nm_cmd_export,   &nm_cmd_query,   &nm_cmd_machines,  &nm_cmd_help,    NULL};
 
-enum { COMMANDS = sizeof nm_commands / sizeof *nm_commands - 1, STACK_BYTES = 8 << 20 };
+enum { STACK_BYTES = 8 << 20 };
 
 const struct nm_command *nm_command_named(const char *name)
 {
@@ -30,21 +31,6 @@ const struct nm_command *nm_command_named(const char *name)
 		if (!strcmp(nm_commands[i]->name, name))
 			return nm_commands[i];
 	return NULL;
-}
-
-static int unknown_command(const char *typed)
-{
-	const char *words[COMMANDS + 1], *near;
-
-	for (unsigned i = 0; i < COMMANDS; i++)
-		words[i] = nm_commands[i]->name;
-	words[COMMANDS] = NULL;
-	near = nm_nearest(typed, words);
-	if (near)
-		nm_message("unknown command \"%s\": did you mean %s? (see nearmiss help)", typed, near);
-	else
-		nm_message("unknown command \"%s\" (see nearmiss help)", typed);
-	return NM_STATUS_USAGE;
 }
 
 static int unknown_option(const char *typed)
@@ -78,12 +64,10 @@ static int run(int argc, char **argv)
 			return unknown_option(argv[i]);
 		}
 	}
-	if (i >= argc) {
-		nm_message("name a command (see nearmiss help)");
-		return NM_STATUS_USAGE;
-	}
-	command = nm_command_named(argv[i]);
-	return command ? command->run(command, argc - i, argv + i) : unknown_command(argv[i]);
+	command = nm_command_named(i < argc ? argv[i] : help);
+	if (i >= argc)
+		return command->run(command, 1, no_arguments);
+	return command ? command->run(command, argc - i, argv + i) : nm_unknown_command(argc - i, argv + i);
 }
 
 /* ---- small stacks ---- */

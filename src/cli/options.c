@@ -80,6 +80,14 @@ static int set(struct parser *parser, const struct nm_option *option, const char
 	case NM_OPTION_FLAG: *(int *)to = 1; return 0;
 	case NM_OPTION_CLEAR: *(int *)to = 0; return 0;
 	case NM_OPTION_TEXT: *(const char **)to = value; return 0;
+	case NM_OPTION_ONCE:
+		if (!*(const char **)to) {
+			*(const char **)to = value;
+			return 0;
+		}
+		parser->status = nm_usage(parser->command, "%s is given twice: %s and %s", shown,
+					  *(const char **)to, value);
+		return -1;
 	case NM_OPTION_LIST: return add(parser, to, shown, value);
 	case NM_OPTION_NUMBER:
 		if (!number(value, to))

@@ -20,6 +20,7 @@ enum nm_option_kind {
 	NM_OPTION_FLAG,   /* int: becomes 1 */
 	NM_OPTION_CLEAR,  /* int: becomes 0; for "no-..." */
 	NM_OPTION_TEXT,   /* const char * */
+	NM_OPTION_ONCE,   /* the same; to give it twice is an error */
 	NM_OPTION_NUMBER, /* int64_t, at least 0 */
 	NM_OPTION_CHOICE, /* int: which of choices "a|b|c" */
 	NM_OPTION_LIST    /* struct nm_option_list: each use adds one */

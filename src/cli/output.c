@@ -132,7 +132,7 @@ int nm_output_close(struct nm_output *output)
 	if (!failed)
 		return NM_STATUS_OK;
 	nm_message("cannot write standard output: %s", strerror(errno ? errno : EIO));
-	return errno == ENOSPC ? NM_STATUS_FULL : NM_STATUS_NO_OUTPUT;
+	return NM_STATUS_NO_OUTPUT;
 }
 
 int nm_refuse_same_file(const char *output, const char *other, const char *what_other_is)
@@ -146,7 +146,7 @@ int nm_refuse_same_file(const char *output, const char *other, const char *what_
 int nm_cannot_write(const char *path, int error)
 {
 	nm_message("cannot write %s: %s", path, strerror(error ? error : EIO));
-	return error == ENOSPC ? NM_STATUS_FULL : NM_STATUS_NO_OUTPUT;
+	return NM_STATUS_NO_OUTPUT;
 }
 
 void nm_remove_output(const char *path)

@@ -13,7 +13,7 @@
 #include "html.h"
 #include "message.h"
 #include "output.h"
-#include "peek.h"
+#include "profile_operand.h"
 
 /* ---- what to show ---- */
 
@@ -23,25 +23,15 @@ struct inputs {
 	const char *debugged; /* a loop nest or a trace, or NULL */
 };
 
-/* Whether a file is a profile rather than a nest; an unreadable one counts as a profile, whose opening
- * explains why. */
-static int is_profile(const char *path)
-{
-	static const char magic[] = "SQLite format 3";
-	struct nm_peeked_input peeked;
-
-	if (nm_peek_input(&peeked, path, NULL))
-		return 1;
-	close(peeked.fd);
-	return peeked.count == sizeof magic && !memcmp(peeked.bytes, magic, sizeof magic);
-}
-
 static int sort_inputs(const struct nm_command *self, char *const *paths, int count, struct inputs *in)
 {
 	for (int i = 0; i < count; i++) {
 		const char *path = paths[i];
+		enum nm_file_kind kind = nm_file_kind(path); /* unreadable: opening the profile says why */
 
-		if (!is_profile(path)) {
+		if (kind == NM_FILE_PROGRAM)
+			return nm_refuse_program(self, path);
+		if (kind == NM_FILE_OTHER) {
 			if (in->debugged)
 				return nm_usage(self,
 						"%s is no profile, nor is %s: one loop nest or trace can be "
@@ -107,12 +97,21 @@ int nm_pages_need_html(const struct nm_pages_options *o)
 
 /* ---- life ---- */
 
+/* The profile that is not there, or the first one. */
+static const char *missing(const struct inputs *in)
+{
+	for (size_t i = 0; i < in->count; i++)
+		if (nm_file_kind(in->profiles[i]) == NM_FILE_UNREADABLE)
+			return in->profiles[i];
+	return in->count ? in->profiles[0] : "";
+}
+
 static int open_view(struct nm_pages *p, const struct nm_pages_options *o, const struct inputs *in)
 {
 	struct nm_error err;
 
 	if (nm_view_open(&p->view, in->profiles, in->count, &err))
-		return nm_failed(&err, NM_STATUS_NO_PROFILE);
+		return nm_profile_failed(missing(in), &err);
 	p->search = (struct nm_source_search){.folders = o->folders.at, .folder_count = o->folders.count};
 	nm_view_set_search(p->view, &p->search);
 	if (p->session.debugger)

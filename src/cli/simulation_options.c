@@ -4,6 +4,7 @@
  */
 #include "simulation_options.h"
 
+#include <assert.h>
 #include <ctype.h>
 #include <errno.h>
 #include <stdio.h>
@@ -15,7 +16,13 @@
 #include "host.h"
 #include "message.h"
 
-enum { MAX_THREADS = 64, MAX_SCHEDULES = 64, MAX_DESCRIPTION = 1 << 16, MIN_LIMIT = 1 << 16 };
+enum {
+	MAX_THREADS = 64,
+	MAX_SCHEDULES = 64,
+	MAX_DESCRIPTION = 1 << 16,
+	MIN_LIMIT = 1 << 16,
+	MAX_MACHINES = 256
+};
 
 static const double LEAST_RATE = 1e-6, DEFAULT_RATE = 1e-2;
 
@@ -60,7 +67,7 @@ static int read_description(const char *path, struct nm_machine *ret_machine)
 
 	if (!file) {
 		nm_message("cannot read the machine description \"%s\": %s", path, strerror(errno));
-		return NM_STATUS_BAD_MACHINE;
+		return NM_STATUS_USAGE;
 	}
 	n = fread(text, 1, sizeof text, file);
 	failed = ferror(file) ? errno : 0;
@@ -70,10 +77,31 @@ static int read_description(const char *path, struct nm_machine *ret_machine)
 			   failed             ? strerror(failed)
 			   : n == sizeof text ? "it is larger than 64K"
 					      : "it is not text");
-		return NM_STATUS_BAD_MACHINE;
+		return NM_STATUS_USAGE;
 	}
 	text[n] = 0;
-	return nm_machine_read(text, name, ret_machine, &err) ? nm_failed(&err, NM_STATUS_BAD_MACHINE) : 0;
+	return nm_machine_read(text, name, ret_machine, &err) ? nm_failed(&err, NM_STATUS_USAGE) : 0;
+}
+
+static int unknown_machine(const char *name)
+{
+	size_t count;
+	const struct nm_machine *table = nm_machine_table(&count);
+	const char *words[MAX_MACHINES], *near;
+
+	assert(count + 2 <= MAX_MACHINES);
+	for (size_t i = 0; i < count; i++)
+		words[i] = table[i].name;
+	words[count] = "host";
+	words[count + 1] = NULL;
+	near = nm_nearest(name, words);
+	if (strchr(name, '='))
+		nm_message("\"%s\" is no name of a machine: give a SPEC of caches with --cache", name);
+	else if (near)
+		nm_message("unknown machine \"%s\": did you mean %s? (see nearmiss machines)", name, near);
+	else
+		nm_message("unknown machine \"%s\" (see nearmiss machines)", name);
+	return NM_STATUS_USAGE;
 }
 
 int nm_find_machine(const char *name, struct nm_machine *ret_machine)
@@ -82,15 +110,14 @@ int nm_find_machine(const char *name, struct nm_machine *ret_machine)
 	struct nm_error err;
 
 	if (!strcmp(name, "host"))
-		return nm_machine_host(ret_machine, &err) ? nm_failed(&err, NM_STATUS_BAD_MACHINE) : 0;
+		return nm_machine_host(ret_machine, &err) ? nm_failed(&err, NM_STATUS_FAILED) : 0;
 	if (named)
 		*ret_machine = *named;
 	else if (strchr(name, '/') || strchr(name, '.') || !access(name, R_OK))
 		return read_description(name, ret_machine);
 	if (named)
 		return 0;
-	nm_message("unknown machine \"%s\" (see nearmiss machines)", name);
-	return NM_STATUS_BAD_MACHINE;
+	return unknown_machine(name);
 }
 
 int nm_each_machine(const char *names, int (*take)(void *arg, struct nm_machine *machine), void *arg)
@@ -128,7 +155,7 @@ static int join_huge(const struct nm_simulation_options *o, struct nm_machine *t
 		return 0;
 	huge.levels[0].huge = (enum nm_page_size)o->huge_pages;
 	snprintf(huge.name, sizeof huge.name, "%.50s-%s", machine->name, nm_huge_pages_name(&huge, 0));
-	return nm_machine_join(to, &huge, &err) ? nm_failed(&err, NM_STATUS_BAD_MACHINE) : 0;
+	return nm_machine_join(to, &huge, &err) ? nm_failed(&err, NM_STATUS_USAGE) : 0;
 }
 
 static int join(const struct nm_simulation_options *o, struct nm_machine *to, struct nm_machine *machine)
@@ -136,15 +163,15 @@ static int join(const struct nm_simulation_options *o, struct nm_machine *to, st
 	struct nm_error err;
 
 	if (nm_machine_check_present(machine, o->stored, &err))
-		return nm_failed(&err, NM_STATUS_BAD_MACHINE);
+		return nm_failed(&err, NM_STATUS_USAGE);
 	if (!o->instructions)
 		drop_instruction_levels(machine);
 	if (!machine->count) {
 		nm_message("the machine has only instruction caches: add --instr");
-		return NM_STATUS_BAD_MACHINE;
+		return NM_STATUS_USAGE;
 	}
 	if (nm_machine_join(to, machine, &err))
-		return nm_failed(&err, NM_STATUS_BAD_MACHINE);
+		return nm_failed(&err, NM_STATUS_USAGE);
 	return join_huge(o, to, machine);
 }
 
@@ -171,10 +198,12 @@ static int join_described(const struct nm_simulation_options *o, const char *spe
 	struct nm_error err;
 	int status = 0;
 
+	if (!strcmp(spec, "host") || nm_machine_named(spec)) /* as with --machine */
+		return join_named(o, spec, to);
 	if (*spec == '@')
 		status = read_description(spec + 1, &machine);
 	else if (nm_machine_parse(spec, &machine, &err))
-		status = nm_failed(&err, NM_STATUS_BAD_MACHINE);
+		status = nm_failed(&err, NM_STATUS_USAGE);
 	return status ? status : join(o, to, &machine);
 }
 

@@ -79,40 +79,70 @@ static int consider(struct nearest *nearest, const char *typed, const char *name
 	return 0;
 }
 
-static int suggest(const char *what, const char *typed, struct nearest *nearest, struct nm_error *err)
+/* Lists the nearest, and frees them. */
+static void list_nearest(struct nearest *nearest, char *list, size_t room)
 {
-	char list[360] = "";
 	size_t n = 0;
-	unsigned i;
 
-	for (i = 0; i < nearest->count; i++) {
-		if (n < sizeof list)
-			n += (size_t)snprintf(list + n, sizeof list - n, "%s%s", i ? ", or " : "",
-					      nearest->name[i]);
+	*list = '\0';
+	for (unsigned i = 0; i < nearest->count; i++) {
+		if (n < room)
+			n += (size_t)snprintf(list + n, room - n, "%s%s", i ? ", or " : "", nearest->name[i]);
 		free(nearest->name[i]);
 	}
-	if (!*list)
-		return nm_fail(err, NM_EINVAL, "the profile has no %s \"%s\"", what, typed);
-	return nm_fail(err, NM_EINVAL, "the profile has no %s \"%s\"; did you mean %s?", what, typed, list);
 }
 
-static int nothing_fits(struct nm_profile *profile, const char *what, const char *typed, const char *names,
-			struct nm_error *err)
+/* As a user would type it. */
+static int consider_plain(struct nearest *nearest, const char *typed, const char *name)
+{
+	const char *slash = strrchr(name, '/');
+	size_t n;
+	char *plain;
+	int status;
+
+	if (slash && !strpbrk(name, "(<"))
+		name = slash + 1;
+	n = strcspn(name, "(");
+	plain = strndup(name, n ? n : strlen(name));
+	status = plain ? consider(nearest, typed, plain) : NM_ENOMEM;
+	free(plain);
+	return status;
+}
+
+static int find_nearest(struct nm_profile *profile, const char *typed, const char *names,
+			int (*consider_one)(struct nearest *, const char *, const char *), char *list,
+			size_t room, struct nm_error *err)
 {
 	struct nearest nearest = {.count = 0};
 	struct nm_rows *rows = NULL;
 	int status = nm_profile_query(profile, names, &rows, err);
 
 	while (!status && (status = nm_rows_next(rows, err)) > 0)
-		status = nm_rows_text(rows, 0) && consider(&nearest, typed, nm_rows_text(rows, 0))
+		status = nm_rows_text(rows, 0) && consider_one(&nearest, typed, nm_rows_text(rows, 0))
 			     ? nm_fail_memory(err)
 			     : 0;
 	nm_rows_free(rows);
-	if (!status)
-		return suggest(what, typed, &nearest, err);
-	while (nearest.count)
-		free(nearest.name[--nearest.count]);
+	list_nearest(&nearest, list, room);
 	return status;
+}
+
+int nm_near_names(struct nm_profile *profile, const char *typed, const char *names, char *list, size_t room,
+		  struct nm_error *err)
+{
+	return find_nearest(profile, typed, names, consider_plain, list, room, err);
+}
+
+static int nothing_fits(struct nm_profile *profile, const char *what, const char *typed, const char *names,
+			struct nm_error *err)
+{
+	char list[360];
+	int status = find_nearest(profile, typed, names, consider, list, sizeof list, err);
+
+	if (status)
+		return status;
+	if (!*list)
+		return nm_fail(err, NM_EINVAL, "the profile has no %s \"%s\"", what, typed);
+	return nm_fail(err, NM_EINVAL, "the profile has no %s \"%s\"; did you mean %s?", what, typed, list);
 }
 
 /* 1 if a name fits, 0 if none. */

@@ -23,4 +23,9 @@ void nm_name_pattern_done(struct nm_name_pattern *choice);
  * or else all. */
 int nm_fail_unknown(const char *what, const char *typed, const char *const *words, struct nm_error *err);
 
+/* Fills `list` with up to three of the texts of the query `names` that are close to `typed`, "a, or b"; "": none is.
+ * Of a path its last component counts, of a function its name without parameters. 0 or a code. */
+int nm_near_names(struct nm_profile *profile, const char *typed, const char *names, char *list, size_t room,
+		  struct nm_error *err);
+
 #endif

@@ -146,10 +146,10 @@ int nm_nest_simulate(const struct nm_nest_run_request *request, struct nm_error 
 	assert(request->run.output && request->run.engine.machine);
 	nm_progress_start(&r.progress, &request->run.feedback);
 	if (nm_nest_load(&nest, request->path, request->settings, err))
-		return nm_status_of(err->code, NM_STATUS_BAD_NEST);
+		return nm_status_of(err->code, NM_STATUS_BAD_INPUT);
 	status = nm_status_of((enum nm_code)prepare(&r, nest, err), NM_STATUS_NO_OUTPUT);
 	if (!status)
-		status = nm_status_of((enum nm_code)run_nest(&r, nest, err), NM_STATUS_BAD_NEST);
+		status = nm_status_of((enum nm_code)run_nest(&r, nest, err), NM_STATUS_BAD_INPUT);
 	nm_progress_end(&r.progress);
 	if (!status)
 		status = nm_status_of((enum nm_code)finish(&r, err), NM_STATUS_NO_OUTPUT);

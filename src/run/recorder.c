@@ -270,7 +270,7 @@ static int explain_no_events(const struct recorder *r, struct nm_error *err)
 	}
 	last = nm_collector_log_last_line(r->log, line, sizeof line);
 	nm_fail(err, NM_EIO, "Valgrind could not start the program: %s", last ? last : "it gives no reason");
-	return NM_STATUS_COLLECTOR_FAILED;
+	return NM_STATUS_NO_COLLECTOR;
 }
 
 static void warn_of_unobserved(const struct recorder *r)

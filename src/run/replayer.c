@@ -249,10 +249,10 @@ static int prepare(struct replayer *r, struct nm_error *err)
 	int status = ahead ? can_look_ahead(request->input, err) : 0;
 
 	if (status)
-		return NM_STATUS_BAD_MACHINE;
+		return NM_STATUS_USAGE;
 	status = open_input(r, err);
 	if (status)
-		return nm_status_of((enum nm_code)status, NM_STATUS_NO_PROFILE);
+		return nm_status_of((enum nm_code)status, NM_STATUS_BAD_INPUT);
 	if (request->run.output)
 		status = nm_profile_writer_new(&r->writer, request->run.output, err);
 	if (status)
@@ -279,7 +279,7 @@ static void describe(struct replayer *r, struct nm_run_info *info)
 	info->collector = text ? text : "unknown";
 }
 
-static int run(struct replayer *r, struct nm_error *err)
+static int run(struct replayer *r, int *ret_has_result, struct nm_error *err)
 {
 	struct nm_run_info info = {.source = r->request->input};
 	struct nm_profile_writer *writer = r->writer;
@@ -297,22 +297,24 @@ static int run(struct replayer *r, struct nm_error *err)
 	status = nm_run_finish(&r->request->run, &info, r->session, writer, err);
 	if (status)
 		return nm_status_of((enum nm_code)status, NM_STATUS_NO_OUTPUT);
+	*ret_has_result = 1;
 	if (fed)
 		*err = fault;
-	return fed ? nm_status_of((enum nm_code)fed, NM_STATUS_DAMAGED) : 0;
+	return fed ? nm_status_of((enum nm_code)fed, NM_STATUS_BAD_INPUT) : 0;
 }
 
-int nm_replay(const struct nm_replay_request *request, struct nm_error *err)
+int nm_replay(const struct nm_replay_request *request, int *ret_has_result, struct nm_error *err)
 {
 	struct replayer r = {.request = request};
 	int status;
 
 	assert(request->input && request->run.feedback.warn && request->run.engine.machine);
+	*ret_has_result = 0;
 	nm_allocator_set_up();
 	nm_progress_start(&r.progress, &request->run.feedback);
 	status = prepare(&r, err);
 	if (!status)
-		status = run(&r, err);
+		status = run(&r, ret_has_result, err);
 	if (r.writer)
 		nm_profile_writer_abort(r.writer);
 	end_session(&r);

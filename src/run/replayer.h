@@ -16,7 +16,8 @@ struct nm_replay_request {
 };
 
 /* 0 or an enum nm_status. A file that is damaged from some point on is read up to there: that makes a
- * profile too, and NM_STATUS_DAMAGED. */
-int nm_replay(const struct nm_replay_request *request, struct nm_error *err);
+ * result too, and NM_STATUS_BAD_INPUT. *ret_has_result: whether there is a result, in the profile or with the
+ * receiver; without one, no file has been touched. */
+int nm_replay(const struct nm_replay_request *request, int *ret_has_result, struct nm_error *err);
 
 #endif

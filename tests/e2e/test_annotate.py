@@ -12,7 +12,7 @@ import zlib
 
 from harness import ENVIRONMENT, MISSES, NEARMISS, TOP, at, main, need, nearmiss, program, record, rows, run
 
-USAGE = 124
+USAGE = 2
 
 SOURCE = """/* Two arrays, one read against its order. */
 #include <stdio.h>

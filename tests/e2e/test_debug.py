@@ -12,7 +12,7 @@ import time
 
 from harness import TOP, main, nearmiss
 
-USAGE = 124
+USAGE = 2
 NEST = os.path.join(TOP, "examples", "interference.nest")
 
 

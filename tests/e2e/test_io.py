@@ -12,16 +12,16 @@ from harness import TOP, main, need
 from test_memory import make_trace
 
 LIBRARY = os.environ.get("FAIL_IO", os.path.join(TOP, "build/tests/support/libfail_io.so"))
-DAMAGED, NO_PROFILE, FULL, NO_OUTPUT, FAILED = 118, 119, 121, 122, 125
+BAD_INPUT, NO_OUTPUT, FAILED = 121, 122, 125
 OLD = b"what was there before\n"
 
 
 def writes(number):
-    return Failures(LIBRARY, [FULL, NO_OUTPUT, FAILED], re.compile("."), NM_FAIL_IO="write",
+    return Failures(LIBRARY, [NO_OUTPUT, NO_OUTPUT, FAILED], re.compile("."), NM_FAIL_IO="write",
                     NM_FAIL_ERRNO=str(number))
 
 
-READS = Failures(LIBRARY, [DAMAGED, NO_PROFILE, FULL, NO_OUTPUT, FAILED], re.compile("."), NM_FAIL_IO="read",
+READS = Failures(LIBRARY, [BAD_INPUT, BAD_INPUT, NO_OUTPUT, NO_OUTPUT, FAILED], re.compile("."), NM_FAIL_IO="read",
                  NM_FAIL_ERRNO=str(errno.EIO))
 
 
@@ -36,7 +36,7 @@ def whole_or_old(path):
     def check(done):
         with open(path, "rb") as f:
             is_old = f.read() == OLD
-        assert done.returncode == DAMAGED or is_old == (done.returncode != 0), done
+        assert done.returncode == BAD_INPUT or is_old == (done.returncode != 0), done
         if not is_old:
             with sqlite3.connect(path) as db:
                 assert db.execute("PRAGMA integrity_check").fetchone() == ("ok",)

@@ -95,7 +95,7 @@ def case_report():
     assert levels == {"2/L1d", "2/L2", "3/L1d", "3/L2", "4/L2"}, levels
     record([program("walks")], "--cache", PLAIN, profile="plain.nmp")
     done = nearmiss("report", "prefetches", "-i", "plain.nmp")
-    assert done.returncode == 124 and b"no prefetches" in done.stderr, done
+    assert done.returncode == 2 and b"no prefetches" in done.stderr, done
 
 
 def case_evictions():
@@ -157,7 +157,7 @@ def case_refusals():
             ("L1d=32K,8,64:L2=1M,16,64,inclusion=exclusive,prefetch=next", 54, b"does not prefetch"),
             ("L1d=32K,8,64,prefetch=next:L2=1M,16,64,policy=opt", 27, b"a level before it prefetches")):
         done = nearmiss("record", "--cache", spec, "--", "true")
-        assert done.returncode == 123 and why in done.stderr, done
+        assert done.returncode == 2 and why in done.stderr, done
         assert done.stderr.splitlines()[2].index(b"^") - 2 == column, done
 
 

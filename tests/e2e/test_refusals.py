@@ -8,12 +8,10 @@ import shutil
 import sqlite3
 import subprocess
 
-from harness import ENVIRONMENT, NEARMISS, SPEC, TOP, Skip, main, need, nearmiss, program, record, run
+from harness import ENVIRONMENT, NEARMISS, SPEC, TOP, Skip, main, need, nearmiss, program, record, rows, run
 
 # As in nearmiss(1).
-BAD_QUERY, NEWER, DAMAGED, NO_PROFILE, NO_COLLECTOR, FULL = 116, 117, 118, 119, 120, 121
-FAILED = 125
-NO_OUTPUT, BAD_MACHINE, USAGE, NOT_EXECUTABLE, NO_PROGRAM = 122, 123, 124, 126, 127
+USAGE, NO_COLLECTOR, BAD_INPUT, NO_OUTPUT, FAILED, NOT_EXECUTABLE, NO_PROGRAM = 2, 120, 121, 122, 125, 126, 127
 
 
 def refused(done, status, *words, lines=1):
@@ -35,6 +33,50 @@ def case_unknown_option():
 
 def case_unknown_command():
     refused(nearmiss("recrod", "true"), USAGE, "recrod", lines=2)
+
+
+def case_words_of_other_tools():
+    """Bare nearmiss prints its help; a program, a profile or another profiler's command says what to type."""
+    done = nearmiss()
+    assert done.returncode == 0 and done.stdout.startswith(b"Usage: nearmiss") and not done.stderr, done
+    record(["true"])
+    for typed, told in ((["foo"], 'unknown command "foo"'), (["recrod"], "did you mean record?"),
+                        (["./prog", "-x"], "nearmiss record ./prog ..."), (["run", "ls"], "nearmiss record ./program"),
+                        (["stat"], "nearmiss record ./program"), (["list"], "nearmiss report"),
+                        (["p.nmp"], "nearmiss report p.nmp"), (["help", "repotr"], "did you mean report?"),
+                        (["record", "--machine", "zen33", "true"], "did you mean zen3?"),
+                        (["record", "--machine", "L1d=1K", "true"], "--cache"), (["record", "--cachee", "x"], "--cache?")):
+        refused(nearmiss(*typed), USAGE, told)
+
+
+def case_profiles_as_operands():
+    """`report FILE` is `report -i FILE` wherever a profile is shown; two are refused; a program is none."""
+    record([program("matrix"), "rows"])
+    shutil.copy("p.nmp", "old")  # known by what is in it
+    for profile in ("p.nmp", "old"):
+        for command in (["report", "lines"], ["report", "--by", "object"], ["annotate", "matrix.c"], ["evictions"],
+                        ["query", "SELECT count(*) FROM counts"], ["export", "folded"]):
+            named, given = nearmiss(*command, profile), nearmiss(*command, "-i", profile)
+            assert named.returncode == 0 and named.stdout and named.stdout == given.stdout, (command, named)
+    for command in (["report"], ["annotate"], ["evictions"], ["sharing"], ["export", "csv"]):
+        refused(nearmiss(*command, "p.nmp", "old"), USAGE, "nearmiss diff p.nmp old")
+        refused(nearmiss(*command, "-i", "p.nmp", "-i", "old"), USAGE, "given twice: p.nmp and old")
+    for command in (["report"], ["annotate"], ["curve"], ["view"], ["export", "csv"], ["query", "SELECT 1"]):
+        refused(nearmiss(*command, program("matrix")), USAGE, "is a program, not a profile", "nearmiss record /")
+        refused(nearmiss(*command, "no.nmp"), BAD_INPUT, "there is no profile no.nmp: record one first: nearmiss record -o")
+    refused(nearmiss("annotate", "p.nmp", "matrxi.c"), USAGE, "did you mean matrix.c?")
+    refused(nearmiss("annotate", "p.nmp", "mian"), USAGE, "did you mean main?")
+    os.mkdir("empty")
+    refused(nearmiss("report", folder="empty"), BAD_INPUT, "record one first: nearmiss record ./program")
+
+
+def case_caches_of_the_host():
+    """--cache takes the names that --machine takes."""
+    for names in (["host"], ["zen3"]):
+        record(["true"], "--cache", *names, profile="c.nmp")
+        record(["true"], "--machine", *names, profile="m.nmp")
+        levels = "SELECT level, size, ways FROM levels"
+        assert rows(levels, profile="c.nmp") == rows(levels, profile="m.nmp"), names
 
 
 def case_nothing_to_record():
@@ -133,7 +175,7 @@ def case_wrong_specifications():
                         ("L1d", "L1d"), ("L1d=32K,8,64,colour=red", "colour"), ("L1d=32K,8,64,policy=best", "best"),
                         ("L1d=32K,8,64,sets=3,index=xor", "xor"), ("", "")):
         done = nearmiss("record", "-o", "p.nmp", "--cache", spec, "--", "true")
-        refused(done, BAD_MACHINE, lines=3)
+        refused(done, USAGE, lines=3)
         lines = done.stderr.decode().splitlines()
         if not spec:
             continue
@@ -152,26 +194,26 @@ def case_machine_descriptions():
 
     write(b"# mine\nL1d = 32K, 8, 64\n  L2 = 1M, 16, 64, colour=red\n")
     done = nearmiss("record", "-o", "p.nmp", "--cache", "@m.machine", "--", "true")
-    refused(done, BAD_MACHINE, "m.machine:3: unknown key 'colour'", lines=3)
+    refused(done, USAGE, "m.machine:3: unknown key 'colour'", lines=3)
     lines = done.stderr.decode().splitlines()
     assert lines[2].index("^") == lines[1].index("colour"), lines
     for text, word in ((b"", "no level"), (b"# L1d=1K,1,64\n", "no level"), (b"L1d=1K,1,64\0", "not text"),
                        (b"#" * 70000, "64K"), (b"L1d=1K,1,64\n" * 2, "m.machine:2"), (b"\xff\n", "m.machine:1"),
                        (b"L1d=1\xc3\xa4,1,64\n", "m.machine:1")):
         write(text)
-        refused(nearmiss("record", "--machine", "./m.machine", "--", "true"), BAD_MACHINE, word, lines=3)
-        refused(nearmiss("machines", "m.machine"), BAD_MACHINE, word, lines=3)
-    refused(nearmiss("record", "--cache", "@missing", "--", "true"), BAD_MACHINE, "missing")
-    refused(nearmiss("record", "--machine", "host,abacus", "--", "true"), BAD_MACHINE, "abacus")
-    refused(nearmiss("record", "--machine", "host,", "--", "true"), BAD_MACHINE)
+        refused(nearmiss("record", "--machine", "./m.machine", "--", "true"), USAGE, word, lines=3)
+        refused(nearmiss("machines", "m.machine"), USAGE, word, lines=3)
+    refused(nearmiss("record", "--cache", "@missing", "--", "true"), USAGE, "missing")
+    refused(nearmiss("record", "--machine", "host,abacus", "--", "true"), USAGE, "abacus")
+    refused(nearmiss("record", "--machine", "host,", "--", "true"), USAGE)
     many = ["--cache=L1=1K,1,64:L2=1K,1,64:L3=1K,1,64:L4=1K,1,64:L5=1K,1,64"] * 7
-    refused(nearmiss("record", *many, "--", "true"), BAD_MACHINE, "32 levels")
+    refused(nearmiss("record", *many, "--", "true"), USAGE, "32 levels")
 
 
 def case_policy_that_looks_ahead():
     """Refused before the program runs."""
     done = nearmiss("record", "-o", "p.nmp", "--cache", "L1d=32K,8,64,policy=opt", "--", need("touch"), "ran")
-    refused(done, BAD_MACHINE, "level L1d", "policy=opt")
+    refused(done, USAGE, "level L1d", "policy=opt")
     assert not os.path.exists("ran")
 
 
@@ -189,10 +231,10 @@ def case_plugins():
                            (program("design-name.so"), "does not define nearmiss_plugin"),
                            (program("design-function.so"), "no function 'touch'"),
                            (program("mersenne.so"), "refuses", "2^n - 1")):
-        refused(record_with(plugin), BAD_MACHINE, *words)
+        refused(record_with(plugin), USAGE, *words)
         assert not os.path.exists("ran")
-    refused(record_with("x.so,policy=fifo"), BAD_MACHINE, "policy and index itself", lines=3)
-    refused(record_with(""), BAD_MACHINE, "file name", lines=3)
+    refused(record_with("x.so,policy=fifo"), USAGE, "policy and index itself", lines=3)
+    refused(record_with(""), USAGE, "file name", lines=3)
     nest = os.path.join(TOP, "examples", "blocked.nest")
     place = program("design-place.so")
     refused(nearmiss("nest", "-o", "p.nmp", "--cache", f"L1d=8K,1,32,plugin={place}", nest), FAILED,
@@ -221,7 +263,7 @@ def good_profile():
 
 
 def case_missing_profile():
-    refused(nearmiss("report", "-i", "none.nmp"), NO_PROFILE, "none.nmp", lines=2)
+    refused(nearmiss("report", "-i", "none.nmp"), BAD_INPUT, "none.nmp", lines=2)
 
 
 def case_damaged_profiles():
@@ -231,19 +273,19 @@ def case_damaged_profiles():
     for n, data in enumerate(damaged):
         with open("damaged.nmp", "wb") as f:
             f.write(data)
-        refused(nearmiss("report", "-i", "damaged.nmp"), DAMAGED, "damaged.nmp")
+        refused(nearmiss("report", "-i", "damaged.nmp"), BAD_INPUT, "damaged.nmp")
         assert os.path.getsize("damaged.nmp") == len(data), n
     for place in range(200, len(image), max(1, len(image) // 40)):
         with open("damaged.nmp", "wb") as f:
             f.write(image[:place] + bytes([image[place] ^ 0xff] * 64) + image[place + 64:])
         for command in (["report"], ["evictions"], ["report", "--by", "process,level,type"]):
             done = nearmiss(*command, "-i", "damaged.nmp")
-            assert done.returncode in (0, DAMAGED), (place, done)
+            assert done.returncode in (0, BAD_INPUT), (place, done)
             assert b"Sanitizer" not in done.stderr, done.stderr
     with sqlite3.connect("other.nmp") as db:
         db.execute("CREATE TABLE t(x)")
     db.close()
-    refused(nearmiss("report", "-i", "other.nmp"), DAMAGED, "other.nmp")
+    refused(nearmiss("report", "-i", "other.nmp"), BAD_INPUT, "other.nmp")
 
 
 def case_escapes_of_others():
@@ -270,7 +312,7 @@ def case_newer_profile():
         assert version > 0
         db.execute(f"PRAGMA user_version = {version + 1}")
     db.close()
-    refused(nearmiss("report", "-i", "p.nmp"), NEWER, "newer")
+    refused(nearmiss("report", "-i", "p.nmp"), BAD_INPUT, "newer")
 
 
 def case_existing_profile_survives_a_failure():
@@ -300,7 +342,7 @@ def case_full_disk():
     done = subprocess.run(namespace + [shutil.which("sh"), "-c", script], capture_output=True, env=ENVIRONMENT,
                           timeout=120, check=False)
     with open("status", encoding="ascii") as f:
-        assert f.read() == f"{FULL}\n", done.stderr
+        assert f.read() == f"{NO_OUTPUT}\n", done.stderr
     text = done.stderr.decode()
     assert "/mnt/p.nmp" in text and ("full" in text or "no space" in text), text
     with open("kept", encoding="ascii") as f:
@@ -324,8 +366,8 @@ def case_full_shared_memory():
 
 def case_wrong_sql():
     good_profile()
-    refused(nearmiss("query", "-i", "p.nmp", "SELECT nonsense FROM counts"), BAD_QUERY, "nonsense", lines=3)
-    refused(nearmiss("query", "-i", "p.nmp", "DELETE FROM entry"), BAD_QUERY, lines=3)
+    refused(nearmiss("query", "-i", "p.nmp", "SELECT nonsense FROM counts"), USAGE, "nonsense", lines=3)
+    refused(nearmiss("query", "-i", "p.nmp", "DELETE FROM entry"), USAGE, lines=3)
 
 
 def case_output_that_cannot_be_written():
@@ -334,7 +376,7 @@ def case_output_that_cannot_be_written():
     with open("/dev/full", "wb") as full:
         done = subprocess.run([NEARMISS, "report", "-i", "p.nmp"], stdout=full, stderr=subprocess.PIPE,
                               env=ENVIRONMENT, timeout=60, check=False)
-    assert done.returncode == FULL and done.stderr.startswith(b"nearmiss: "), done
+    assert done.returncode == NO_OUTPUT and done.stderr.startswith(b"nearmiss: "), done
 
 
 if __name__ == "__main__":

@@ -93,7 +93,7 @@ def case_limit_on_file_sizes():
     assert (done.returncode, done.stdout) == (0, b"3\n"), done
     assert len(rows("SELECT * FROM processes")) >= 2
     done = limited(8, NEARMISS, "record", "-q", "-o", "q.nmp", "--cache", SPEC, "--", *command)
-    assert done.returncode == 121 and done.stderr.count(b"\n") == 1, done
+    assert done.returncode == 122 and done.stderr.count(b"\n") == 1, done
     assert not glob.glob("q.nmp*")
 
 

@@ -13,7 +13,7 @@ import time
 from harness import ENVIRONMENT, NEARMISS, SPEC, TOP, at, main, need, nearmiss, program, record, rows, run
 
 VIEWS = ("processes", "levels", "objects", "counts", "evictions", "top_evictors", "undebugged")
-DAMAGED, NO_OUTPUT, NO_PROFILE, NEWER, USAGE = 118, 122, 119, 117, 124
+BAD_INPUT, NO_OUTPUT, USAGE = 121, 122, 2
 
 
 def contents(profile):
@@ -181,7 +181,7 @@ def case_belady():
             known = rows("SELECT * FROM counts", profile="without.nmp")
             assert known == rows("SELECT * FROM counts WHERE level NOT LIKE '10/%'", profile="r.nmp")
     done = nearmiss("replay", "-q", "-o", "no.nmp", "--cache", "L1d=8K,4,64,policy=opt", "-", stdin=b"0 10\n")
-    assert done.returncode == 123 and b"not a pipe" in done.stderr, done
+    assert done.returncode == 2 and b"not a pipe" in done.stderr, done
     assert not os.path.exists("no.nmp")
     with open("t.din", "w", encoding="ascii") as f:
         f.write("".join(f"0 {64 * (i % 5):x}\n" for i in range(50)))
@@ -210,7 +210,7 @@ def case_cut_off():
     whole = os.path.getsize("t.nmt")
     all_references = int(rows("SELECT value FROM info WHERE key = 'references'")[0][0])
     os.truncate("t.nmt", whole * 2 // 3)
-    done = replay("t.nmt", status=DAMAGED)
+    done = replay("t.nmt", status=BAD_INPUT)
     text = done.stderr.decode()
     assert text.startswith("nearmiss: t.nmt: ") and "cut off at byte" in text and len(text.splitlines()) == 1, text
     some = int(rows("SELECT value FROM info WHERE key = 'references'", profile="r.nmp")[0][0])
@@ -253,20 +253,20 @@ def case_pipe_cut_off():
     """The part before a broken pipe is used; a pipe whose writer is killed is not damage."""
     record([program("list")], "--trace", "t.nmt", "-q")
     trace = contents_of("t.nmt")
-    text = replay("-", status=DAMAGED, stdin=trace[:len(trace) // 2]).stderr.decode()
+    text = replay("-", status=BAD_INPUT, stdin=trace[:len(trace) // 2]).stderr.decode()
     assert text.startswith("nearmiss: standard input: ") and "cut off behind byte" in text and len(text.splitlines()) == 1, text
     index = int.from_bytes(trace[-16:-8], "little")
     text = replay("-", stdin=trace[:index]).stderr.decode()
     assert "it has no end" in text and len(text.splitlines()) == 1, text
     same("p.nmp", "r.nmp")
-    assert b"behind byte" in replay("-", status=DAMAGED, stdin=trace[:-1]).stderr
+    assert b"behind byte" in replay("-", status=BAD_INPUT, stdin=trace[:-1]).stderr
     same("p.nmp", "r.nmp")
     changed = bytearray(trace)
     changed[16] ^= 1 # the first chunk's head
-    assert b"behind byte 16;" in replay("-", status=DAMAGED, stdin=bytes(changed)).stderr
+    assert b"behind byte 16;" in replay("-", status=BAD_INPUT, stdin=bytes(changed)).stderr
     done = nearmiss("replay", "-q", "-o", "no.nmp", "--cache", "L1d=8K,4,64,policy=opt", "-", stdin=trace)
     text = done.stderr.decode()
-    assert done.returncode == 123 and "more than once" in text and len(text.splitlines()) == 1, text
+    assert done.returncode == 2 and "more than once" in text and len(text.splitlines()) == 1, text
     assert not os.path.exists("no.nmp")
 
 
@@ -397,7 +397,7 @@ def case_refusals():
     with open("none.nmt", "w", encoding="ascii") as f:
         f.write("nothing of the kind\n")
     record([program("list")], "--trace", "t.nmt", "-q")
-    for arguments, status in ((("replay", "no-such.nmt"), NO_PROFILE), (("trace", "info", "none.nmt"), DAMAGED),
+    for arguments, status in ((("replay", "no-such.nmt"), BAD_INPUT), (("trace", "info", "none.nmt"), BAD_INPUT),
                               (("replay",), USAGE), (("trace", "sing", "t.nmt"), USAGE),
                               (("trace", "slice", "t.nmt"), USAGE), (("trace", "print", "--to", "x", "t.nmt"), USAGE),
                               (("record", "--trace", "/no/such/t.nmt", "--", "true"), NO_OUTPUT),
@@ -408,7 +408,7 @@ def case_refusals():
     with open("t.nmt", "r+b") as f:
         f.seek(8)
         f.write(b"\3")
-    assert nearmiss("replay", "t.nmt").returncode == NEWER
+    assert nearmiss("replay", "t.nmt").returncode == BAD_INPUT
 
 
 if __name__ == "__main__":

@@ -619,17 +619,17 @@ def case_exported_debugger_is_that_of_view():
             assert f.read() == page and 'data-kind="chunk"' in page, options
     for wrong in (["t.csv", nest], ["--window", "0", nest], ["--window", "5", profile], ["--process", "x", "t.csv"],
                   ["-c", "L1d=8K,1,32", profile], ["-t", "1", nest]):
-        assert nearmiss("export", "html", *wrong).returncode == 124, wrong
+        assert nearmiss("export", "html", *wrong).returncode == 2, wrong
 
 
 def case_file_that_cannot_be_written():
     make_profile()
     assert nearmiss("view", "--html", "p.nmp", "p.nmp").returncode == 122
     assert nearmiss("view", "--html", "no/where", "p.nmp").returncode == 122
-    assert nearmiss("export", "html", "-i", "p.nmp", "--level", "L1d").returncode == 124
-    assert nearmiss("export", "html", "-i", "p.nmp", "p.nmp").returncode == 124
+    assert nearmiss("export", "html", "-i", "p.nmp", "--level", "L1d").returncode == 2
+    assert nearmiss("export", "html", "-i", "p.nmp", "p.nmp").returncode == 2
     assert nearmiss("export", "html", "-o", "p.nmp", "p.nmp").returncode == 122
-    assert nearmiss("export", "csv", "-c", "L1d=8K,1,32", "-i", "p.nmp").returncode == 124
+    assert nearmiss("export", "csv", "-c", "L1d=8K,1,32", "-i", "p.nmp").returncode == 2
     assert query("SELECT count(*) FROM levels")
 
 

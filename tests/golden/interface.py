@@ -165,7 +165,7 @@ def case_reports_are_all_named():
         told = {"calltree": b"--callgraph", "patterns": b"older", "fields": b"older", "affinity": b"older", "reuses": b"--distances",
                 "sectors": b"no sector misses", "prefetches": b"no prefetches", "buckets": b"--heap-chains"}.get(name)
         if told:  # what the stored profile lacks
-            assert done.returncode == 124 and told in done.stderr, done
+            assert done.returncode == 2 and told in done.stderr, done
         else:
             assert done.returncode == 0, name
 
@@ -181,7 +181,7 @@ def case_man_pages():
     page = (SOURCE / "docs/man/nearmiss.1.md").read_text(encoding="utf-8")
     header = (SOURCE / "src/run/status.h").read_text(encoding="utf-8")
     statuses = re.findall(r"NM_STATUS_\w+ = (\d+)", header)
-    assert len(statuses) > 10
+    assert len(statuses) == 9  # few enough to be remembered
     for status in statuses:
         assert re.search(rf"^{status}$", page, re.MULTILINE), f"nearmiss(1) lacks status {status}"
 

@@ -193,10 +193,10 @@ static void test_nearest(void **state)
 static void test_statuses(void **state)
 {
 	(void)state;
-	assert_int_equal(nm_status_of(NM_ENOSPC, NM_STATUS_NO_OUTPUT), NM_STATUS_FULL);
+	assert_int_equal(nm_status_of(NM_ENOSPC, NM_STATUS_NO_OUTPUT), NM_STATUS_NO_OUTPUT);
 	assert_int_equal(nm_status_of(NM_EIO, NM_STATUS_NO_OUTPUT), NM_STATUS_NO_OUTPUT);
-	assert_int_equal(nm_status_of(NM_EVERSION, NM_STATUS_NO_PROFILE), NM_STATUS_NEWER_PROFILE);
-	assert_int_equal(nm_status_of(NM_EFORMAT, NM_STATUS_NO_PROFILE), NM_STATUS_DAMAGED);
+	assert_int_equal(nm_status_of(NM_EVERSION, NM_STATUS_BAD_INPUT), NM_STATUS_BAD_INPUT);
+	assert_int_equal(nm_status_of(NM_EFORMAT, NM_STATUS_BAD_INPUT), NM_STATUS_BAD_INPUT);
 }
 
 int main(void)

@@ -7,6 +7,7 @@
 #include "annotate.h"
 #include "message.h"
 #include "options.h"
+#include "profile_operand.h"
 #include "viewer.h"
 
 struct annotate_options {
@@ -19,7 +20,7 @@ struct annotate_options {
 enum { COLOUR_AUTO, COLOUR_ALWAYS, COLOUR_NEVER };
 
 static const struct nm_option options[] = {
-    {"input", 'i', "FILE", "the profile (nearmiss.nmp)", NM_OPTION_TEXT,
+    {"input", 'i', "FILE", "the profile (nearmiss.nmp)", NM_OPTION_ONCE,
      offsetof(struct annotate_options, input), NULL},
     {"columns", 'c', "LIST", "columns to show (misses,share,class,waste,object)", NM_OPTION_TEXT,
      offsetof(struct annotate_options, columns), NULL},
@@ -90,14 +91,16 @@ static int read_request(const struct nm_command *self, const struct annotate_opt
 
 static int run(const struct nm_command *self, int argc, char **argv)
 {
-	struct annotate_options o = {
-	    .input = "nearmiss.nmp", .threshold = "0.5", .context = 8, .width = NM_WIDTH_OF_TERMINAL};
+	struct annotate_options o = {.threshold = "0.5", .context = 8, .width = NM_WIDTH_OF_TERMINAL};
 	struct nm_annotate_request request;
 	struct nm_viewer viewer;
 	struct nm_operands operands;
 	int status;
 
 	if (!nm_options_parse(self, argc, argv, &o, &operands, &status))
+		return status;
+	status = nm_take_profile(self, &operands, &o.input);
+	if (status)
 		return status;
 	status = read_request(self, &o, &operands, &request);
 	if (status)
@@ -114,7 +117,7 @@ static int run(const struct nm_command *self, int argc, char **argv)
 const struct nm_command nm_cmd_annotate = {
     .name = "annotate",
     .summary = "Show source lines with their counts beside them",
-    .operands = "[FILE|FUNCTION...]",
+    .operands = "[FILE|FUNCTION...] [PROFILE]",
     .details =
 	"Without an operand, shows the files with the most misses.  FILE is any end of a path, as in solver.c\n"
 	"or src/solver.c; FUNCTION is a name without its parameters.\n\n"

@@ -12,6 +12,7 @@
 #include "message.h"
 #include "options.h"
 #include "output.h"
+#include "profile_operand.h"
 #include "simulation_options.h"
 
 enum {
@@ -157,7 +158,7 @@ static int open_profiles(struct profiles *p, const struct nm_option_list *paths,
 {
 	for (size_t i = 0; i < paths->count; i++) {
 		if (nm_profile_open(&p->at[i].profile, paths->at[i], err))
-			return NM_STATUS_NO_PROFILE;
+			return nm_profile_failed(paths->at[i], err);
 		p->at[i].label = paths->count > 1 ? paths->at[i] : NULL;
 		p->count++;
 	}
@@ -200,8 +201,11 @@ static int run(const struct nm_command *self, int argc, char **argv)
 
 	if (!nm_options_parse(self, argc, argv, &o, &operands, &status))
 		return status;
+	status = nm_take_profiles(self, &operands, &o.inputs);
+	if (status)
+		return status;
 	if (operands.count)
-		return nm_usage(self, "name profiles with -i, not \"%s\"", operands.at[0]);
+		return nm_usage(self, "\"%s\" is no profile", operands.at[0]);
 	if (o.height < LEAST_HEIGHT || o.height > MOST_HEIGHT)
 		return nm_usage(self, "--height takes a number from %d to %d", LEAST_HEIGHT, MOST_HEIGHT);
 	status = read_sizes(self, &o, &request);
@@ -210,13 +214,11 @@ static int run(const struct nm_command *self, int argc, char **argv)
 	if (!o.inputs.count)
 		o.inputs = (struct nm_option_list){{"nearmiss.nmp"}, 1};
 	status = open_profiles(&profiles, &o.inputs, &err);
-	if (status)
-		status = nm_failed(&err, status);
-	else if (!o.machines)
+	if (!status && !o.machines)
 		status = add_recorded(&marks, profiles.at[0].profile, &err)
-			     ? nm_failed(&err, NM_STATUS_NO_PROFILE)
+			     ? nm_failed(&err, NM_STATUS_BAD_INPUT)
 			     : 0;
-	else if (strcmp(o.machines, "none") != 0) {
+	else if (!status && strcmp(o.machines, "none") != 0) {
 		marks.several = strchr(o.machines, ',') != NULL;
 		status = nm_each_machine(o.machines, add_machine, &marks);
 	}
@@ -240,7 +242,7 @@ static int run(const struct nm_command *self, int argc, char **argv)
 const struct nm_command nm_cmd_curve = {
     .name = "curve",
     .summary = "Plot the miss ratio of caches of every size, and name the knees",
-    .operands = "",
+    .operands = "[PROFILE...]",
     .details =
 	"Takes profiles of `record --distances` (exact) or `record --sample` (estimated).\n"
 	"\n"

@@ -8,6 +8,7 @@
 #include "message.h"
 #include "options.h"
 #include "output.h"
+#include "profile_operand.h"
 
 struct diff_options {
 	const char *level, *process, *by, *sort, *fail_on;
@@ -46,7 +47,7 @@ static int open_all(const struct nm_operands *operands, struct nm_diff_input *in
 
 		input->path = operands->at[*ret_opened];
 		if (nm_profile_open(&input->profile, input->path, &err))
-			return nm_failed(&err, NM_STATUS_NO_PROFILE);
+			return nm_profile_failed(input->path, &err);
 	}
 	return 0;
 }

@@ -5,6 +5,7 @@
 #include "evictions.h"
 #include "message.h"
 #include "options.h"
+#include "profile_operand.h"
 #include "viewer.h"
 
 struct evictions_options {
@@ -14,7 +15,7 @@ struct evictions_options {
 };
 
 static const struct nm_option options[] = {
-    {"input", 'i', "FILE", "the profile (nearmiss.nmp)", NM_OPTION_TEXT,
+    {"input", 'i', "FILE", "the profile (nearmiss.nmp)", NM_OPTION_ONCE,
      offsetof(struct evictions_options, input), NULL},
     {"level", 'l', "LEVEL", "evictions from this level (the first that takes data)", NM_OPTION_TEXT,
      offsetof(struct evictions_options, level), NULL},
@@ -42,13 +43,16 @@ static const struct nm_option options[] = {
 
 static int run(const struct nm_command *self, int argc, char **argv)
 {
-	struct evictions_options o = {.input = "nearmiss.nmp", .limit = -1, .width = NM_WIDTH_OF_TERMINAL};
+	struct evictions_options o = {.limit = -1, .width = NM_WIDTH_OF_TERMINAL};
 	struct nm_evictions_request request;
 	struct nm_viewer viewer;
 	struct nm_operands operands;
 	int status;
 
 	if (!nm_options_parse(self, argc, argv, &o, &operands, &status))
+		return status;
+	status = nm_take_profile(self, &operands, &o.input);
+	if (status)
 		return status;
 	if (o.function && o.sets)
 		return nm_usage(self, "--function shows lines and --sets sets: choose one");
@@ -73,7 +77,7 @@ static int run(const struct nm_command *self, int argc, char **argv)
 const struct nm_command nm_cmd_evictions = {
     .name = "evictions",
     .summary = "Show which objects evict which from the cache, and at which lines",
-    .operands = "",
+    .operands = "[PROFILE]",
     .details =
 	"Without --evictor and --victim, shows a matrix: rows evict, columns are evicted.  With one of them or\n"
 	"both, shows the source lines.  With --sets, shows the cache sets, of all evictions or of those.\n",

@@ -12,6 +12,7 @@
 #include "options.h"
 #include "output.h"
 #include "pages.h"
+#include "profile_operand.h"
 #include "reader.h"
 
 struct export_options {
@@ -22,7 +23,7 @@ struct export_options {
 };
 
 static const struct nm_option options[] = {
-    {"input", 'i', "FILE", "the profile (nearmiss.nmp)", NM_OPTION_TEXT,
+    {"input", 'i', "FILE", "the profile (nearmiss.nmp)", NM_OPTION_ONCE,
      offsetof(struct export_options, input), NULL},
     {"output", 'o', "FILE", "write this file (standard output)", NM_OPTION_TEXT,
      offsetof(struct export_options, pages.output), NULL},
@@ -165,19 +166,21 @@ static int run(const struct nm_command *self, int argc, char **argv)
 		return list();
 	if (operands.count && !strcmp(operands.at[0], html))
 		return export_html(self, &o, &operands);
+	status = nm_take_profile(self, &operands, &o.input);
+	if (status)
+		return status;
 	exporter = chosen(self, &operands);
 	if (!exporter)
 		return NM_STATUS_USAGE;
 	if (nm_pages_need_html(&o.pages))
 		return nm_usage(self, "--machine, --cache, --window and the like are for html");
-	o.input = o.input ? o.input : "nearmiss.nmp";
 	if (o.separate && !o.pages.output)
 		return nm_usage(self, "--separate writes several files: it needs -o FILE");
 	if (!o.pages.output && nm_exporter_is_binary(exporter) && isatty(STDOUT_FILENO))
 		return nm_usage(self, "%s is binary: write it to a file with -o FILE",
 				nm_exporter_name(exporter));
 	if (nm_profile_open(&profile, o.input, &err))
-		return nm_failed(&err, NM_STATUS_NO_PROFILE);
+		return nm_profile_failed(o.input, &err);
 	request = (struct nm_export_request){o.level,  o.event,   o.process,
 					     o.thread, o.objects, (enum nm_shown_frame)o.frame};
 	if (nm_export_open(&export, exporter, profile, &request, &err))
@@ -203,7 +206,7 @@ const struct nm_command nm_cmd_export = {
 	       "  pprof       pprof, compressed\n"
 	       "  speedscope  https://www.speedscope.app\n"
 	       "  html        the pages of nearmiss view, in one file: of profiles, a loop nest or a trace\n"
-	       "Only html takes inputs as operands, and the options from --machine on.\n",
+	       "Only html takes several inputs, and the options from --machine on.\n",
     .options = options,
     .option_count = sizeof options / sizeof *options,
     .words = "callgrind|csv|folded|json|pprof|speedscope|html",

@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "completion.h"
+#include "hints.h"
 #include "message.h"
 #include "options.h"
 #include "output.h"
@@ -51,7 +52,7 @@ static int run(const struct nm_command *self, int argc, char **argv)
 	} else if (operands.count) {
 		command = nm_command_named(operands.at[0]);
 		if (!command)
-			return nm_usage(self, "unknown command \"%s\"", operands.at[0]);
+			return nm_unknown_command(operands.count, operands.at);
 		nm_command_help(command, stdout);
 	} else {
 		list(stdout);

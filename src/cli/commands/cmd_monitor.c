@@ -309,7 +309,7 @@ static int close_file(struct answer *a)
 	if (!fclose(a->file) && !failed)
 		return NM_STATUS_OK;
 	nm_message("cannot write %s: %s", a->options->output, strerror(errno ? errno : EIO));
-	return errno == ENOSPC ? NM_STATUS_FULL : NM_STATUS_NO_OUTPUT;
+	return NM_STATUS_NO_OUTPUT;
 }
 
 static int monitor_program(const struct nm_run_request *run, char *const *argv)
@@ -328,7 +328,7 @@ static int monitor_trace(const struct nm_run_request *run, const char *path)
 {
 	struct nm_replay_request request = {.run = *run, .input = path};
 	struct nm_error err;
-	int status = nm_replay(&request, &err);
+	int has_result, status = nm_replay(&request, &has_result, &err);
 
 	if (status)
 		nm_message_error(&err);

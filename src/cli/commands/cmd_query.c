@@ -4,6 +4,7 @@
  */
 #include "message.h"
 #include "options.h"
+#include "profile_operand.h"
 #include "viewer.h"
 
 struct query_options {
@@ -12,7 +13,7 @@ struct query_options {
 };
 
 static const struct nm_option options[] = {
-    {"input", 'i', "FILE", "the profile (nearmiss.nmp)", NM_OPTION_TEXT,
+    {"input", 'i', "FILE", "the profile (nearmiss.nmp)", NM_OPTION_ONCE,
      offsetof(struct query_options, input), NULL},
     {"format", 'f', "FORMAT", "output format (text)", NM_OPTION_CHOICE,
      offsetof(struct query_options, format), "text|csv|json"},
@@ -20,12 +21,15 @@ static const struct nm_option options[] = {
 
 static int run(const struct nm_command *self, int argc, char **argv)
 {
-	struct query_options o = {.input = "nearmiss.nmp"};
+	struct query_options o = {.input = NULL};
 	struct nm_viewer viewer;
 	struct nm_operands operands;
 	int status;
 
 	if (!nm_options_parse(self, argc, argv, &o, &operands, &status))
+		return status;
+	status = nm_take_profile(self, &operands, &o.input);
+	if (status)
 		return status;
 	if (operands.count != 1)
 		return nm_usage(self, operands.count ? "give one statement, in quotes"
@@ -35,13 +39,13 @@ static int run(const struct nm_command *self, int argc, char **argv)
 		return status;
 	status =
 	    nm_report_query(viewer.profile, operands.at[0], &viewer.style, viewer.output.file, &viewer.err);
-	return nm_viewer_close(&viewer, status, NM_STATUS_BAD_QUERY);
+	return nm_viewer_close(&viewer, status, NM_STATUS_USAGE);
 }
 
 const struct nm_command nm_cmd_query = {
     .name = "query",
     .summary = "Query a profile with SQL",
-    .operands = "SQL",
+    .operands = "SQL [PROFILE]",
     .details =
 	"Views: info, processes, levels, objects, counts, evictions, top_evictors, events, sets,\n"
 	"instructions, code, code_lines, sources, sectors, prefetches, coherence, sharing, contenders,\n"

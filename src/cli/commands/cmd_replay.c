@@ -60,7 +60,7 @@ static int run(const struct nm_command *self, int argc, char **argv)
 	struct nm_operands operands;
 	struct nm_error err;
 	const char *summary;
-	int status;
+	int status, has_result;
 
 	if (!nm_options_parse(self, argc, argv, &o, &operands, &status))
 		return status;
@@ -84,10 +84,10 @@ static int run(const struct nm_command *self, int argc, char **argv)
 	if (o.from)
 		request.format = nm_import_format_at((size_t)o.from - 1, &summary);
 	nm_temporary_unlink_on_signals();
-	status = nm_replay(&request, &err);
+	status = nm_replay(&request, &has_result, &err);
 	if (status)
 		nm_message_error(&err);
-	if (!o.simulation.quiet && (!status || status == NM_STATUS_DAMAGED))
+	if (!o.simulation.quiet && has_result)
 		nm_summary_print(o.simulation.output);
 	return status;
 }

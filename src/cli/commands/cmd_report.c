@@ -6,6 +6,7 @@
 
 #include "message.h"
 #include "options.h"
+#include "profile_operand.h"
 #include "viewer.h"
 
 struct report_options {
@@ -15,7 +16,7 @@ struct report_options {
 };
 
 static const struct nm_option options[] = {
-    {"input", 'i', "FILE", "the profile (nearmiss.nmp)", NM_OPTION_TEXT,
+    {"input", 'i', "FILE", "the profile (nearmiss.nmp)", NM_OPTION_ONCE,
      offsetof(struct report_options, input), NULL},
     {"level", 'l', "LEVEL", "count misses of this level (the first that takes data)", NM_OPTION_TEXT,
      offsetof(struct report_options, level), NULL},
@@ -80,7 +81,7 @@ static const struct nm_report *chosen(const struct nm_command *self, const struc
 
 static int run(const struct nm_command *self, int argc, char **argv)
 {
-	struct report_options o = {.input = "nearmiss.nmp", .limit = 20, .width = NM_WIDTH_OF_TERMINAL};
+	struct report_options o = {.limit = 20, .width = NM_WIDTH_OF_TERMINAL};
 	struct nm_report_request request;
 	const struct nm_report *report;
 	struct nm_viewer viewer;
@@ -88,6 +89,9 @@ static int run(const struct nm_command *self, int argc, char **argv)
 	int status;
 
 	if (!nm_options_parse(self, argc, argv, &o, &operands, &status))
+		return status;
+	status = nm_take_profile(self, &operands, &o.input);
+	if (status)
 		return status;
 	report = chosen(self, &operands, o.by);
 	if (!report)
@@ -115,7 +119,7 @@ static int run(const struct nm_command *self, int argc, char **argv)
 const struct nm_command nm_cmd_report = {
     .name = "report",
     .summary = "Show which objects and lines of a profile miss the cache",
-    .operands = "[REPORT]",
+    .operands = "[REPORT] [PROFILE]",
     .details =
 	"Reports:\n"
 	"  summary    the run, its levels, the worst pairs, and advice\n"

@@ -4,6 +4,7 @@
  */
 #include "message.h"
 #include "options.h"
+#include "profile_operand.h"
 #include "sharing.h"
 #include "viewer.h"
 
@@ -14,7 +15,7 @@ struct sharing_options {
 };
 
 static const struct nm_option options[] = {
-    {"input", 'i', "FILE", "the profile (nearmiss.nmp)", NM_OPTION_TEXT,
+    {"input", 'i', "FILE", "the profile (nearmiss.nmp)", NM_OPTION_ONCE,
      offsetof(struct sharing_options, input), NULL},
     {"by", 'b', "WHAT", "lines of memory, or tables by object, field, function, thread or core; latent",
      NM_OPTION_CHOICE, offsetof(struct sharing_options, by), "line|object|field|function|thread|core|latent"},
@@ -34,15 +35,18 @@ static const struct nm_option options[] = {
 
 static int run(const struct nm_command *self, int argc, char **argv)
 {
-	struct sharing_options o = {.input = "nearmiss.nmp", .limit = -1, .width = NM_WIDTH_OF_TERMINAL};
+	struct sharing_options o = {.limit = -1, .width = NM_WIDTH_OF_TERMINAL};
 	struct nm_viewer viewer;
 	struct nm_operands operands;
 	int status;
 
 	if (!nm_options_parse(self, argc, argv, &o, &operands, &status))
 		return status;
+	status = nm_take_profile(self, &operands, &o.input);
+	if (status)
+		return status;
 	if (operands.count)
-		return nm_usage(self, "sharing takes no operand: \"%s\"", operands.at[0]);
+		return nm_usage(self, "sharing takes a profile, not \"%s\"", operands.at[0]);
 	status = nm_viewer_open(&viewer, o.input, (enum nm_format)o.format, o.width);
 	if (status)
 		return status;
@@ -59,7 +63,7 @@ static int run(const struct nm_command *self, int argc, char **argv)
 const struct nm_command nm_cmd_sharing = {
     .name = "sharing",
     .summary = "Show which cache lines cores contend for, and whether they need to",
-    .operands = "",
+    .operands = "[PROFILE]",
     .details =
 	"The profile must have several cores (record --cores).  Without --by, shows lines of memory, the most\n"
 	"false sharing first: who touches which bytes, who takes the line from whom, and what to change.\n",

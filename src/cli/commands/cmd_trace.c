@@ -260,7 +260,7 @@ static int act(const struct action *action, const struct trace_options *o, const
 		return status ? nm_failed(&err, NM_STATUS_NO_OUTPUT) : 0;
 	}
 	if (nm_trace_open(&trace, operands->at[1], &err))
-		return nm_failed(&err, NM_STATUS_NO_PROFILE);
+		return nm_failed(&err, NM_STATUS_BAD_INPUT);
 	if (!action->writes)
 		nm_output_open(&output, NM_FORMAT_TEXT);
 	status = action->run(trace, o, output.file, &err);

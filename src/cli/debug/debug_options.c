@@ -30,5 +30,5 @@ int nm_debug_open(const struct nm_debug_options *o, const char *path, struct nm_
 						  .to = (uint64_t)o->to};
 	struct nm_error err;
 
-	return nm_debugger_open(&s->debugger, &source, &err) ? nm_failed(&err, NM_STATUS_BAD_NEST) : 0;
+	return nm_debugger_open(&s->debugger, &source, &err) ? nm_failed(&err, NM_STATUS_BAD_INPUT) : 0;
 }

@@ -96,12 +96,12 @@ int nm_nest_list(const struct nm_nest_request *request, const char *range, const
 	if (read_numbers(range, &first, &last, &err))
 		return nm_failed(&err, NM_STATUS_USAGE);
 	if (nm_nest_load(&nest, request->path, request->settings, &err))
-		return nm_failed(&err, NM_STATUS_BAD_NEST);
+		return nm_failed(&err, NM_STATUS_BAD_INPUT);
 	l.nest = nest;
 	status = nm_nest_walk(nest, first, last, &visitor, &err);
 	if (!status)
 		status = nm_table_show(&l.table, "references", NULL, style, out, &err);
 	nm_table_done(&l.table);
 	nm_nest_free(nest);
-	return status ? nm_failed(&err, NM_STATUS_BAD_NEST) : 0;
+	return status ? nm_failed(&err, NM_STATUS_BAD_INPUT) : 0;
 }

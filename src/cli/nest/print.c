@@ -70,7 +70,7 @@ int nm_nest_print(const struct nm_nest_request *request, const struct nm_style *
 	int status = nm_nest_load(&nest, request->path, request->settings, &err);
 
 	if (status)
-		return nm_failed(&err, NM_STATUS_BAD_NEST);
+		return nm_failed(&err, NM_STATUS_BAD_INPUT);
 	for (size_t i = 0; !status && nm_nest_reference_at(nest, i, &r); i++)
 		status = add_row(&table, nest, i, &r);
 	if (status)

@@ -317,7 +317,7 @@ int nm_nest_sweep(const struct nm_nest_request *request, const struct nm_sweep *
 	int status = nm_nest_load(&nest, request->path, request->settings, &s.err);
 
 	if (status)
-		return sweep_done(&s, nm_failed(&s.err, NM_STATUS_BAD_NEST));
+		return sweep_done(&s, nm_failed(&s.err, NM_STATUS_BAD_INPUT));
 	status = read_range(&s, nest, sweep->range);
 	nm_nest_free(nest);
 	if (!status)
@@ -331,7 +331,7 @@ int nm_nest_sweep(const struct nm_nest_request *request, const struct nm_sweep *
 		s.settings[i] = request->settings[i];
 	status = run_all(&s, sweep->by_reference);
 	if (status)
-		return sweep_done(&s, nm_failed(&s.err, NM_STATUS_BAD_NEST));
+		return sweep_done(&s, nm_failed(&s.err, NM_STATUS_BAD_INPUT));
 	s.table.column_count = (unsigned)s.figures.count + 2;
 	status = make_columns(&s);
 	if (!status)

@@ -322,9 +322,10 @@ static int replay(struct loading *l, struct nm_error *err)
 							       .pass_arg = l},
 						    .receiver = &receiver,
 						    .feedback = source->feedback}};
-	const int status = nm_replay(&request, err);
+	int has_result;
+	const int status = nm_replay(&request, &has_result, err);
 
-	if (status != NM_STATUS_DAMAGED)
+	if (!has_result || !status)
 		return status ? (int)err->code : 0;
 	source->feedback.warn("%s", err->text);
 	return 0;
