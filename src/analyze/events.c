@@ -306,12 +306,11 @@ static int on_map(struct nm_engine *e, const struct nm_wire_record *r, struct nm
 	if (w.flags & NM_WIRE_MAP_STACK)
 		m.path = NM_STACK_PATH;
 	else if (m.path[0] == '/' && (w.flags & NM_WIRE_MAP_FILE)) {
-		status = nm_symbols_module(e->symbols, m.path, NULL, 0, &m.module, err);
+		status = nm_symbols_module(e->symbols, m.path, NULL, 0, &m.file, err);
 		if (status)
 			return status;
-		if (!nm_module_extent(m.module, &low, &end) ||
-		    !nm_module_bias(m.module, m.address, m.offset, m.executable, &m.bias))
-			m.module = NULL;
+		if (!nm_module_extent(m.file, &low, &end))
+			m.file = NULL;
 	} else if (!m.path[0] && enter_mapping_context(e, &m.context)) {
 		return nm_fail_memory(err);
 	}
@@ -414,8 +413,13 @@ static int on_module(struct nm_engine *e, const struct nm_wire_record *r, struct
 	for (size_t i = 0; i < e->space.mappings.count; i++) {
 		struct nm_mapping *m = &e->space.mappings.at[i];
 
-		if (m->module && m->address >= w.base && !strcmp(m->path, w.path))
+		if (!m->file || m->address < w.base || strcmp(m->path, w.path))
+			continue;
+		m->file = module;
+		if (m->module)
 			m->module = module;
+		else if (nm_space_place_module(&e->space, m->address, 1))
+			return nm_fail_memory(err);
 	}
 	return 0;
 }

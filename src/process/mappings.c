@@ -74,22 +74,6 @@ int nm_space_unmap(struct nm_space *space, uint64_t address, uint64_t bytes)
 	return 0;
 }
 
-/* Anonymous memory inside a module's extent is its .bss. */
-static void adopt_bss(const struct nm_space *space, struct nm_mapping *mapping)
-{
-	for (size_t i = 0; i < space->mappings.count; i++) {
-		const struct nm_mapping *m = &space->mappings.at[i];
-		uint64_t low, end;
-
-		if (m->module && nm_module_extent(m->module, &low, &end) &&
-		    mapping->address >= low + m->bias && mapping->address < end + m->bias) {
-			mapping->module = m->module;
-			mapping->bias = m->bias;
-			return;
-		}
-	}
-}
-
 int nm_space_map(struct nm_space *space, const struct nm_mapping *mapping)
 {
 	struct nm_mapping m = *mapping;
@@ -98,9 +82,18 @@ int nm_space_map(struct nm_space *space, const struct nm_mapping *mapping)
 		return 0;
 	if (nm_space_unmap(space, m.address, m.end - m.address))
 		return NM_ENOMEM;
-	if (!m.path[0])
-		adopt_bss(space, &m);
-	return insert_mapping(space, mapping_index(space, m.address), m);
+	m.born = ++space->mapped;
+	while (m.address < m.end) {
+		struct nm_mapping part = m;
+
+		if (!m.path[0])
+			nm_space_adopt(space, &part);
+		if (insert_mapping(space, mapping_index(space, part.address), part))
+			return NM_ENOMEM;
+		m.offset += part.end - m.address;
+		m.address = part.end;
+	}
+	return mapping->file && !mapping->module ? nm_space_place_module(space, mapping->address, 0) : 0;
 }
 
 int nm_space_ask(struct nm_space *space, uint64_t address, uint64_t bytes, uint8_t asked)

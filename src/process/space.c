@@ -37,6 +37,7 @@ void nm_space_done(struct nm_space *space)
 	nm_vec_free(&space->objects);
 	nm_vec_free(&space->mappings);
 	nm_vec_free(&space->tls);
+	nm_vec_free(&space->static_tls);
 	nm_blocks_done(&space->heap);
 	nm_blocks_done(&space->chunks);
 	nm_blocks_done(&space->named);
@@ -51,7 +52,9 @@ void nm_space_done(struct nm_space *space)
 static int copy_vectors(struct nm_space *to, const struct nm_space *from)
 {
 	if (nm_vec_reserve(&to->objects, from->objects.count) ||
-	    nm_vec_reserve(&to->mappings, from->mappings.count) || nm_vec_reserve(&to->tls, from->tls.count))
+	    nm_vec_reserve(&to->mappings, from->mappings.count) ||
+	    nm_vec_reserve(&to->tls, from->tls.count) ||
+	    nm_vec_reserve(&to->static_tls, from->static_tls.count))
 		return NM_ENOMEM;
 	for (size_t i = 0; i < from->objects.count; i++)
 		to->objects.at[to->objects.count++] = from->objects.at[i];
@@ -59,6 +62,8 @@ static int copy_vectors(struct nm_space *to, const struct nm_space *from)
 		to->mappings.at[to->mappings.count++] = from->mappings.at[i];
 	for (size_t i = 0; i < from->tls.count; i++)
 		to->tls.at[to->tls.count++] = from->tls.at[i];
+	for (size_t i = 0; i < from->static_tls.count; i++)
+		to->static_tls.at[to->static_tls.count++] = from->static_tls.at[i];
 	return 0;
 }
 
@@ -69,6 +74,7 @@ int nm_space_copy(struct nm_space *to, const struct nm_space *from)
 	to->bookkeeping = from->bookkeeping;
 	to->unmeasured = from->unmeasured;
 	to->heap_end = from->heap_end;
+	to->mapped = from->mapped;
 	if (copy_vectors(to, from) || nm_blocks_copy(&to->heap, &from->heap) ||
 	    nm_blocks_copy(&to->chunks, &from->chunks) || nm_blocks_copy(&to->named, &from->named) ||
 	    nm_map_copy(&to->variables, &from->variables) || nm_map_copy(&to->by_name, &from->by_name) ||
@@ -144,15 +150,63 @@ static const struct nm_tls_block *next_tls(const struct nm_space *space, uint64_
 	return low < space->tls.count ? &space->tls.at[low] : NULL;
 }
 
+/* The next module in the order in which they were mapped, after one that was mapped as `born`. */
+static const struct nm_mapping *mapped_next(const struct nm_space *space, uint32_t born)
+{
+	const struct nm_mapping *next = NULL;
+
+	for (size_t i = 0; i < space->mappings.count; i++) {
+		const struct nm_mapping *m = &space->mappings.at[i];
+
+		if (m->module && m->born > born && (!next || m->born < next->born))
+			next = m;
+	}
+	return next;
+}
+
 /* Static TLS on x86-64 (variant II of the ELF TLS document, section 3.4.6): the blocks of the modules that
- * are there at the start lie below the thread pointer in link order, which is the order in which they were
- * mapped: the program first. A module loaded later gets a block from the heap, which stays a heap block. */
+ * are there when the first thread gets its pointer lie below it, in the order in which they were mapped. A block
+ * that fits goes into the gap that the alignment of an earlier one has left, as glibc's
+ * _dl_determine_tlsoffset does. A module loaded later gets a block from the heap, which stays a heap block. */
+static int lay_out_tls(struct nm_space *space)
+{
+	uint64_t used = 0, gap = 0, gap_end = 0; /* distances below the pointer */
+	uint32_t born = 0;
+
+	for (const struct nm_mapping *m; (m = mapped_next(space, born));) {
+		struct nm_tls_block block = {.module = m->module};
+		uint64_t align, at;
+		size_t k = 0;
+
+		born = m->born;
+		while (k < space->static_tls.count && space->static_tls.at[k].module != m->module)
+			k++;
+		if (k < space->static_tls.count || !nm_module_tls(m->module, &block.end, &align))
+			continue;
+		align += !align;
+		at = (gap + block.end + align - 1) / align * align;
+		if (gap_end - gap >= block.end && at <= gap_end) {
+			gap = at;
+		} else {
+			at = (used + block.end + align - 1) / align * align;
+			if (at - used - block.end > gap_end - gap) {
+				gap = used;
+				gap_end = at - block.end;
+			}
+			used = at;
+		}
+		block.address = -at;
+		block.end -= at;
+		if (nm_vec_push(&space->static_tls, block))
+			return NM_ENOMEM;
+	}
+	return 0;
+}
+
 int nm_space_thread(struct nm_space *space, uint64_t thread_pointer)
 {
-	struct nm_vec(struct nm_module *) seen = {0};
-	uint64_t offset = 0;
-	int status = 0;
-
+	if (!space->static_tls.count && lay_out_tls(space))
+		return NM_ENOMEM;
 	for (size_t i = 0; i < space->tls.count;) /* a reused thread pointer */
 		if (space->tls.at[i].end > thread_pointer - (1u << 20) &&
 		    space->tls.at[i].end <= thread_pointer) {
@@ -162,24 +216,15 @@ int nm_space_thread(struct nm_space *space, uint64_t thread_pointer)
 		} else {
 			i++;
 		}
-	for (size_t i = 0; i < space->mappings.count && !status; i++) {
-		struct nm_module *module = space->mappings.at[i].module;
-		uint64_t bytes, align, at;
-		size_t k = 0;
+	for (size_t i = 0; i < space->static_tls.count; i++) {
+		struct nm_tls_block block = space->static_tls.at[i];
 
-		while (k < seen.count && seen.at[k] != module)
-			k++;
-		if (!module || k < seen.count || !nm_module_tls(module, &bytes, &align))
-			continue;
-		status = nm_vec_push(&seen, module);
-		align += !align;
-		offset = (offset + bytes + align - 1) / align * align;
-		at = thread_pointer - offset;
-		if (!status)
-			status = add_tls(space, (struct nm_tls_block){at, at + bytes, module});
+		block.address += thread_pointer;
+		block.end += thread_pointer;
+		if (add_tls(space, block))
+			return NM_ENOMEM;
 	}
-	nm_vec_free(&seen);
-	return status;
+	return 0;
 }
 
 /* ---- places ---- */

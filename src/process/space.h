@@ -47,12 +47,14 @@ struct nm_object {
 /* A mapped range. Mappings do not overlap and are kept in order of address. */
 struct nm_mapping {
 	uint64_t address, end;
-	struct nm_module *module; /* file with an ELF header, or NULL */
+	struct nm_module *file;   /* program or library that its bytes come from, or NULL */
+	struct nm_module *module; /* that is certainly loaded there, or NULL (modules.c) */
 	uint64_t bias;            /* of the module */
 	uint32_t object;          /* the whole mapping as one object; 0 until it is asked for */
 	uint32_t context;         /* where mmap was called, 0 if unknown */
-	const char *path;         /* "" for anonymous memory */
+	const char *path;         /* interned; "" for anonymous memory */
 	uint64_t offset;          /* in the file */
+	uint32_t born;            /* number of the mapping, from 1, in the order in which they were made */
 	uint8_t allocator;        /* a heap block lies in it, or it is the brk heap */
 	uint8_t executable;
 	uint8_t asked; /* page size that the program has requested: 1 + enum nm_wire_page_size; 0: none */
@@ -86,7 +88,9 @@ struct nm_space {
 	uint32_t bookkeeping;      /* object for the allocator's own data */
 	uint32_t unmeasured;       /* object for all that is touched while measuring is off */
 	uint64_t heap_end;         /* of the heap in the data segment (brk); 0: unknown */
+	uint32_t mapped;           /* number of mappings so far */
 	struct nm_vec(struct nm_tls_block) tls;
+	struct nm_vec(struct nm_tls_block) static_tls; /* of every thread, relative to its pointer */
 	struct nm_recent_locations recall;
 };
 
@@ -181,6 +185,15 @@ struct nm_mapping *nm_space_mapping(struct nm_space *space, uint64_t address);
 int nm_space_map(struct nm_space *space, const struct nm_mapping *mapping);
 int nm_space_unmap(struct nm_space *space, uint64_t address, uint64_t bytes);
 int nm_space_ask(struct nm_space *space, uint64_t address, uint64_t bytes, uint8_t asked);
+
+/* modules.c: a mapping of a file has been added at the address, or is now known to hold code (is_code): finds
+ * out whether its file is loaded, and gives the module to the mappings that are its segments. 0 or
+ * NM_ENOMEM. */
+int nm_space_place_module(struct nm_space *space, uint64_t address, int is_code);
+
+/* Shortens a part of anonymous memory to what lies in the pages of one segment, which gives it the module, or
+ * in none. */
+void nm_space_adopt(const struct nm_space *space, struct nm_mapping *part);
 
 /* Looks an address outside of heap blocks up in the cache, if the program has named no ranges. 1 if it is
  * there. */

@@ -45,18 +45,13 @@ int64_t nm_module_modified(const struct nm_module *module);
 enum nm_debug_level { NM_DEBUG_NONE, NM_DEBUG_SYMBOLS, NM_DEBUG_DWARF };
 enum nm_debug_level nm_module_debug_level(struct nm_module *module);
 
-/* The number to add to vaddrs if the file's byte `file_offset` is mapped at `address`.
- * 1 if a PT_LOAD segment holds that offset (for `executable` mappings: an executable one), else 0. */
-int nm_module_bias(struct nm_module *module, uint64_t address, uint64_t file_offset, int executable,
-		   uint64_t *ret_bias);
-
 /* The vaddr range that the PT_LOAD segments cover (bss included). 0 if there is none. */
 int nm_module_extent(struct nm_module *module, uint64_t *ret_low, uint64_t *ret_end);
 
-/* The i-th PT_LOAD segment: the file's bytes from `offset` on lie at vaddr; `bytes` in memory. 0 if there is
- * none. */
+/* The i-th PT_LOAD segment: the file's bytes from `offset` on lie at vaddr, `file_bytes` of them; `bytes` in
+ * memory. 0 if there is none. */
 struct nm_module_segment {
-	uint64_t offset, vaddr, bytes;
+	uint64_t offset, vaddr, file_bytes, bytes;
 	int executable;
 };
 int nm_module_segment_at(const struct nm_module *module, size_t i, struct nm_module_segment *ret_segment);

@@ -4,6 +4,7 @@
 
 import json
 import os
+import shutil
 
 from harness import TOP, at, main, nearmiss, need, program, record, rows, run
 
@@ -19,6 +20,42 @@ def report(*arguments, profile="p.nmp"):
 
 def of_line(found, tag, key="line"):
     return [row for row in found if row["file"] and row["file"].endswith("userlines.cpp") and row[key] == at(USERLINES, tag)]
+
+
+LINKED = {name: 512 * (k + 1) for k, name in enumerate(
+    ("relocated", "data", "more", "zeros", "noughts", "own", "empty", "constant"))}
+
+
+def reads_by_name(prefix=""):
+    found = dict(rows("SELECT object, sum(reads) FROM counts WHERE level = 'L1d' GROUP BY 1"))
+    return {name: found.get(prefix + name) for name in LINKED}
+
+
+def case_variables_have_their_names_with_every_linker():
+    """Linkers lay writable data out as one, two or three segments, some from one page of the file."""
+    gcc, _ = need("gcc", "ld")
+    source = os.path.join(TOP, "tests/programs/linked.c")
+    made = 0
+    for linker, programs in (("bfd", "ld.bfd"), ("gold", "ld.gold"), ("lld", "ld.lld"), ("mold", "mold")):
+        if not shutil.which(programs, path="/usr/bin"):
+            continue
+        build = [gcc, "-g", "-O1", f"-fuse-ld={linker}", source]
+        library = run([*build, "-DLIBRARY", "-fPIC", "-shared", "-o", f"./lib{linker}.so"])
+        assert library.returncode == 0, library.stderr
+        for options in (["-pie"], ["-no-pie"], ["-static"], ["-static-pie"], ["-Wl,-z,noseparate-code"],
+                        ["-Wl,-z,separate-code", "-Wl,-z,max-page-size=65536"], ["-Wl,-z,norelro"],
+                        ["-DWITH_LIBRARY", f"./lib{linker}.so"]):
+            done = run([*build, *options, "-o", "linked"])
+            if done.returncode:  # gold has no static-pie
+                continue
+            record(["./linked"])
+            assert reads_by_name() == LINKED, (linker, options, reads_by_name())
+            if "-DWITH_LIBRARY" in options:
+                assert reads_by_name("lib_") == LINKED, (linker, reads_by_name("lib_"))
+            errno = rows("SELECT sum(reads) FROM counts WHERE level = 'L1d' AND object = 'errno' AND function = 'main'")
+            assert errno == [(512,)], (linker, options, errno)
+            made += 1
+    assert made >= 7, made
 
 
 def case_inlined_library_code_is_at_the_users_line():

@@ -54,7 +54,7 @@ static void ask_at(struct nm_module *module, uint64_t vaddr)
 	struct nm_source_position at[8];
 	struct nm_function function;
 	struct nm_variable variable;
-	uint64_t bias;
+	struct nm_module_segment segment;
 	size_t n = nm_module_source_positions(module, vaddr, at, 8);
 	demand(n <= 8);
 	for (size_t i = 0; i < n; i++)
@@ -71,7 +71,8 @@ static void ask_at(struct nm_module *module, uint64_t vaddr)
 		demand(variable.name && variable.low <= vaddr && vaddr < variable.end);
 	if (nm_module_tls_variable(module, vaddr % 4096, &variable))
 		demand(variable.name && variable.low <= vaddr % 4096 && vaddr % 4096 < variable.end);
-	nm_module_bias(module, 0x7f0000000000, vaddr, vaddr & 1, &bias);
+	for (size_t i = 0; nm_module_segment_at(module, i, &segment); i++)
+		demand(segment.vaddr + segment.bytes >= segment.vaddr);
 }
 
 static void ask(struct nm_symbols *symbols, const char *path)

@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: MIT
  *
- * segments.c - a module's program headers: its segments, and where it is mapped.
+ * segments.c - a module's program headers: its segments.
  *
  * If the program's own file is missing but its debug file was found by build-id, the program headers of the
- * debug file are used. They have the same addresses, but not the same file offsets, so such a module answers
- * every query except that of its bias.
+ * debug file are used. They have the same addresses, but not the same file offsets: such segments have no
+ * bytes in the file.
  */
 #include "symbol_priv.h"
 
-static const uint64_t PAGE = 4096;
+static const uint64_t HIGHEST = 1ull << 47; /* no process has addresses beyond, so sums do not overflow */
 
 void module_read_segments(struct nm_module *module)
 {
@@ -28,8 +28,8 @@ void module_read_segments(struct nm_module *module)
 			module->tls_bytes = header.p_memsz;
 			module->tls_align = header.p_align;
 		}
-		if (header.p_type != PT_LOAD || header.p_vaddr + header.p_memsz < header.p_vaddr ||
-		    header.p_offset + header.p_filesz < header.p_offset)
+		if (header.p_type != PT_LOAD || header.p_vaddr > HIGHEST || header.p_memsz > HIGHEST ||
+		    header.p_offset > HIGHEST || header.p_filesz > header.p_memsz)
 			continue;
 		struct segment segment = {header.p_offset, header.p_vaddr, header.p_filesz, header.p_memsz,
 					  (header.p_flags & PF_X) != 0};
@@ -54,32 +54,13 @@ int module_holds_code(const struct nm_module *module, uint64_t vaddr) { return h
 
 int module_holds(const struct nm_module *module, uint64_t vaddr) { return holds(module, vaddr, 0); }
 
-/* Segments may share a page of the file; the segment is the one whose first page is requested. */
-int nm_module_bias(struct nm_module *module, uint64_t address, uint64_t file_offset, int executable,
-		   uint64_t *ret_bias)
-{
-	const struct segment *best = NULL;
-	for (size_t i = 0; i < module->segments.count; i++) {
-		const struct segment *segment = &module->segments.at[i];
-		uint64_t first = segment->offset & ~(PAGE - 1);
-		uint64_t end = (segment->offset + segment->file_bytes + PAGE - 1) & ~(PAGE - 1);
-		if ((executable && !segment->executable) || file_offset < first || file_offset >= end)
-			continue;
-		if (!best || first == (file_offset & ~(PAGE - 1)))
-			best = segment;
-	}
-	if (!best)
-		return 0;
-	*ret_bias = address - (best->vaddr + (file_offset - best->offset));
-	return 1;
-}
-
 int nm_module_segment_at(const struct nm_module *module, size_t i, struct nm_module_segment *ret_segment)
 {
 	if (i >= module->segments.count)
 		return 0;
 	const struct segment *s = &module->segments.at[i];
-	*ret_segment = (struct nm_module_segment){s->offset, s->vaddr, s->bytes, s->executable};
+	*ret_segment =
+	    (struct nm_module_segment){s->offset, s->vaddr, s->file_bytes, s->bytes, s->executable};
 	return 1;
 }
 

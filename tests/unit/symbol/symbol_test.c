@@ -183,42 +183,6 @@ static void test_fortran_variables(void **state)
 	assert_int_equal(find_variable(module, "field/d", &second), 0);
 }
 
-/* Every executable mapping of this very process gives back where its functions are. */
-static void test_bias(void **state)
-{
-	(void)state;
-	char line[4600], path[4096], own[4096];
-	ssize_t n = readlink("/proc/self/exe", own, sizeof own - 1);
-	assert_true(n > 0);
-	own[n] = 0;
-	FILE *maps = fopen("/proc/self/maps", "r");
-	assert_non_null(maps);
-	int checked = 0;
-	struct nm_module *module;
-	assert_int_equal(nm_symbols_module(store, own, NULL, 0, &module, NULL), 0);
-	uint64_t code_bias = 0, bias = 0;
-	while (fgets(line, sizeof line, maps)) {
-		unsigned long long start, end, offset;
-		char mode[8];
-		if (sscanf(line, "%llx-%llx %7s %llx %*s %*s %4095s", &start, &end, mode, &offset, path) !=
-			5 ||
-		    strcmp(path, own))
-			continue;
-		int executable = mode[2] == 'x';
-		assert_int_equal(nm_module_bias(module, start, offset, executable, &bias), 1);
-		checked += executable;
-		if (executable)
-			code_bias = bias;
-	}
-	fclose(maps);
-	assert_int_equal(checked, 1);
-	struct nm_function function;
-	assert_int_equal(nm_module_function(module, (uint64_t)(uintptr_t)test_bias - code_bias, &function),
-			 1);
-	assert_string_equal(function.name, "test_bias");
-	assert_int_equal(nm_module_bias(module, 0, 1ull << 40, 0, &bias), 0);
-}
-
 /* A wrong build-id means that the file was replaced; what is no program answers nothing. */
 static void test_unusable_files(void **state)
 {
@@ -426,10 +390,9 @@ int main(void)
 	    cmocka_unit_test(test_left_out_variables), cmocka_unit_test(test_split_dwarf_variables),
 	    cmocka_unit_test(test_clang_variables),    cmocka_unit_test(test_without_dwarf),
 	    cmocka_unit_test(test_stripped),           cmocka_unit_test(test_cxx_variables),
-	    cmocka_unit_test(test_fortran_variables),  cmocka_unit_test(test_bias),
-	    cmocka_unit_test(test_unusable_files),     cmocka_unit_test(test_damaged_files),
-	    cmocka_unit_test(test_spans_as_slow_twin), cmocka_unit_test(test_prepared),
-	    cmocka_unit_test(test_allocated),
+	    cmocka_unit_test(test_fortran_variables),  cmocka_unit_test(test_unusable_files),
+	    cmocka_unit_test(test_damaged_files),      cmocka_unit_test(test_spans_as_slow_twin),
+	    cmocka_unit_test(test_prepared),           cmocka_unit_test(test_allocated),
 	};
 
 	return cmocka_run_group_tests_name("symbol", tests, open_store, close_store);
