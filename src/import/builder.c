@@ -100,6 +100,7 @@ int nm_builder_instruction(struct nm_builder *b, uint64_t pc, unsigned bytes)
 	int status = nm_builder_flush(b);
 
 	b->open = 1;
+	b->is_given = 1;
 	b->count = 0;
 	b->instruction = pc | (uint64_t)bytes << 48;
 	return status;
@@ -109,11 +110,13 @@ int nm_builder_access(struct nm_builder *b, uint64_t address, unsigned size, uns
 {
 	int status = 0;
 
-	if (!b->open)
+	if (!b->open || !b->is_given) {
 		status = nm_builder_instruction(b, 0, 1);
-	else if (b->count == NM_BUILDER_ACCESSES) /* of one instruction; more go to another one like it */
+		b->is_given = 0;
+	} else if (b->count == NM_BUILDER_ACCESSES) { /* more go to another instruction like it */
 		status = nm_builder_instruction(b, nm_wire_instruction_pc(b->instruction),
 						nm_wire_instruction_bytes(b->instruction));
+	}
 	if (!address) { /* on the wire, 0 is an access that was not executed: take the next byte */
 		address = 1;
 		size -= size > 1;

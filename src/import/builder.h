@@ -24,7 +24,8 @@ struct nm_builder {
 	struct nm_arena arena;
 	struct nm_object_bytes objects;
 	uint32_t thread;
-	int open; /* an instruction has begun */
+	int open;     /* an instruction has begun, */
+	int is_given; /* one of the trace: further accesses belong to it */
 	uint64_t instruction, accesses[NM_BUILDER_ACCESSES], addresses[NM_BUILDER_ACCESSES];
 	unsigned count;
 };

@@ -1,15 +1,17 @@
 /* SPDX-License-Identifier: MIT
  *
- * csv.c - comma-separated values whose first line names the columns.
+ * csv.c - a table whose first line names the columns.
  *
  *     addr,rw,size,object,file,line
  *     0x1000,r,8,A,matmul.c,12
  *     4096,w,8,"A(i,j)",matmul.c,13
  *
- * addr and rw are required; pc, size, thread, object, function, file and line are optional; other columns are
- * ignored. Numbers are decimal, or hexadecimal with 0x. rw: r, read, load, l or 0; w, write, store, s or 1.
- * Fields may be quoted, with a quote doubled. Each line is an instruction of its own. Without a size an
- * access has 8 bytes, or less up to the next multiple of 8.
+ * An address and a direction are required; pc, size, thread, object, function, file and line are optional; other
+ * columns are ignored. columns[] has the names that each may have. What separates the columns is what separates
+ * them in the first line: commas, semicolons, tabs, bars or blanks. Numbers are decimal, or hexadecimal with 0x;
+ * a column of addresses that begins with digits a to f or leading zeros is hexadecimal as a whole. Fields may be
+ * quoted, with a quote doubled. Each line is an instruction of its own. Without a size an access has 8 bytes, or
+ * less up to the next multiple of 8. Lines that are no rows, such as comments, are passed over.
  *
  * Each source line without a pc gets a made-up one, since the wire names code by pc.
  */
@@ -19,15 +21,29 @@
 
 #include "importer.h"
 
-enum column { ADDR, RW, PC, SIZE, THREAD, OBJECT, FUNCTION, FILE_NAME, LINE, COLUMNS };
+enum column { ADDR, RW, PC, SIZE_OF, THREAD, OBJECT, FUNCTION, FILE_NAME, LINE, COLUMNS };
 
-static const char *const names[COLUMNS] = {"addr",   "rw",       "pc",   "size", "thread",
-					   "object", "function", "file", "line"};
+/* Names by bars, the first one ours; blanks, dashes and underscores are left out, and capitals are small. */
+static const char *const columns[COLUMNS] = {
+    "addr|address|vaddr|virtualaddress|dataaddr|dataaddress|memaddr|memoryaddress|ea|va|location",
+    "rw|r/w|read/write|readwrite|op|operation|type|access|accesstype|kind|mode|iswrite|write|dir|direction",
+    "pc|ip|rip|eip|instr|instruction|insn|iaddr|instructionaddress|instructionpointer|codeaddress",
+    "size|bytes|length|len|width|accesssize",
+    "thread|tid|threadid",
+    "object|variable|var|symbol|array",
+    "function|func|fn",
+    "file|source|sourcefile|filename",
+    "line|lineno|linenumber",
+};
 
-enum { MAX_FIELDS = 64, DEFAULT_SIZE = 8, PLACE_STEP = 16, TEXT_ROOM = 4096 };
+static const char separators[] = ",;\t| ";
+
+enum { MAX_FIELDS = 64, DEFAULT_SIZE = 8, PLACE_STEP = 16, TEXT_ROOM = 4096, LINE_ROOM = 4096 };
 
 struct csv_state {
 	int has_header;
+	char separator;
+	int hex[COLUMNS];   /* numbers of the column are hexadecimal without 0x */
 	int where[COLUMNS]; /* index of the column's field; -1: there is none */
 	char *fields[MAX_FIELDS];
 	unsigned count, columns; /* fields of this line, of the first */
@@ -48,7 +64,7 @@ static void done(void *state)
 /* ---- fields ---- */
 
 /* Removes the quotes of the field at `at`, and returns its end; NULL: the quote is not closed. */
-static char *unquote(char *at)
+static char *unquote(char *at, char separator)
 {
 	char *to = at, *from = at + 1;
 
@@ -59,23 +75,29 @@ static char *unquote(char *at)
 			break;
 		*to++ = *from;
 	}
-	if (*from && *from != ',')
+	if (*from && *from != separator)
 		return NULL;
-	if (!*from) {
-		*to = '\0';
-		return from;
-	}
 	*to = '\0';
 	return from;
+}
+
+static char *end_of_field(char *at, char separator)
+{
+	while (*at && *at != separator)
+		at++;
+	return at;
 }
 
 /* Splits a line in place. NULL, or the fault. */
 static const char *split(struct csv_state *s, char *line)
 {
 	for (s->count = 0;; line++) {
-		char *end = *line == '"' ? unquote(line) : line + strcspn(line, ",");
+		char *end;
 		int last;
 
+		if (s->separator == ' ') /* any number of them */
+			nm_import_blanks((const char **)&line);
+		end = *line == '"' ? unquote(line, s->separator) : end_of_field(line, s->separator);
 		if (!end)
 			return "a quoted field does not end";
 		if (s->count == MAX_FIELDS)
@@ -106,57 +128,150 @@ static const char *field(struct csv_state *s, enum column column)
 	return s->where[column] < 0 ? "" : trim(s->fields[s->where[column]]);
 }
 
-static int number(const char *text, uint64_t *ret_number)
+static int number(const char *text, int is_hex, uint64_t *ret_number)
 {
-	int hex = text[0] == '0' && (text[1] == 'x' || text[1] == 'X');
+	int hex = is_hex || (text[0] == '0' && (text[1] == 'x' || text[1] == 'X'));
 
 	return (hex ? nm_import_hex(&text, ret_number) : nm_import_decimal(&text, ret_number)) && !*text;
 }
 
 /* ---- the header ---- */
 
-static const char *read_header(struct csv_state *s, char *line)
+/* Whether a column's title is one of the names "a|b|c". */
+static int is_titled(const char *title, const char *names)
 {
-	const char *fault;
+	char plain[64];
+	size_t n = 0, length;
 
-	if (!strncmp(line, "\xef\xbb\xbf", 3)) /* a byte order mark */
-		line += 3;
-	fault = split(s, line);
+	for (; *title && n < sizeof plain - 1; title++)
+		if (!strchr(" \t_-", *title))
+			plain[n++] = (char)(*title >= 'A' && *title <= 'Z' ? *title - 'A' + 'a' : *title);
+	plain[n] = '\0';
+	for (; *names; names += length + (names[length] == '|')) {
+		length = strcspn(names, "|");
+		if (length == n && !strncmp(names, plain, n))
+			return 1;
+	}
+	return 0;
+}
+
+/* The columns of a header with this separator; changes the line. Whether addr and rw are among them. */
+static int read_titles(struct csv_state *s, char *line, char separator)
+{
+	s->separator = separator;
+	if (split(s, line))
+		return 0;
 	for (unsigned c = 0; c < COLUMNS; c++) {
 		s->where[c] = -1;
-		for (unsigned i = 0; i < s->count && !fault; i++)
-			if (!strcasecmp(trim(s->fields[i]), names[c]))
+		for (unsigned i = 0; i < s->count && s->where[c] < 0; i++)
+			if (is_titled(trim(s->fields[i]), columns[c]))
 				s->where[c] = (int)i;
 	}
 	s->columns = s->count;
-	s->has_header = 1;
-	if (!fault && (s->where[ADDR] < 0 || s->where[RW] < 0))
-		fault = "the first line must name the columns, with addr and rw among them";
-	return fault;
+	return s->where[ADDR] >= 0 && s->where[RW] >= 0;
+}
+
+/* NULL, or the fault. */
+static const char *read_header(struct csv_state *s, const char *line)
+{
+	char copy[LINE_ROOM];
+	int has_addr = 0, has_rw = 0;
+
+	if (!strncmp(line, "\xef\xbb\xbf", 3)) /* a byte order mark */
+		line += 3;
+	if (*line == '#') /* some write their titles as a comment */
+		line++;
+	nm_import_blanks(&line);
+	for (const char *separator = separators; *separator; separator++) {
+		snprintf(copy, sizeof copy, "%s", line);
+		if (read_titles(s, copy, *separator)) {
+			s->has_header = 1;
+			return NULL;
+		}
+		has_addr |= s->where[ADDR] >= 0 && *separator != ' '; /* a sentence is no table */
+		has_rw |= s->where[RW] >= 0 && s->count > 1 && *separator != ' ';
+	}
+	return has_addr ? "no column has the title rw, which tells reads from writes (r or w)"
+	       : has_rw ? "no column has the title addr"
+			: "the first line must name the columns, with addr and rw among them";
+}
+
+/* The i-th line, without its end, of text that may be cut; 0: there are no more. */
+static int line_of(const uint8_t *bytes, size_t count, size_t *at, char *line)
+{
+	const char ending = nm_input_line_end(bytes, count);
+	size_t n = 0;
+
+	if (*at >= count)
+		return 0;
+	while (*at + n < count && bytes[*at + n] != (uint8_t)ending)
+		n++;
+	snprintf(line, LINE_ROOM, "%.*s", (int)n, (const char *)bytes + *at);
+	line[strcspn(line, "\r")] = '\0';
+	*at += n + 1;
+	return 1;
 }
 
 static int probe(const uint8_t *bytes, size_t count)
 {
 	struct csv_state s = {0};
-	char line[1024];
-	size_t n = 0;
+	char line[LINE_ROOM];
+	int sure = 95;
 
-	while (n < count && n < sizeof line - 1 && bytes[n] != '\n' && bytes[n])
-		n++;
-	memcpy(line, bytes, n);
-	line[n] = '\0';
-	line[strcspn(line, "\r")] = '\0';
-	return read_header(&s, line) ? 0 : 95;
+	for (size_t at = 0; line_of(bytes, count, &at, line);) {
+		if (!read_header(&s, line))
+			return sure;
+		if (*line && *line != '#')
+			sure = 50; /* behind something else */
+	}
+	return 0;
+}
+
+const char *nm_csv_lacks(const uint8_t *bytes, size_t count)
+{
+	struct csv_state s = {0};
+	char line[LINE_ROOM];
+	const char *lacks = NULL;
+
+	for (size_t at = 0; !lacks && line_of(bytes, count, &at, line);)
+		if (*line && *line != '#')
+			lacks = read_header(&s, line);
+	return lacks && !strncmp(lacks, "no ", 3) ? lacks : NULL;
+}
+
+/* Whether the numbers of a column that are to come have hexadecimal digits, or leading zeros. */
+static int find_hex(struct nm_import *import, enum column column, struct nm_error *err)
+{
+	static const char hex[] = "0123456789abcdefABCDEF";
+	struct csv_state *s = import->state;
+	char line[LINE_ROOM];
+	const uint8_t *bytes;
+	size_t count;
+	int status = nm_input_peek(import->input, NM_INPUT_AHEAD, &bytes, &count, err);
+
+	for (size_t at = 0;
+	     !status && s->where[column] >= 0 && !s->hex[column] && line_of(bytes, count, &at, line);) {
+		const char *text;
+		size_t n;
+
+		if (split(s, line) || s->count < s->columns)
+			continue;
+		text = field(s, column);
+		n = strlen(text);
+		s->hex[column] =
+		    n && strspn(text, hex) == n && (strcspn(text, hex + 10) < n || (*text == '0' && n > 1));
+	}
+	return status;
 }
 
 /* ---- rows ---- */
 
 static unsigned flags_of(const char *rw)
 {
-	static const char *const reads[] = {"r", "read", "l", "load", "0"};
-	static const char *const writes[] = {"w", "write", "s", "store", "1"};
+	static const char *const reads[] = {"r", "read", "l", "load", "0", "ld", "rd", "false"};
+	static const char *const writes[] = {"w", "write", "s", "store", "1", "st", "wr", "true"};
 
-	for (unsigned i = 0; i < 5; i++) {
+	for (unsigned i = 0; i < sizeof reads / sizeof *reads; i++) {
 		if (!strcasecmp(rw, reads[i]))
 			return NM_WIRE_READ;
 		if (!strcasecmp(rw, writes[i]))
@@ -177,11 +292,11 @@ static const char *read_row(struct csv_state *s, char *line, struct row *row)
 		const char *fault;
 	} numbers[] = {{ADDR, "addr is no number"},
 		       {PC, "pc is no number"},
-		       {SIZE, "size is no number"},
+		       {SIZE_OF, "size is no number"},
 		       {THREAD, "thread is no number"},
 		       {LINE, "line is no number"}};
 	uint64_t *to[] = {&row->address, &row->pc, &row->size, &row->thread, &row->line};
-	const char *fault = split(s, line);
+	const char *fault = *line == '#' ? "a comment" : split(s, line);
 
 	*row = (struct row){0};
 	if (!fault && s->count < s->columns)
@@ -189,14 +304,14 @@ static const char *read_row(struct csv_state *s, char *line, struct row *row)
 	for (unsigned i = 0; i < 5 && !fault; i++) {
 		const char *text = field(s, numbers[i].column);
 
-		if ((*text || numbers[i].column == ADDR) && !number(text, to[i]))
+		if ((*text || numbers[i].column == ADDR) && !number(text, s->hex[numbers[i].column], to[i]))
 			fault = numbers[i].fault;
 	}
 	if (fault)
 		return fault;
 	row->flags = flags_of(field(s, RW));
 	if (!row->flags)
-		return "rw is neither a read nor a write";
+		return "rw is neither a read nor a write (r, read, load, l, 0; w, write, store, s, 1)";
 	return row->line > UINT32_MAX ? "line is out of range" : NULL;
 }
 
@@ -236,11 +351,11 @@ static int import_row(struct nm_import *import, struct row *row, struct nm_error
 	struct csv_state *s = import->state;
 	int status, taken;
 
+	import->in_kernel = 0;
 	if (!row->size)
 		row->size = nm_import_size(row->address, DEFAULT_SIZE);
-	status = nm_import_check(import, row->address, row->size, err);
-	if (status)
-		return status;
+	if (!nm_import_takes(import, &row->address, row->size))
+		return 1;
 	status = tell_place(import, row);
 	if (!status && s->where[THREAD] >= 0)
 		status = nm_builder_thread(&import->builder, row->thread);
@@ -253,6 +368,20 @@ static int import_row(struct nm_import *import, struct row *row, struct nm_error
 	return taken < 0 ? taken : nm_import_reference(import, row->address, row->size, row->flags, err);
 }
 
+static int begin(struct nm_import *import, const char *line, struct nm_error *err)
+{
+	struct csv_state *s = import->state;
+	const char *fault = read_header(s, line);
+	int status;
+
+	if (fault)
+		return nm_import_pass_over(import, *line == '#' ? "a comment" : fault);
+	status = find_hex(import, ADDR, err);
+	if (!status)
+		status = find_hex(import, PC, err);
+	return status ? status : 1;
+}
+
 static int read_line(struct nm_import *import, struct nm_error *err)
 {
 	struct csv_state *s = import->state;
@@ -263,12 +392,10 @@ static int read_line(struct nm_import *import, struct nm_error *err)
 
 	if (status <= 0 || !*line)
 		return status;
-	if (!s->has_header) {
-		fault = read_header(s, line);
-		return fault ? nm_import_fail(import, err, fault) : 1;
-	}
+	if (!s->has_header)
+		return begin(import, line, err);
 	fault = read_row(s, line, &row);
-	return fault ? nm_import_fail(import, err, fault) : import_row(import, &row, err);
+	return fault ? nm_import_pass_over(import, fault) : import_row(import, &row, err);
 }
 
 const struct nm_importer nm_import_csv = {.name = "csv",

@@ -10,7 +10,8 @@
  * Labels are 0 or r, a read; 1 or w, a write; 2 or i, an instruction; 3 or m, miscellaneous: a read that
  * starts no prefetch; 4 or c, copy back, and 5 or v, invalidate, which concern the caches themselves and are
  * skipped. Reads and writes belong to the instruction before them. Without a size an access has 4 bytes, or
- * less up to the next multiple of 4: Dinero takes the whole word that holds the address.
+ * less up to the next multiple of 4: Dinero takes the whole word that holds the address. Other lines are passed
+ * over, as long as they are fewer.
  */
 #include <string.h>
 
@@ -73,7 +74,7 @@ static int probe(const uint8_t *bytes, size_t count)
 	unsigned yes, no;
 
 	nm_import_count_lines(bytes, count, is_din, &yes, &no);
-	return yes && !no ? 70 : 0;
+	return !yes ? 0 : !no ? 70 : yes > 1 && yes > no ? 30 : 0;
 }
 
 static int read_line(struct nm_import *import, struct nm_error *err)
@@ -87,7 +88,7 @@ static int read_line(struct nm_import *import, struct nm_error *err)
 		return status;
 	fault = parse(line, &l);
 	if (fault)
-		return nm_import_fail(import, err, fault);
+		return nm_import_pass_over(import, fault);
 	if (l.label > MISCELLANEOUS)
 		return 1;
 	if (l.label == FETCH)

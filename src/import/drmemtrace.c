@@ -19,6 +19,8 @@
 
 #include "importer.h"
 
+enum { FEW = 2 }; /* records that are certain, among other lines */
+
 struct drmemtrace_state {
 	int over, fetched; /* an instruction is open */
 	uint64_t thread, pc;
@@ -88,9 +90,56 @@ static int parse_thread(const char **at, struct drmemtrace_line *l)
 	return 1;
 }
 
+/* Behind a colon: "W0.T296231 read ...". *ret_is_record: there is a thread, and what follows is known. */
+static const char *parse_record(const char *s, struct drmemtrace_line *l, int *ret_is_record)
+{
+	const char *fault;
+
+	nm_import_blanks(&s);
+	*ret_is_record = 0;
+	if (!parse_thread(&s, l) || (*s && *s != ' ' && *s != '\t'))
+		return "a thread was expected behind the colon";
+	nm_import_blanks(&s);
+	fault = parse_details(s, l);
+	*ret_is_record = !fault && (l->kind >= FETCH || *s == '<');
+	return fault;
+}
+
+/* The numbers before the colon. */
+static int parse_numbers(const char **at)
+{
+	const char *s = *at;
+	uint64_t number;
+
+	nm_import_blanks(&s);
+	if (!nm_import_decimal(&s, &number))
+		return 0;
+	nm_import_blanks(&s);
+	nm_import_decimal(&s, &number);
+	if (*s++ != ':')
+		return 0;
+	*at = s;
+	return 1;
+}
+
+/* Behind other text: numbers and a record at one of the colons. */
+static int find_record(const char *line, struct drmemtrace_line *l)
+{
+	int is_record = 0;
+
+	for (const char *colon = strchr(line, ':'); colon && !is_record; colon = strchr(colon + 1, ':')) {
+		if (colon == line || colon[-1] < '0' || colon[-1] > '9')
+			continue;
+		*l = (struct drmemtrace_line){0};
+		parse_record(colon + 1, l, &is_record);
+	}
+	return is_record && l->kind >= FETCH;
+}
+
 static const char *parse(const char *s, struct drmemtrace_line *l)
 {
-	uint64_t number;
+	const char *line = s, *fault;
+	int is_record;
 
 	*l = (struct drmemtrace_line){0};
 	if (starts_with(s, "View tool results")) {
@@ -99,18 +148,13 @@ static const char *parse(const char *s, struct drmemtrace_line *l)
 	}
 	if (is_frame(s) || !s[strspn(s, " \t")])
 		return NULL;
-	nm_import_blanks(&s);
-	if (!nm_import_decimal(&s, &number))
-		return "the number of a record was expected";
-	nm_import_blanks(&s);
-	nm_import_decimal(&s, &number);
-	if (*s++ != ':')
-		return "a colon was expected behind the numbers";
-	nm_import_blanks(&s);
-	if (!parse_thread(&s, l))
-		return "a thread was expected behind the colon";
-	nm_import_blanks(&s);
-	return parse_details(s, l);
+	fault = parse_numbers(&s) ? parse_record(s, l, &is_record) : "the number of a record was expected";
+	if (!fault)
+		return NULL;
+	if (find_record(line, l))
+		return "other text stands before a record";
+	*l = (struct drmemtrace_line){0};
+	return fault;
 }
 
 static int is_record(const char *line)
@@ -120,15 +164,23 @@ static int is_record(const char *line)
 	return !is_frame(line) && !parse(line, &l) && l.kind != OVER;
 }
 
+static int is_access(const char *line)
+{
+	struct drmemtrace_line l;
+
+	return !is_frame(line) && !parse(line, &l) && l.kind >= FETCH;
+}
+
 static int probe(const uint8_t *bytes, size_t count)
 {
 	static const char head[] = "Output format:\n<--record#";
-	unsigned yes, no;
+	unsigned yes, no, certain, without;
 
 	if (count >= sizeof head - 1 && !memcmp(bytes, head, sizeof head - 1))
 		return 100;
 	nm_import_count_lines(bytes, count, is_record, &yes, &no);
-	return yes && !no ? 80 : 0;
+	nm_import_count_lines(bytes, count, is_access, &certain, &without);
+	return yes && !no ? 80 : certain >= FEW ? 60 : 0;
 }
 
 /* The instruction at pc begins, in the line's thread. */
@@ -162,7 +214,7 @@ static int read_line(struct nm_import *import, struct nm_error *err)
 		return status;
 	fault = parse(line, &l);
 	if (fault)
-		return nm_import_fail(import, err, fault);
+		nm_import_pass_over(import, fault);
 	state->over = l.kind == OVER;
 	if (l.kind < FETCH)
 		return 1;

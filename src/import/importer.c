@@ -1,15 +1,30 @@
 /* SPDX-License-Identifier: MIT
  *
- * importer.c - what importers share: numbers, faults, and what the wire can carry.
+ * importer.c - what importers share: numbers, lines that are passed over, and what the wire can carry.
+ *
+ * The kernel has the upper half of the addresses, which the wire does not carry. If it is taken, its code keeps the
+ * lower 48 bits of its addresses and its data the lower 63: no program has those, and the cache sets stay.
  */
 #include "importer.h"
 
+#include <stdio.h>
 #include <string.h>
 
 int nm_import_fail(const struct nm_import *import, struct nm_error *err, const char *what)
 {
 	return nm_fail(err, NM_EFORMAT, "line %llu: %s",
 		       (unsigned long long)nm_input_line_number(import->input), what);
+}
+
+int nm_import_pass_over(struct nm_import *import, const char *why)
+{
+	struct nm_import_passed *p = &import->passed;
+
+	if (!p->lines++) {
+		p->first = nm_input_line_number(import->input);
+		snprintf(p->why, sizeof p->why, "%s", why);
+	}
+	return 1;
 }
 
 void nm_import_blanks(const char **at) { *at += strspn(*at, " \t"); }
@@ -55,6 +70,7 @@ int nm_import_decimal(const char **at, uint64_t *ret_number) { return number(at,
 void nm_import_count_lines(const uint8_t *bytes, size_t count, nm_line_check *is_line, unsigned *ret_yes,
 			   unsigned *ret_no)
 {
+	const char ending = nm_input_line_end(bytes, count);
 	char line[512];
 	const uint8_t *end;
 
@@ -62,7 +78,7 @@ void nm_import_count_lines(const uint8_t *bytes, size_t count, nm_line_check *is
 	for (size_t at = 0; at < count; at = (size_t)(end - bytes) + 1) {
 		size_t n;
 
-		end = memchr(bytes + at, '\n', count - at);
+		end = memchr(bytes + at, ending, count - at);
 		if (!end && at) /* cut by the end of what we see */
 			return;
 		end = end ? end : bytes + count;
@@ -78,30 +94,45 @@ void nm_import_count_lines(const uint8_t *bytes, size_t count, nm_line_check *is
 	}
 }
 
+static int is_kernel(uint64_t address) { return address >> 63; }
+
 int nm_import_instruction(struct nm_import *import, uint64_t pc, uint64_t bytes, struct nm_error *err)
 {
+	import->in_kernel = is_kernel(pc) && !import->takes_kernel;
+	if (import->in_kernel) {
+		import->passed.kernel_instructions++;
+		return nm_builder_flush(&import->builder) ? nm_fail_memory(err) : 1;
+	}
+	if (is_kernel(pc) && pc >> 47 == UINT64_MAX >> 47)
+		pc &= UINT64_MAX >> 16;
 	if (pc >> 48)
-		return nm_import_fail(import, err, "the address of the instruction is out of range");
+		return nm_import_pass_over(import, "the address of the instruction is out of range");
 	if (!bytes || bytes > UINT8_MAX)
-		return nm_import_fail(import, err, "the length of the instruction must be 1 to 255");
+		return nm_import_pass_over(import, "the length of the instruction must be 1 to 255");
 	return nm_builder_instruction(&import->builder, pc, (unsigned)bytes) ? nm_fail_memory(err) : 1;
 }
 
-int nm_import_check(const struct nm_import *import, uint64_t address, uint64_t size, struct nm_error *err)
+int nm_import_takes(struct nm_import *import, uint64_t *address, uint64_t size)
 {
-	if (address >> 63 || address + size > 1ull << 63)
-		return nm_import_fail(import, err, "the address is out of range");
+	const int kernel = is_kernel(*address);
+
+	if (import->in_kernel || (kernel && !import->takes_kernel)) {
+		import->passed.kernel_references++;
+		return 0;
+	}
 	if (!size || size > UINT16_MAX)
-		return nm_import_fail(import, err, "the size must be 1 to 65535");
-	return 0;
+		return nm_import_pass_over(import, "the size must be 1 to 65535") < 0;
+	*address &= UINT64_MAX >> 1;
+	if (*address + size > 1ull << 63)
+		return nm_import_pass_over(import, "the address is out of range") < 0;
+	return 1;
 }
 
 int nm_import_reference(struct nm_import *import, uint64_t address, uint64_t size, unsigned flags,
 			struct nm_error *err)
 {
-	int status = nm_import_check(import, address, size, err);
-
-	if (status)
-		return status;
+	if (!nm_import_takes(import, &address, size))
+		return 1;
+	import->references++;
 	return nm_builder_access(&import->builder, address, (unsigned)size, flags) ? nm_fail_memory(err) : 1;
 }

@@ -9,6 +9,14 @@
 #include "import.h"
 #include "input.h"
 
+/* What was read and not taken. */
+struct nm_import_passed {
+	uint64_t lines,
+	    first;     /* that are no records or have other text before one; the number of the first */
+	char why[160]; /* of the first */
+	uint64_t kernel_instructions, kernel_references;
+};
+
 struct nm_import {
 	const struct nm_importer *importer;
 	struct nm_input *input;
@@ -16,6 +24,9 @@ struct nm_import {
 	void *state; /* the importer's own, zeroed at the start */
 	int ended;
 	struct nm_error fault; /* reported after the records before it */
+	struct nm_import_passed passed;
+	uint64_t references;
+	int takes_kernel, in_kernel; /* in_kernel: the last instruction was passed over */
 };
 
 struct nm_importer {
@@ -24,7 +35,8 @@ struct nm_importer {
 	/* How sure it is, from 0 to 100, that a file with these first bytes is in its format. */
 	int (*probe)(const uint8_t *bytes, size_t count);
 
-	/* Reads a line or record into the builder. 1, 0 at the end, or a code, and *err says where. */
+	/* Reads a line or record into the builder, or passes a line over. 1, 0 at the end, or a code, and *err says
+	 * where. */
 	int (*read)(struct nm_import *import, struct nm_error *err);
 
 	size_t state_bytes;
@@ -32,7 +44,13 @@ struct nm_importer {
 };
 
 extern const struct nm_importer nm_import_din, nm_import_lackey, nm_import_champsim, nm_import_drmemtrace,
-    nm_import_csv;
+    nm_import_csv, nm_import_cloudsuite;
+
+/* What a table lacks that was to be a csv of references; NULL: it is no table. */
+const char *nm_csv_lacks(const uint8_t *bytes, size_t count);
+
+/* Passes the line over, which is no record, and counts it: 1. */
+int nm_import_pass_over(struct nm_import *import, const char *why);
 
 /* "line N: what" with NM_EFORMAT. */
 int nm_import_fail(const struct nm_import *import, struct nm_error *err, const char *what);
@@ -57,13 +75,14 @@ static inline unsigned nm_import_size(uint64_t address, unsigned size)
 	return size - (unsigned)(address % size);
 }
 
-/* Begins the next instruction: 1, or a code. */
+/* Begins the next instruction: 1, or a code. One that the wire cannot carry is passed over. */
 int nm_import_instruction(struct nm_import *import, uint64_t pc, uint64_t bytes, struct nm_error *err);
 
-/* 0 if the wire can carry such an access; else *err says why not. */
-int nm_import_check(const struct nm_import *import, uint64_t address, uint64_t size, struct nm_error *err);
+/* 1 if an access is to be taken, its address made one that the wire carries; 0 if it was passed over. */
+int nm_import_takes(struct nm_import *import, uint64_t *address, uint64_t size);
 
-/* Adds an access to the open instruction, or to one of its own: 1, or a code. */
+/* Adds an access to the open instruction, or to one of its own: 1, or a code. One that the wire cannot carry is
+ * passed over. */
 int nm_import_reference(struct nm_import *import, uint64_t address, uint64_t size, unsigned flags,
 			struct nm_error *err);
 

@@ -11,6 +11,7 @@
 #include <unistd.h>
 
 #include "peek.h"
+#include "tar.h"
 #include "unpack.h"
 
 enum { ROOM = 1 << 18 };
@@ -24,7 +25,11 @@ struct nm_input {
 	uint64_t given;             /* offset of the bytes returned last */
 	/* the compression is known; the file has ended; everything is unpacked */
 	int identified, raw_done, done;
-	int joint; /* between two compressed pieces */
+	int joint;          /* between two compressed pieces */
+	char line_end;      /* of text; 0: not known yet */
+	int looked, is_tar; /* whether it is a tar archive is known; it is one */
+	struct nm_tar tar;
+	const char *tar_fault;
 	const struct nm_unpacker *unpacker;
 	void *state;
 };
@@ -129,9 +134,18 @@ static void copy(struct nm_input *in)
 	in->raw_at += n;
 }
 
+/* Keeps of the bytes from `from` on what is in the archive's file. */
+static int filter_tar(struct nm_input *in, size_t from, struct nm_error *err)
+{
+	in->plain_end =
+	    from + nm_tar_filter(&in->tar, in->plain + from, in->plain_end - from, &in->tar_fault);
+	return in->tar_fault ? nm_fail(err, NM_EFORMAT, "%s", in->tar_fault) : 0;
+}
+
 /* Unpacks more into plain. */
 static int fill(struct nm_input *in, struct nm_error *err)
 {
+	size_t filled;
 	int status = 0;
 
 	if (in->plain_at) {
@@ -140,6 +154,9 @@ static int fill(struct nm_input *in, struct nm_error *err)
 		in->plain_end -= in->plain_at;
 		in->plain_at = 0;
 	}
+	if (in->tar_fault)
+		return nm_fail(err, NM_EFORMAT, "%s", in->tar_fault);
+	filled = in->plain_end;
 	if (!in->identified && (status = begin(in, err)))
 		return status;
 	in->identified = 1;
@@ -147,18 +164,37 @@ static int fill(struct nm_input *in, struct nm_error *err)
 		return status;
 	if (in->raw_done && in->raw_at == in->raw_end && (!in->unpacker || in->joint)) {
 		in->done = 1;
+		if (in->is_tar && in->tar.data)
+			in->tar_fault = "the tar archive is cut off";
 		return 0;
 	}
-	if (in->unpacker)
-		return unpack(in, err);
-	copy(in);
-	return 0;
+	if (!in->unpacker)
+		copy(in);
+	else if ((status = unpack(in, err)))
+		return status;
+	if (in->is_tar)
+		status = filter_tar(in, filled, err);
+	return status;
+}
+
+/* Looks at the first block of what is unpacked. */
+static int find_tar(struct nm_input *in, struct nm_error *err)
+{
+	in->looked = 1;
+	while (!in->done && in->plain_end < NM_TAR_BLOCK) {
+		int status = fill(in, err);
+
+		if (status)
+			return status;
+	}
+	in->is_tar = nm_is_tar(in->plain, in->plain_end);
+	return in->is_tar ? filter_tar(in, 0, err) : 0;
 }
 
 /* Fills plain up to `count` bytes, or to the end. */
 static int want(struct nm_input *in, size_t count, struct nm_error *err)
 {
-	int status = 0;
+	int status = in->looked ? 0 : find_tar(in, err);
 
 	while (!status && !in->done && in->plain_end - in->plain_at < count)
 		status = fill(in, err);
@@ -180,16 +216,35 @@ int nm_input_peek(struct nm_input *in, size_t count, const uint8_t **ret_bytes, 
 	return 0;
 }
 
+char nm_input_line_end(const uint8_t *bytes, size_t count)
+{
+	return !memchr(bytes, '\n', count) && memchr(bytes, '\r', count) ? '\r' : '\n';
+}
+
+/* Looks ahead for the end of the first line. */
+static int find_line_end(struct nm_input *in, struct nm_error *err)
+{
+	const uint8_t *bytes;
+	size_t count;
+	int status = nm_input_peek(in, NM_INPUT_AHEAD, &bytes, &count, err);
+
+	if (!status)
+		in->line_end = nm_input_line_end(bytes, count);
+	return status;
+}
+
 int nm_input_line(struct nm_input *in, char **ret_line, struct nm_error *err)
 {
 	char *line, *end;
 	size_t looked = 0, there;
-	int status = 0;
+	int status = in->line_end ? 0 : find_line_end(in, err);
 
+	if (status)
+		return status;
 	for (;;) {
 		line = (char *)in->plain + in->plain_at;
 		there = in->plain_end - in->plain_at;
-		end = memchr(line + looked, '\n', there - looked);
+		end = memchr(line + looked, in->line_end, there - looked);
 		if (end || in->done)
 			break;
 		if (there > NM_INPUT_AHEAD)
@@ -201,7 +256,7 @@ int nm_input_line(struct nm_input *in, char **ret_line, struct nm_error *err)
 			return status;
 	}
 	if (!there)
-		return 0;
+		return in->tar_fault ? nm_fail(err, NM_EFORMAT, "%s", in->tar_fault) : 0;
 	end = end ? end : line + there;
 	in->given = in->offset + in->plain_at;
 	in->plain_at += (size_t)(end - line) + (end < line + there);
@@ -222,7 +277,7 @@ int nm_input_bytes(struct nm_input *in, size_t count, const uint8_t **ret_bytes,
 		return status;
 	in->given = in->offset + in->plain_at;
 	if (!there)
-		return 0;
+		return in->tar_fault ? nm_fail(err, NM_EFORMAT, "%s", in->tar_fault) : 0;
 	if (there < count)
 		return nm_fail(err, NM_EFORMAT, "cut off within the record at byte %llu",
 			       (unsigned long long)in->given);

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * input.h - reads a file or standard input, and unpacks gzip, zstd and xz.
+ * input.h - reads a file or standard input, and unpacks gzip, bzip2, zstd and xz, and
+ * a file in a tar archive.
  */
 #ifndef NM_IMPORT_INPUT_H
 #define NM_IMPORT_INPUT_H
@@ -31,6 +32,9 @@ int nm_input_line(struct nm_input *input, char **ret_line, struct nm_error *err)
 
 /* 1 and `count` bytes, 0 at the end; NM_EFORMAT if the end comes in between. */
 int nm_input_bytes(struct nm_input *input, size_t count, const uint8_t **ret_bytes, struct nm_error *err);
+
+/* What ends lines in a text that begins so: \n, or \r in one that has no \n. */
+char nm_input_line_end(const uint8_t *bytes, size_t count);
 
 /* The number of the line returned last (0: none yet); the offset of the bytes returned last, unpacked. */
 uint64_t nm_input_line_number(const struct nm_input *input);

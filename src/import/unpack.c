@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: MIT
  *
- * unpack.c - gzip, zstd and xz, recognised by their first bytes. Each accepts files of several compressed
+ * unpack.c - gzip, bzip2, zstd and xz, recognised by their first bytes. Each accepts files of several compressed
  * pieces, as cat joins them.
  */
 #include "unpack.h"
 
+#include <bzlib.h>
 #include <lzma.h>
 #include <stdlib.h>
 #include <string.h>
@@ -102,8 +103,47 @@ static void xz_end(void *state)
 	free(state);
 }
 
+/* ---- bzip2 ---- */
+
+static void *bzip2_begin(void)
+{
+	bz_stream *b = calloc(1, sizeof *b);
+
+	if (b && BZ2_bzDecompressInit(b, 0, 0) == BZ_OK)
+		return b;
+	free(b);
+	return NULL;
+}
+
+static int bzip2_step(void *state, struct nm_unpack_step *s)
+{
+	bz_stream *b = state;
+	const uint8_t *in = s->in, *out = s->out;
+	int status;
+
+	b->next_in = (char *)(uintptr_t)s->in;
+	b->avail_in = (unsigned)(s->in_end - s->in);
+	b->next_out = (char *)s->out;
+	b->avail_out = (unsigned)(s->out_end - s->out);
+	status = BZ2_bzDecompress(b);
+	s->in = (const uint8_t *)b->next_in;
+	s->out = (uint8_t *)b->next_out;
+	if (status == BZ_STREAM_END) {
+		BZ2_bzDecompressEnd(b);
+		return BZ2_bzDecompressInit(b, 0, 0) == BZ_OK ? 1 : -1;
+	}
+	return status == BZ_OK && (!s->last || s->in > in || s->out > out) ? 0 : -1;
+}
+
+static void bzip2_end(void *state)
+{
+	BZ2_bzDecompressEnd(state);
+	free(state);
+}
+
 static const struct nm_unpacker unpackers[] = {
     {"gzip", {0x1f, 0x8b}, 2, gzip_begin, gzip_step, gzip_end},
+    {"bzip2", {'B', 'Z', 'h'}, 3, bzip2_begin, bzip2_step, bzip2_end},
     {"zstd", {0x28, 0xb5, 0x2f, 0xfd}, 4, zstd_begin, zstd_step, zstd_end},
     {"xz", {0xfd, '7', 'z', 'X', 'Z', 0}, 6, xz_begin, xz_step, xz_end},
 };

@@ -148,9 +148,21 @@ static int open_input(struct replayer *r, struct nm_error *err)
 
 	if (status)
 		return status;
-	if (o->format || !nm_trace_probe(peeked.bytes, peeked.count))
-		return nm_import_take(&r->import, &peeked, o->input, o->format, err);
+	if (o->import.format || !nm_trace_probe(peeked.bytes, peeked.count))
+		return nm_import_take(&r->import, &peeked, o->input, &o->import, err);
 	return nm_trace_take(&r->trace, &peeked, input_name(r), err);
+}
+
+/* Of an import: there is nothing to make a profile of. */
+static int is_empty(const struct replayer *r) { return r->import && !nm_import_references(r->import); }
+
+/* Says what was passed over; of a file without a reference, its error says so. */
+static void remark(const struct replayer *r)
+{
+	char text[400];
+
+	for (unsigned i = is_empty(r) ? 1 : 0; nm_import_remark(r->import, i, text, sizeof text); i++)
+		r->request->run.feedback.warn("%s: %s", input_name(r), text);
 }
 
 static int feed(struct replayer *r, struct nm_error *err)
@@ -163,8 +175,11 @@ static int feed(struct replayer *r, struct nm_error *err)
 	else if (!status && r->trace && nm_trace_fault(r->trace) && !looks_ahead(r))
 		r->request->run.feedback.warn("%s: %s; the part before it was used", input_name(r),
 					      nm_trace_fault(r->trace));
+	if (!looks_ahead(r) && r->import)
+		remark(r);
 	if (status == NM_EFORMAT)
-		return nm_fail(err, status, "%s: %s; the part before it was used", input_name(r), fault.text);
+		return nm_fail(err, status, is_empty(r) ? "%s: %s" : "%s: %s; the part before it was used",
+			       input_name(r), fault.text);
 	if (status && err)
 		*err = fault;
 	return status;
@@ -290,6 +305,10 @@ static int run(struct replayer *r, int *ret_has_result, struct nm_error *err)
 	if (fed == NM_ENOMEM) {
 		*err = fault;
 		return NM_STATUS_FAILED;
+	}
+	if (fed && is_empty(r)) {
+		*err = fault;
+		return nm_status_of((enum nm_code)fed, NM_STATUS_BAD_INPUT);
 	}
 	describe(r, &info);
 	info.wall_seconds = nm_progress_seconds(&r->progress);

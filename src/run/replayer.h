@@ -5,13 +5,14 @@
 #ifndef NM_REPLAYER_H
 #define NM_REPLAYER_H
 
+#include "import.h"
 #include "run.h"
 
 struct nm_replay_request {
 	struct nm_run_request run;
-	const char *input;           /* path of the trace; "-": standard input */
-	const char *format;          /* of another tool (import.h); NULL: detect it */
-	const char *const *binaries; /* FILE[@ADDRESS] that such a trace ran (binaries.h) */
+	const char *input;               /* path of the trace; "-": standard input */
+	struct nm_import_options import; /* of another tool's trace */
+	const char *const *binaries;     /* FILE[@ADDRESS] that such a trace ran (binaries.h) */
 	size_t binary_count;
 };
 

@@ -11,7 +11,7 @@ import re
 import subprocess
 import tempfile
 
-from harness import ENVIRONMENT, NEARMISS, SPEC, TOP, main, need, nearmiss, program, record, rows, run
+from harness import ENVIRONMENT, NEARMISS, SPEC, TOP, counts, main, need, nearmiss, program, record, rows, run
 
 COLLECTOR = os.path.realpath(os.environ.get("COLLECTOR", os.path.join(TOP, "build/src/collect/valgrind")))
 DATA = os.path.join(TOP, "tests/data/import")
@@ -229,12 +229,35 @@ def case_csv_names_objects_and_lines():
     assert sizes["Y(j,k)"] == 2048 and sizes["i"] == 4, sizes
 
 
-def case_damage_is_told_and_what_stands_before_is_kept():
+def case_lines_of_others_are_told():
+    """What is no record is skipped, counted and said; a file without a record leaves no profile, and shows none."""
     with open("t.csv", "w", encoding="ascii") as f:
         f.write("addr,rw\n16,r\n80,r\n96,maybe\n160,r\n")
-    text = replay("t.csv", status=BAD_INPUT).stderr.decode()
-    assert text == "nearmiss: t.csv: line 4: rw is neither a read nor a write; the part before it was used\n", text
-    assert levels("r.nmp")[0][0] == 2
+    text = replay("t.csv").stderr.decode()
+    assert text.startswith("nearmiss: t.csv: 1 of 5 lines") and "line 4: rw is neither a read nor a write" in text, text
+    assert levels("r.nmp")[0][0] == 3
+    with open("none.csv", "w", encoding="ascii") as f:
+        f.write("addr,rw\n16,maybe\n")
+    for name in ("none.csv", os.path.join(TOP, "README.md")):
+        kept = counts("r.nmp")
+        done = nearmiss("replay", "-o", "r.nmp", "--cache", SPEC, name)
+        assert done.returncode == BAD_INPUT and done.stderr.count(b"\n") == 1, done
+        assert counts("r.nmp") == kept
+
+
+def case_the_kernels_part():
+    """Skipped and said, or counted with --kernel."""
+    with open("t.view", "w", encoding="ascii") as f:
+        for n, (pc, data) in enumerate([(0x401000, 0x7f0000001000), (0xffffffff81e00000, 0xffff888000001000)] * 3):
+            f.write(f"{2 * n + 1} {n}: W0.T7 ifetch 4 byte(s) @ {pc:#018x} 48 mov\n"
+                    f"{2 * n + 2} {n}: W0.T7 read 8 byte(s) @ {data:#018x} by PC {pc:#018x}\n")
+    text = replay("t.view").stderr.decode()
+    assert "3 instructions and 3 references of the kernel were skipped" in text and levels("r.nmp")[0][0] == 3, text
+    text = replay("t.view", "--kernel").stderr.decode()
+    assert not text and levels("r.nmp")[0][0] == 6, text
+
+
+def case_damage_is_told_and_what_stands_before_is_kept():
     with open(os.path.join(DATA, "list.champsim.xz"), "rb") as f:
         records = lzma.decompress(f.read())
     with open("cut", "wb") as f:

@@ -48,6 +48,7 @@ static const char *format_of(uint8_t byte)
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
+	struct nm_import_options options = {.kernel = size % 2};
 	const char *format = only ? only : size ? format_of(data[0]) : NULL;
 	size_t skip = format && !only ? 1 : 0, count;
 	struct nm_wire_check *check;
@@ -57,9 +58,10 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	char path[64];
 	int status, fd = memfd_create("import", MFD_CLOEXEC);
 
+	options.format = format;
 	demand(fd >= 0 && write(fd, data + skip, size - skip) == (ssize_t)(size - skip));
 	snprintf(path, sizeof path, "/proc/self/fd/%d", fd);
-	if (!nm_import_open(&import, path, format, &err)) {
+	if (!nm_import_open(&import, path, &options, &err)) {
 		demand(!nm_wire_check_new(&check, &err));
 		while ((status = nm_import_next(import, &words, &count, &err)) > 0)
 			demand(!nm_wire_check_feed(check, words, count, &err));

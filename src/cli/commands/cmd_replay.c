@@ -13,7 +13,7 @@
 
 struct replay_options {
 	struct nm_simulation_options simulation;
-	int from;
+	int from, kernel;
 	struct nm_option_list binaries;
 };
 
@@ -44,7 +44,9 @@ static const struct nm_option options[] = {
     NM_ROW_EMBED_SOURCES(struct replay_options, simulation),
     NM_ROW_SOURCE_ROOT(struct replay_options, simulation),
     {"from", 0, "FORMAT", "format of the file (detected)", NM_OPTION_CHOICE,
-     offsetof(struct replay_options, from), "any|lackey|din|drmemtrace|csv|champsim"},
+     offsetof(struct replay_options, from), "any|lackey|din|drmemtrace|csv|champsim|cloudsuite"},
+    {"kernel", 0, NULL, "count the kernel's part of another tool's trace, too", NM_OPTION_FLAG,
+     offsetof(struct replay_options, kernel), NULL},
     {"binary", 0, "FILE[@ADDRESS]", "another tool's trace ran this file; may be repeated", NM_OPTION_LIST,
      offsetof(struct replay_options, binaries), NULL},
     NM_ROW_QUIET(struct replay_options, simulation),
@@ -78,11 +80,12 @@ static int run(const struct nm_command *self, int argc, char **argv)
 		simulation.run.sources.root_count = 1;
 	}
 	request.run = simulation.run;
+	request.import.kernel = o.kernel;
 	request.input = operands.at[0];
 	request.binaries = o.binaries.at;
 	request.binary_count = o.binaries.count;
 	if (o.from)
-		request.format = nm_import_format_at((size_t)o.from - 1, &summary);
+		request.import.format = nm_import_format_at((size_t)o.from - 1, &summary);
 	nm_temporary_unlink_on_signals();
 	status = nm_replay(&request, &has_result, &err);
 	if (status)
@@ -99,7 +102,7 @@ const struct nm_command nm_cmd_replay = {
     .details =
 	"Writes the same profile as a recording of the run would, with any caches, and prints its summary on\n"
 	"stderr.  Reads traces of `nearmiss record --trace`, Lackey, Dinero, DynamoRIO and ChampSim, and CSV,\n"
-	"also packed with gzip, zstd or xz.  FILE - is standard input.\n",
+	"also packed with gzip, bzip2, zstd or xz, and in a tar archive.  FILE - is standard input.\n",
     .options = options,
     .option_count = sizeof options / sizeof *options,
     .run = run,
