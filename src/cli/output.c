@@ -22,8 +22,11 @@
 
 int nm_output_no_pager;
 
-static unsigned terminal_width(int fd)
+/* COLUMNS, the terminal's width, or that of most terminals where there is none: what goes through a pipe is often
+ * read on one. */
+static unsigned shown_width(int fd)
 {
+	enum { USUAL_WIDTH = 80 };
 	const char *columns = getenv("COLUMNS");
 	struct winsize size;
 	int n = columns ? atoi(columns) : 0;
@@ -32,7 +35,7 @@ static unsigned terminal_width(int fd)
 		return (unsigned)n;
 	if (!ioctl(fd, TIOCGWINSZ, &size) && size.ws_col > 0)
 		return size.ws_col;
-	return 100;
+	return USUAL_WIDTH;
 }
 
 static int may_colour(void)
@@ -45,12 +48,9 @@ static int may_colour(void)
 struct nm_style nm_style_of(FILE *stream, enum nm_format format, int64_t width)
 {
 	int fd = fileno(stream), terminal = isatty(fd);
-	struct nm_style style = {.format = format};
+	struct nm_style style = {.format = format, .on_terminal = terminal};
 
-	if (width >= 0)
-		style.width = (unsigned)width;
-	else
-		style.width = terminal ? terminal_width(fd) : 0;
+	style.width = width >= 0 ? (unsigned)width : shown_width(fd);
 	style.colour = terminal && may_colour();
 	style.ellipsis = strcmp(nl_langinfo(CODESET), "UTF-8") ? "..." : "\xe2\x80\xa6";
 	return style;

@@ -11,7 +11,7 @@
 
 enum { NM_WIDTH_OF_TERMINAL = -1 };
 
-/* The style for a stream: the width of its terminal (COLUMNS comes first) or no limit; colours only on a
+/* The style for a stream: the width of its terminal (COLUMNS comes first), 80 in a pipe; colours only on a
  * terminal, and not with NO_COLOR or TERM=dumb; "…" if the locale is UTF-8. width: NM_WIDTH_OF_TERMINAL,
  * or the user's (0: no limit). */
 struct nm_style nm_style_of(FILE *stream, enum nm_format format, int64_t width);

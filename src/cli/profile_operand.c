@@ -5,6 +5,7 @@
 #include "profile_operand.h"
 
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "message.h"
@@ -17,7 +18,9 @@ enum nm_file_kind nm_file_kind(const char *path)
 	static const char profile[] = "SQLite format 3", program[] = {'\177', 'E', 'L', 'F'};
 	struct nm_peeked_input peeked;
 
-	if (!strcmp(path, "-"))
+	struct stat st;
+
+	if (!strcmp(path, "-") || (!stat(path, &st) && S_ISFIFO(st.st_mode))) /* can be read only once */
 		return NM_FILE_OTHER;
 	if (nm_peek_input(&peeked, path, NULL))
 		return NM_FILE_UNREADABLE;

@@ -20,6 +20,7 @@ struct nm_style {
 	enum nm_format format;
 	unsigned width;       /* columns that text may take; 0: as many as it needs */
 	int colour;           /* text may hold terminal colours */
+	int on_terminal;      /* it is read on a terminal, not in a file or a pipe */
 	const char *ellipsis; /* stands for what was left out of a name: "…" or "..." */
 };
 

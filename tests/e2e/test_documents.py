@@ -94,7 +94,7 @@ def run_document(name, source="examples/matrix.c", program="app"):
     assert done.returncode == 0, done
     environment = dict(ENVIRONMENT, PATH=f"{prefix}/bin:{ENVIRONMENT['PATH']}", LD_LIBRARY_PATH=f"{prefix}/lib",
                        PKG_CONFIG_PATH=f"{prefix}/lib/pkgconfig", PKG_CONFIG_SYSROOT_DIR=os.path.abspath("root"),
-                       LC_ALL="C.UTF-8")
+                       LC_ALL="C.UTF-8", COLUMNS="1000")
     found = commands(os.path.join(TOP, name))
     assert found, name
     for command, output in found:

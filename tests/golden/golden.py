@@ -73,7 +73,7 @@ CASES = {
     "levels-process": ["report", *P, "levels", "--process=cc1", "--format=csv"],
     "curve": ["curve", *C, "--width=100"],
     "curve-60": ["curve", *C, "--width=60", "--height=8", "--machine=none", "--log"],
-    "curve-objects": ["curve", *C, "--by=object", "--machine=alpha-21164,skylake", "--from=512", "--to=1M"],
+    "curve-objects": ["curve", *C, "--by=object", "--machine=alpha-21164,skylake", "--from=512", "--to=1M", "--width=100"],
     "curve-two": ["curve", *C, *C, "--width=80", "--machine=none"],
     "curve-svg": ["curve", *C, "--by=object", "--limit=2", "--format=svg"],
     "curve-csv": ["curve", *C, "--by=line", "--from=2K", "--to=5K", "--format=csv"],
@@ -273,7 +273,7 @@ CASES = {
 
 
 def outcome(nearmiss, arguments):
-    environment = {"LC_ALL": "C.UTF-8", "PATH": os.environ["PATH"]}
+    environment = {"LC_ALL": "C.UTF-8", "PATH": os.environ["PATH"], "COLUMNS": "1000"}
     for name in ("ASAN_OPTIONS", "UBSAN_OPTIONS", "LSAN_OPTIONS"):
         if name in os.environ:
             environment[name] = os.environ[name]

@@ -24,7 +24,8 @@ PROFILE = SOURCE / "tests/data/profile-v1.nmp"
 
 
 def run(*arguments, **environment):
-    return subprocess.run([NEARMISS, *arguments], env={**os.environ, "LC_ALL": "C.UTF-8", **environment},
+    plain = {k: v for k, v in os.environ.items() if k != "COLUMNS"}
+    return subprocess.run([NEARMISS, *arguments], env={**plain, "LC_ALL": "C.UTF-8", **environment},
                           capture_output=True, check=False)
 
 
@@ -58,7 +59,14 @@ def case_terminal_width():
         assert "…" in text
     text = on_terminal("--no-pager", *report, columns=130, NO_COLOR="1", COLUMNS="90")
     assert max(map(len, text.splitlines())) <= 90, text
-    assert "…" not in run(*report[:], COLUMNS="90").stdout.decode()  # a file takes all
+    for width, columns in ((80, {}), (90, {"COLUMNS": "90"})):  # a file is as wide as a terminal
+        text = run(*report, **columns).stdout.decode()
+        assert "…" in text and max(map(len, text.splitlines())) <= width, text
+    assert "…" not in run(*report, "--width=0").stdout.decode()
+    for sort in ("cycles", "waste", "conflict", "reuse"):  # the column that sorts is never left out
+        text = run(*report, "--sort", sort, "--width=40").stdout.decode()
+        title = "waste %" if sort == "waste" else sort
+        assert title in text.splitlines()[0], text
     text = on_terminal("--no-pager", *report, columns=80, NO_COLOR="1", LC_ALL="C")
     assert "…" not in text and "..." in text
 
