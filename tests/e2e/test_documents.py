@@ -35,7 +35,8 @@ def case_install():
     man page names is there."""
     prefix = install()
     for name in ("lib/libnearmiss.so.0", "lib/libnearmiss.a", "lib/pkgconfig/nearmiss.pc", "include/nearmiss/nearmiss.h",
-                 "include/nearmiss/client.h", "share/bash-completion/completions/nearmiss"):
+                 "include/nearmiss/client.h", "share/bash-completion/completions/nearmiss", "share/zsh/site-functions/_nearmiss",
+                 "share/fish/vendor_completions.d/nearmiss.fish"):
         assert os.path.exists(os.path.join(prefix, name)), name
     nearmiss = os.path.join(prefix, "bin/nearmiss")
     done = run([nearmiss, "record", "-q", "-o", "p.nmp", "--", need("true")])

@@ -265,7 +265,7 @@ def case_every_format():
     listed = [line.split()[0] for line in subprocess.check_output([NEARMISS, "export", "--list"]).decode().splitlines()]
     text = subprocess.check_output([NEARMISS, "export", "--help"]).decode()
     assert re.findall(r"^  ([a-z]+) ", text.split("Formats:\n")[1].split("\n\n")[0], re.MULTILINE) == listed
-    completion = subprocess.check_output([NEARMISS, "help", "--completion"]).decode()
+    completion = subprocess.check_output([NEARMISS, "help", "--completion=bash"]).decode()
     assert f"words='{' '.join(listed)}'" in completion
     for name in set(listed) - {"html"}:  # a build may lack the pages: tests/e2e/test_view.py
         assert len(export(name)) > 100 and export(name) == export(name), name

@@ -135,6 +135,51 @@ def commands():
     return re.findall(r"^  ([a-z]+) ", text.split("Commands:\n")[1].split("\n\n")[0], re.MULTILINE)
 
 
+def other_shell(shell, script):
+    """What a script of zsh or fish prints, given $nearmiss and its completion $completion; None without the shell."""
+    if not shutil.which(shell):
+        return None
+    with tempfile.TemporaryDirectory() as folder:
+        name = pathlib.Path(folder) / {"zsh": "_nearmiss", "fish": "nearmiss.fish"}[shell]
+        name.write_bytes(run("help", "--completion=" + shell).stdout)
+        done = subprocess.run([shell, "-c", script], capture_output=True, check=False, cwd=folder,
+                              env={**os.environ, "completion": str(name), "HOME": folder, "XDG_CONFIG_HOME": folder,
+                                   "PATH": f"{NEARMISS.parent}:{os.environ['PATH']}", "profile": str(PROFILE)})
+    assert done.returncode == 0 and not done.stderr, done
+    return done.stdout.decode()
+
+
+def case_completion_of_fish():
+    def complete_all(line):
+        text = other_shell("fish", f"source $completion; complete -C '{line}'")
+        return None if text is None else [row.split("\t")[0] for row in text.splitlines()]
+
+    if complete_all("nearmiss ") is None:
+        sys.exit(77)
+    assert complete_all("nearmiss repl") == ["replay"]
+    assert complete_all("nearmiss report pai") == ["pairs"]
+    assert complete_all("nearmiss report --format ") == ["csv", "json", "text"]
+    assert "cycles" in complete_all("nearmiss report --sort ")
+    assert {"host", "zen3"} <= set(complete_all("nearmiss record --machine "))
+    assert "matrix" in complete_all(f"nearmiss report {PROFILE} --object ")
+    for command in commands():
+        found = {row[2:] for row in complete_all(f"nearmiss {command} --") if row.startswith("--")}
+        assert found >= set(options(command)) - {"help"}, (command, found)
+
+
+def case_completion_of_zsh():
+    """zsh completes on terminals only: the script is parsed, and its specifications name what --help does."""
+    if other_shell("zsh", "zsh -n $completion && echo parsed") is None:
+        sys.exit(77)
+    text = run("help", "--completion=zsh").stdout.decode()
+    for command in commands():
+        part = text.split(f"\n\t{command})\n")[1].split(" ;;\n")[0]
+        for option in options(command):
+            assert f"--{option}" in part, (command, option)
+    names = "compadd() { print -rl -- ${(P)2} }; words=(nearmiss report $profile); source $completion 2>/dev/null; "
+    assert "matrix" in other_shell("zsh", names + "_nearmiss_names 'SELECT DISTINCT object FROM objects'").splitlines()
+
+
 def complete(*words):
     script = ('. "$1"; shift; COMP_WORDS=("$@"); COMP_CWORD=$(($# - 1)); COMPREPLY=(); _nearmiss; '
               'printf "%s\\n" "${COMPREPLY[@]}"')
@@ -160,6 +205,14 @@ def case_completion():
         os.mkdir("tree")
         assert complete("nearmiss", "annotate", "--source-dir", "tr") == ["tree"]
         assert complete("nearmiss", "nest", "so") == ["some.nmp"]
+        for command in ("view", "annotate", "diff", "query"):
+            assert complete("nearmiss", command, "so") == ["some.nmp"], command
+        assert complete("nearmiss", "report", "--machine", "x") == [] == complete("nearmiss", "report", "nothing")
+        assert complete("nearmiss", "record", "--machine", "zen") and "cycles" in complete("nearmiss", "report", "--sort", "cy")
+        shutil.copy(PROFILE, "nearmiss.nmp")
+        path = {"PATH": f"{NEARMISS.parent}:{os.environ['PATH']}"}
+        os.environ.update(path)
+        assert complete("nearmiss", "report", "--object", "matr") == ["matrix"]
         os.chdir("/")
 
 
@@ -167,7 +220,7 @@ def case_reports_are_all_named():
     """The reports that --help lists are those that there are, and each runs."""
     text = run("report", "--help").stdout.decode()
     names = re.findall(r"^  ([a-z]+) ", text.split("Reports:\n")[1].split("\n\n")[0], re.MULTILINE)
-    assert names == complete("nearmiss", "report", "")
+    assert names == [word for word in complete("nearmiss", "report", "") if not word.endswith(".nmp")]
     for name in names:
         done = run("report", "-i", PROFILE, name)
         told = {"calltree": b"--callgraph", "patterns": b"older", "fields": b"older", "affinity": b"older", "reuses": b"--distances",

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: MIT
  *
- * cmd_help.c - nearmiss help [COMMAND], and the completion script for bash.
+ * cmd_help.c - nearmiss help [COMMAND], and the completion scripts for shells.
  */
 #include <stdio.h>
 #include <string.h>
 
-#include "completion.h"
+#include "completion/completion.h"
 #include "hints.h"
 #include "message.h"
 #include "options.h"
@@ -15,9 +15,12 @@ struct help_options {
 	int completion;
 };
 
+static const char shells[] = "bash|zsh|fish";
+static void (*const scripts[])(FILE *) = {nm_completion_bash, nm_completion_zsh, nm_completion_fish};
+
 static const struct nm_option options[] = {
-    {"completion", 0, NULL, "print a completion script for bash", NM_OPTION_FLAG,
-     offsetof(struct help_options, completion), NULL},
+    {"completion", 0, "SHELL", "print a completion script", NM_OPTION_CHOICE,
+     offsetof(struct help_options, completion), shells},
 };
 
 static void list(FILE *out)
@@ -39,7 +42,7 @@ static void list(FILE *out)
 
 static int run(const struct nm_command *self, int argc, char **argv)
 {
-	struct help_options o = {0};
+	struct help_options o = {.completion = -1};
 	struct nm_output output = {.file = stdout};
 	const struct nm_command *command;
 	struct nm_operands operands;
@@ -47,8 +50,8 @@ static int run(const struct nm_command *self, int argc, char **argv)
 
 	if (!nm_options_parse(self, argc, argv, &o, &operands, &status))
 		return status;
-	if (o.completion) {
-		nm_completion_bash(stdout);
+	if (o.completion >= 0) {
+		scripts[o.completion](stdout);
 	} else if (operands.count) {
 		command = nm_command_named(operands.at[0]);
 		if (!command)

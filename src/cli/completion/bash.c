@@ -1,39 +1,33 @@
 /* SPDX-License-Identifier: MIT
  *
- * completion.c - see completion.h. The script is generated when nearmiss is built, so it always matches the
- * program.
+ * bash.c - the completion script for bash.
  *
  * Within `record`, what follows the first operand belongs to the program: _command_offset of the
- * bash-completion package, where it is there, completes it.
+ * bash-completion package, where it is there, completes it. Names of a profile never go through compgen -W, which
+ * would execute what stands in them.
  */
-#include "completion.h"
-
 #include <string.h>
 
-#include "options.h"
-
-static void words(const char *list, FILE *out)
-{
-	for (; *list; list++)
-		fputc(*list == '|' ? ' ' : *list, out);
-}
+#include "completion.h"
 
 /* Pattern of the forms of an option that are followed by a value. */
 static void value_case(const struct nm_option *option, FILE *out)
 {
-	fprintf(out, "\t\t%s--%s", "", option->name);
+	const struct nm_value_completion value = nm_value_completion(option);
+
+	fprintf(out, "\t\t--%s", option->name);
 	if (option->letter)
 		fprintf(out, "|-%c", option->letter);
-	if (option->choices) {
+	switch (value.source) {
+	case NM_VALUE_WORDS:
 		fputs(") COMPREPLY=($(compgen -W '", out);
-		words(option->choices, out);
+		nm_completion_words(value.words, out);
 		fputs("' -- \"$cur\")); return ;;\n", out);
-	} else if (!strcmp(option->value, "FILE")) {
-		fputs(") COMPREPLY=($(compgen -f -- \"$cur\")); return ;;\n", out);
-	} else if (!strcmp(option->value, "DIR")) {
-		fputs(") COMPREPLY=($(compgen -d -- \"$cur\")); return ;;\n", out);
-	} else {
-		fputs(") return ;;\n", out);
+		return;
+	case NM_VALUE_FILES: fputs(") COMPREPLY=($(compgen -f -- \"$cur\")); return ;;\n", out); return;
+	case NM_VALUE_FOLDERS: fputs(") COMPREPLY=($(compgen -d -- \"$cur\")); return ;;\n", out); return;
+	case NM_VALUE_NAMES: fprintf(out, ") _nearmiss_names '%s'; return ;;\n", value.sql); return;
+	case NM_VALUE_NONE: fputs(") return ;;\n", out); return;
 	}
 }
 
@@ -50,12 +44,12 @@ static void command_case(const struct nm_command *command, FILE *out)
 		fprintf(out, " --%s", command->options[i].name);
 	fputs("'\n\t\twords='", out);
 	if (command->words)
-		words(command->words, out);
+		nm_completion_words(command->words, out);
 	fputs("'\n", out);
 	if (command->stops_at_operand)
 		fputs("\t\tprogram=1\n", out);
-	if (!strncmp(command->operands, "FILE", 4))
-		fputs("\t\tfiles=1\n", out);
+	if (nm_operand_files(command) != NM_FILES_NONE)
+		fprintf(out, "\t\tfiles='%s'\n", nm_operand_files(command) == NM_FILES_ALL ? "*" : "*.nmp");
 	fputs("\t\t;;\n", out);
 }
 
@@ -64,7 +58,13 @@ void nm_completion_bash(FILE *out)
 	unsigned i;
 
 	fputs(
-	    "# bash completion for nearmiss, made by `nearmiss help --completion`\n"
+	    "# bash completion for nearmiss, made by `nearmiss help --completion=bash`\n"
+	    "_nearmiss_names()\n{\n"
+	    "\tlocal word profile=nearmiss.nmp name\n"
+	    "\tfor word in \"${COMP_WORDS[@]}\"; do [[ $word == *.nmp ]] && profile=$word; done\n"
+	    "\twhile IFS= read -r name; do\n"
+	    "\t\t[[ $name == \"$cur\"* ]] && COMPREPLY+=(\"$name\")\n"
+	    "\tdone < <(nearmiss query \"$1\" -i \"$profile\" 2>/dev/null | tail -n +2)\n}\n"
 	    "_nearmiss()\n{\n"
 	    "\tlocal cur=${COMP_WORDS[COMP_CWORD]} prev=${COMP_WORDS[COMP_CWORD-1]} options words program files i\n"
 	    "\t[[ $cur == = ]] && cur=\n" /* bash takes "=" for a word of its own */
@@ -85,8 +85,9 @@ void nm_completion_bash(FILE *out)
 	      "\t\tdone\n"
 	      "\t\tif declare -F _command_offset >/dev/null; then\n\t\t\t_command_offset \"$i\"\n"
 	      "\t\telse\n\t\t\tCOMPREPLY=($(compgen -c -f -- \"$cur\"))\n\t\tfi\n"
-	      "\telif [[ $files ]]; then\n\t\tCOMPREPLY=($(compgen -f -- \"$cur\"))\n"
-	      "\telif [[ $words ]]; then\n\t\tCOMPREPLY=($(compgen -W \"$words\" -- \"$cur\"))\n"
+	      "\telse\n\t\t[[ $words ]] && COMPREPLY=($(compgen -W \"$words\" -- \"$cur\"))\n"
+	      "\t\t[[ $files ]] && COMPREPLY+=($(compgen -f -X \"!$files\" -- \"$cur\"))\n"
+	      "\t\t[[ $files == *.nmp && $cur ]] && COMPREPLY+=($(compgen -d -- \"$cur\"))\n"
 	      "\tfi\n}\ncomplete -o filenames -F _nearmiss nearmiss\n",
 	      out);
 }
