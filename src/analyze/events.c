@@ -532,7 +532,9 @@ int nm_engine_event(struct nm_engine *e, const struct nm_wire_record *r, struct 
 	if (r->kind != NM_WIRE_PROCESS && !e->started)
 		return nm_fail(err, NM_EFORMAT, "the stream does not begin with a process");
 	switch (r->kind) {
-	case NM_WIRE_BLOCK_DEF: return nm_decoder_define(&e->executor.decoder, r, err);
+	case NM_WIRE_BLOCK_DEF:
+		e->executor.builder.bursts.has_new_code = 1;
+		return nm_decoder_define(&e->executor.decoder, r, err);
 	case NM_WIRE_PROCESS: return on_process(e, r, err);
 	case NM_WIRE_EXIT:
 		status = nm_wire_exit_decode(r, &leave, err);

@@ -269,7 +269,8 @@ static int explain_no_events(const struct recorder *r, struct nm_error *err)
 		return r->exit_status;
 	}
 	last = nm_collector_log_last_line(r->log, line, sizeof line);
-	nm_fail(err, NM_EIO, "Valgrind could not start the program: %s", last ? last : "it gives no reason");
+	nm_fail(err, NM_EIO, "Valgrind could not start the program: %s",
+		last ? last : "if it gave a reason, that stands above");
 	return NM_STATUS_NO_COLLECTOR;
 }
 

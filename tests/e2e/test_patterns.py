@@ -3,7 +3,7 @@
 
 import csv
 
-from harness import SPEC, at, main, nearmiss, program, record, rows
+from harness import SPEC, at, main, nearmiss, need, program, record, rows, run
 
 
 def site(tag):
@@ -43,6 +43,43 @@ def case_same_each_time():
     first = rows(sql)
     record([program("matrix"), "columns"])
     assert first and rows(sql) == first
+
+
+SHORT_LOOPS = """#define _GNU_SOURCE
+#include <stdlib.h>
+#include <sys/mman.h>
+struct wide { long key; char rest[192]; };
+int main(void)
+{
+	const unsigned long g = 1ul << 30;
+	long sum = 0;
+	char *large = mmap(NULL, 6 * g, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+	struct wide *w = malloc(4000 * sizeof *w);
+
+	for (int r = 0; r < 300000; r++)
+		sum += large[r % 4096];
+	for (int i = 0; i < 4000; i++)
+		sum += w[i].key; /* @wide */
+	for (int r = 0; r < 2000; r++)
+		sum += large[(r & 1) * 3 * g + r / 2 * 4096]; /* @far */
+	for (long i = 6 * g - 1; i > 0; i -= 1 << 22)
+		sum += large[i]; /* @down */
+	return sum == 1;
+}
+"""
+
+
+def case_loops_that_run_once():
+    """Shorter than the gaps between samples, with steps of bytes to gigabytes."""
+    with open("short.c", "w", encoding="ascii") as f:
+        f.write(SHORT_LOOPS)
+    assert run([need("gcc"), "-g", "-O1", "-o", "short", "short.c"]).returncode == 0
+    record(["./short"])
+    lines = SHORT_LOOPS.splitlines()
+    for tag, steps in (("wide", {200}), ("far", {-3 * 2**30 + 4096, 3 * 2**30}), ("down", {-2**22})):
+        line = next(n for n, text in enumerate(lines, 1) if f"@{tag}" in text)
+        found = rows("SELECT stride, followed > 0.4 * sampled FROM sites WHERE file LIKE '%short.c' AND line = ?", line)
+        assert len(found) == 1 and found[0][0] in steps and found[0][1], (tag, found)
 
 
 def case_stored_trace():

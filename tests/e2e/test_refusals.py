@@ -130,6 +130,20 @@ def case_set_user_id_program():
     assert b"Valgrind refused to run a set-user-id program (./privileged)" in done.stderr, done.stderr
 
 
+def case_too_much_static_data():
+    """More than Valgrind has room for below itself, in a program of each kind; what just fits runs."""
+    for megabytes, kind, status in ((6000, "-no-pie", NOT_EXECUTABLE), (3000, "-pie", NOT_EXECUTABLE), (1300, "-pie", 0)):
+        with open("main.c", "w", encoding="ascii") as f:
+            f.write(f"char a[{megabytes}UL << 19], b[{megabytes}UL << 19];\nint main(void) {{ return a[5] + b[5]; }}\n")
+        done = run([need("gcc"), "-mcmodel=large", "-fno-pie" if kind == "-no-pie" else "-fPIE", kind, "-o", "large", "main.c"])
+        assert done.returncode == 0, done
+        done = nearmiss("record", "-q", "-o", "p.nmp", "--", "./large")
+        if status:
+            refused(done, status, f"has {megabytes / 1024:.1f} GB of code and static data", "malloc or mmap")
+        else:
+            assert done.returncode == 0, done
+
+
 def case_unknown_system_call():
     with open("main.c", "w", encoding="ascii") as f:
         f.write("#include <unistd.h>\nint main(void) { return syscall(1023) != -1 || syscall(1023) != -1; }\n")

@@ -7,12 +7,16 @@
 #include <elf.h>
 #include <fcntl.h>
 #include <limits.h>
+#include <stdint.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
 enum { SCRIPT_DEPTH = 4 }; /* scripts that interpret scripts: the kernel's limit */
+
+/* Where Valgrind loads a position-independent program, and where it lies itself (its coregrind/m_ume and link_tool_exe). */
+static const uint64_t LOADED_AT = 0x108000, VALGRIND_AT = 0x58000000;
 
 static int check(const char *path, int depth, struct nm_error *err);
 
@@ -39,6 +43,33 @@ static int check_script(const char *path, const char *head, int depth, struct nm
 	return depth < SCRIPT_DEPTH ? check(interpreter, depth + 1, err) : 0;
 }
 
+/* Code and static data must end below Valgrind's own, if they begin there. */
+static int check_extent(const char *path, int fd, const Elf64_Ehdr *elf, struct nm_error *err)
+{
+	const uint64_t base = elf->e_type == ET_DYN ? LOADED_AT : 0;
+	uint64_t bytes = 0, low = UINT64_MAX, high = 0;
+	Elf64_Phdr segment;
+
+	for (unsigned i = 0; i < elf->e_phnum; i++) {
+		if (!read_at(fd, &segment, sizeof segment, (off_t)(elf->e_phoff + i * sizeof segment)))
+			return 0;
+		if (segment.p_type != PT_LOAD)
+			continue;
+		bytes += segment.p_memsz;
+		low = base + segment.p_vaddr < low ? base + segment.p_vaddr : low;
+		high = base + segment.p_vaddr + segment.p_memsz > high
+			   ? base + segment.p_vaddr + segment.p_memsz
+			   : high;
+	}
+	if (low >= VALGRIND_AT || high <= VALGRIND_AT)
+		return 0;
+	return nm_fail(
+	    err, NM_EACCES,
+	    "'%s' has %.1f GB of code and static data, and Valgrind has room for 1.4 GB: allocate the large "
+	    "arrays when the program runs (malloc or mmap)",
+	    path, (double)bytes / (1 << 30));
+}
+
 /* The dynamic linker that a PT_INTERP segment names. */
 static int check_linker(const char *path, int fd, const Elf64_Ehdr *elf, struct nm_error *err)
 {
@@ -60,6 +91,7 @@ static int check_linker(const char *path, int fd, const Elf64_Ehdr *elf, struct 
 static int check_elf(const char *path, int fd, struct nm_error *err)
 {
 	Elf64_Ehdr elf;
+	int status;
 
 	if (!read_at(fd, &elf, sizeof elf, 0))
 		return 0;
@@ -68,7 +100,8 @@ static int check_elf(const char *path, int fd, struct nm_error *err)
 			       "'%s' is a 32-bit program; nearmiss records 64-bit programs only", path);
 	if (elf.e_machine != EM_X86_64)
 		return nm_fail(err, NM_EACCES, "'%s' is a program for another processor", path);
-	return check_linker(path, fd, &elf, err);
+	status = check_extent(path, fd, &elf, err);
+	return status ? status : check_linker(path, fd, &elf, err);
 }
 
 static int check(const char *path, int depth, struct nm_error *err)

@@ -10,7 +10,8 @@
 
 enum {
 	GAP_MOST = 2040, /* batches, on average, in the long run */
-	GAP_GROWTH = 4   /* until then, a gap is this part of all batches so far */
+	GAP_GROWTH = 4,  /* until then, a gap is this part of all batches so far */
+	EARLY_MOST = 64
 };
 
 static void begin_batch(struct nm_bursts *b)
@@ -39,7 +40,11 @@ static uint64_t gap_after(uint64_t batches)
 
 void nm_bursts_next(struct nm_bursts *b)
 {
-	if (++b->batch == b->until) {
+	const int early = b->has_new_code && !b->sampling && b->early < EARLY_MOST;
+
+	b->has_new_code = 0;
+	b->early += (unsigned)early;
+	if (++b->batch == b->until || early) {
 		uint64_t gap = b->sampling ? gap_after(b->batch) : 0;
 
 		b->burst += !b->sampling;

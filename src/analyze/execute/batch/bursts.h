@@ -6,7 +6,9 @@
  * program at that moment. Recording that costs more than everything else done for a reference. So only bursts
  * of batches are sampled, long enough to show inner loops: all batches at first, then ever fewer, down to one
  * in 256. The gaps between bursts vary, so that sampling does not fall into step with the program, but depend
- * only on the number of batches so far: the same program gives the same figures.
+ * only on the number of batches so far: the same program gives the same figures. New code ends a gap, so that a
+ * loop is seen that runs once and is shorter than a gap; only so often, since some programs never stop to reach new
+ * code.
  */
 #ifndef NM_BURSTS_H
 #define NM_BURSTS_H
@@ -22,10 +24,12 @@ enum { NM_BURST = 8 /* batches */ };
 
 struct nm_bursts {
 	int sampling;
-	size_t taken;   /* references of the batch that the passes have seen; SIZE_MAX: they see none */
-	uint64_t batch; /* number of the batch */
-	uint64_t until; /* number of the first batch that is not in this burst, or this gap */
-	uint64_t burst; /* 1, 2, ... */
+	int has_new_code; /* the stream has defined code since the batch began */
+	unsigned early;   /* bursts that new code has begun */
+	size_t taken;     /* references of the batch that the passes have seen; SIZE_MAX: they see none */
+	uint64_t batch;   /* number of the batch */
+	uint64_t until;   /* number of the first batch that is not in this burst, or this gap */
+	uint64_t burst;   /* 1, 2, ... */
 	/* While sampling, for each reference of the batch: its access site, and the end of the running
 	 * frame. */
 	uint32_t access[NM_BATCH];

@@ -12,7 +12,8 @@
  * (in `rax = [[rbx] + rax * 8]` an array is looked up, and rax is likely one of many indices), and it goes
  * round: it holds this value where the superblock jumps back, or a branch depends on the value, as the end of a
  * list does. Without that it is a mere `a->b->c`, which begins anew each time. A chase through memory (-O0), or
- * over several superblocks without such a branch, is not found.
+ * over several superblocks without such a branch, is not found. Where a superblock begins behind a call and jumps back
+ * to before it, the call sets anew what callees may overwrite: that does not go round.
  */
 #include "tool.h"
 
@@ -28,6 +29,8 @@ static struct origin *origins; /* by temporary */
 static Int room;
 static struct origin held[REGISTERS]; /* the registers' current values */
 static ULong chased;
+static Addr begin;     /* of the superblock */
+static ULong set_anew; /* registers that a call just before it may have set */
 
 /* The bit number of an integer register of the guest, or -1. */
 static Int register_at(Int offset)
@@ -92,14 +95,37 @@ static Bool is_reloaded(Int at)
 	return (held[at].loaded & bit) && !(held[at].twice & ~bit);
 }
 
+static ULong bit_of(Int offset) { return 1ull << register_at(offset); }
+
+/* The registers that a call may set which ends at pc: 0 if there is none. A call to a constant is E8 and 4 bytes; one
+ * that starts on another page is not looked for. */
+static ULong set_by_call_before(Addr pc)
+{
+	enum { CALL = 0xe8, CALL_BYTES = 5 };
+
+	if ((pc & (VKI_PAGE_SIZE - 1)) < CALL_BYTES || *(const UChar *)(pc - CALL_BYTES) != CALL)
+		return 0;
+	return bit_of(offsetof(VexGuestAMD64State, guest_RAX)) |
+	       bit_of(offsetof(VexGuestAMD64State, guest_RCX)) |
+	       bit_of(offsetof(VexGuestAMD64State, guest_RDX)) |
+	       bit_of(offsetof(VexGuestAMD64State, guest_RSI)) |
+	       bit_of(offsetof(VexGuestAMD64State, guest_RDI)) |
+	       bit_of(offsetof(VexGuestAMD64State, guest_R8)) |
+	       bit_of(offsetof(VexGuestAMD64State, guest_R9)) |
+	       bit_of(offsetof(VexGuestAMD64State, guest_R10)) |
+	       bit_of(offsetof(VexGuestAMD64State, guest_R11));
+}
+
 /* A jump from the instruction at `here`, and what it depends on. */
 static void jump(struct origin guard, const IRConst *target, IRJumpKind kind, Addr here)
 {
 	const Bool back = kind == Ijk_Boring && target->tag == Ico_U64 && target->Ico.U64 <= here;
+	const ULong kept = back && target->Ico.U64 < begin ? ~set_anew : ~0ull;
 	Int at;
 
 	for (at = 0; at < REGISTERS; at++)
-		if (is_reloaded(at) && (back || (guard.loaded >> at & 1 && guard.twice == held[at].twice)))
+		if (is_reloaded(at) &&
+		    ((back && kept >> at & 1) || (guard.loaded >> at & 1 && guard.twice == held[at].twice)))
 			chased |= 1ull << at;
 }
 
@@ -127,8 +153,12 @@ static void follow(const IRStmt *st, Addr *here)
 void nm_chases_begin(const IRSB *in)
 {
 	Addr here = 0;
-	Int i;
+	Int i = 0;
 
+	while (i < in->stmts_used && in->stmts[i]->tag != Ist_IMark)
+		i++;
+	begin = i < in->stmts_used ? in->stmts[i]->Ist.IMark.addr : 0;
+	set_anew = begin ? set_by_call_before(begin) : 0;
 	chased = 0;
 	if (in->tyenv->types_used > room) {
 		room = in->tyenv->types_used * 2;
