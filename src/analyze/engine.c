@@ -182,6 +182,8 @@ void nm_engine_free(struct nm_engine *e)
 	nm_attributions_done(&e->attrs);
 	nm_calls_free(e->calls);
 	nm_contexts_done(&e->contexts);
+	nm_stores_done(&e->stores);
+	nm_site_table_done(&e->site_table);
 	nm_space_done(&e->space);
 	nm_sampler_done(&e->sampler);
 	nm_sampled_done(&e->sampled);

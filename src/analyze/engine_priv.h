@@ -22,7 +22,9 @@
 #include "pass.h"
 #include "sampled.h"
 #include "sampler.h"
+#include "site_facts.h"
 #include "space.h"
+#include "stored.h"
 #include "workers.h"
 
 struct nm_schedules;
@@ -73,6 +75,10 @@ struct nm_engine {
 	int started, exit_status;
 	int has_pieces; /* of pools' memory */
 	uint64_t lost;
+
+	/* What names are made of. */
+	struct nm_stores stores;
+	struct nm_site_table site_table;
 
 	/* What was asked for. */
 	struct nm_engine_options options;

@@ -2,55 +2,18 @@
  *
  * disassembly.c - see disassembly.h.
  *
- * Uses Capstone, which has a stable interface. Loading it takes 400 page faults at the start of each command,
- * and most commands show no code: so it is loaded on demand instead of being linked, and never unloaded.
- *
  * Dropped: binutils' libopcodes, whose interface changes with every release, whose shared library is
  * versioned by the distribution's build, and whose licence (GPL-3) is not ours; running objdump, which needs
  * an ELF file around the bytes.
  */
 #include "disassembly.h"
 
-#include <capstone/capstone.h>
-#include <dlfcn.h>
 #include <stdio.h>
 #include <string.h>
 
-/* The functions that are used of it. */
-struct capstone {
-	typeof(&cs_open) open;
-	typeof(&cs_option) option;
-	typeof(&cs_malloc) malloc;
-	typeof(&cs_disasm_iter) disasm_iter;
-	typeof(&cs_insn_group) insn_group;
-	typeof(&cs_free) free;
-	typeof(&cs_close) close;
-};
+#include "capstone.h"
 
-#define TEXT_OF(number) #number
-#define SONAME(major) "libcapstone.so." TEXT_OF(major)
-
-static int load(struct capstone *ret, struct nm_error *err)
-{
-	void *library = dlopen(SONAME(CS_API_MAJOR), RTLD_NOW | RTLD_LOCAL);
-
-	if (!library)
-		return nm_fail(err, NM_ENOENT, "cannot load Capstone, which disassembles machine code: %s",
-			       dlerror());
-	ret->open = (typeof(ret->open))dlsym(library, "cs_open");
-	ret->option = (typeof(ret->option))dlsym(library, "cs_option");
-	ret->malloc = (typeof(ret->malloc))dlsym(library, "cs_malloc");
-	ret->disasm_iter = (typeof(ret->disasm_iter))dlsym(library, "cs_disasm_iter");
-	ret->insn_group = (typeof(ret->insn_group))dlsym(library, "cs_insn_group");
-	ret->free = (typeof(ret->free))dlsym(library, "cs_free");
-	ret->close = (typeof(ret->close))dlsym(library, "cs_close");
-	return ret->open && ret->option && ret->malloc && ret->disasm_iter && ret->insn_group && ret->free &&
-		       ret->close
-		   ? 0
-		   : nm_fail(err, NM_ENOENT, "Capstone, %s, lacks a function", SONAME(CS_API_MAJOR));
-}
-
-static uint64_t target_of(const struct capstone *cs, csh handle, const cs_insn *instruction)
+static uint64_t target_of(const struct nm_capstone *cs, csh handle, const cs_insn *instruction)
 {
 	const cs_x86 *x86 = &instruction->detail->x86;
 
@@ -64,9 +27,9 @@ int nm_disassemble(const uint8_t *code, size_t bytes, uint64_t address, enum nm_
 		   struct nm_instructions *ret_instructions, struct nm_error *err)
 {
 	cs_insn *found = NULL;
-	struct capstone cs = {0};
+	struct nm_capstone cs = {0};
 	csh handle;
-	int status = load(&cs, err);
+	int status = nm_capstone_load(&cs, err);
 
 	if (status)
 		return status;

@@ -17,6 +17,7 @@
 #include <strings.h>
 
 #include "engine_priv.h"
+#include "site_facts.h"
 #include "user_code.h"
 
 enum { MAX_INLINED = 16, NAME_ROOM = 4200 };
@@ -108,6 +109,12 @@ static void find_call(struct nm_engine *e, uint64_t pc, struct call_place *place
 	place->count = nm_module_source_positions(place->module, place->vaddr, place->positions, MAX_INLINED);
 }
 
+/* Code without debug information, of which only the machine code tells what it does with a pointer. */
+static int is_bare(const struct call_place *place)
+{
+	return place->count && !place->positions[place->count - 1].file;
+}
+
 /* Does this place say what the memory is for? */
 static int is_meaningful(const struct nm_engine *e, const struct nm_source_position *p)
 {
@@ -117,15 +124,17 @@ static int is_meaningful(const struct nm_engine *e, const struct nm_source_posit
 	return !p->file || strncmp(p->file, "/usr/include/", 13) || !strstr(p->file, "/bits/");
 }
 
-/* A method of a class template, "vec<int>::push(int const&)". */
-static int is_container(const char *function)
+/* A method of a class template, "vec<int>::push(int const&)"; without debug information a function template,
+ * too: what it assigns the block to is not known, but may be its caller's. */
+static int is_container(const char *function, int bare)
 {
 	const char *name = nm_name_proper(function);
 	int depth = 0;
 
 	for (const char *at = name; *at && (depth || *at != '('); at++) {
 		depth += (*at == '<') - (*at == '>');
-		if (!depth && *at == '>' && at > name && !strncmp(at + 1, "::", 2))
+		if (!depth && *at == '>' && at > name &&
+		    (!strncmp(at + 1, "::", 2) || (bare && at[1] == '(')))
 			return 1;
 	}
 	return 0;
@@ -161,6 +170,7 @@ struct telling_call {
 	unsigned position;
 	const char *callee; /* or NULL */
 	uint32_t level;
+	uint64_t site; /* hash of the sites that tell blocks apart which the source does not; 0: it does */
 };
 
 static int same_position(const struct nm_source_position *a, const struct nm_source_position *b)
@@ -208,33 +218,78 @@ static struct nm_assigned assigned_by(struct nm_engine *e, const struct telling_
 							  .callee = call->callee});
 }
 
-/* 1 if there is one; a container's when nothing outside it tells. */
+/* Does the function at a bare call hand the block on to its caller? It does if the code returns it, unless all
+ * blocks are alike and small: then it makes nodes of a structure. Where the code does not tell, evidence does; code
+ * that writes the pointer to memory keeps it, unless many call it for blocks of any size. */
+static int bare_forwards(struct nm_engine *e, const struct nm_context *c, uint32_t level,
+			 const struct call_place *place, int by_evidence)
+{
+	const struct nm_site_facts facts = nm_engine_site_facts(e, c->pcs[level]);
+	struct call_place caller = {0};
+
+	if (level + 1 < c->count)
+		find_call(e, c->pcs[level + 1], &caller);
+	if (is_bare(&caller) && nm_stored_result(&e->stores, caller.module, caller.vaddr).is_ignored)
+		return 0;
+	switch (nm_stored_result(&e->stores, place->module, place->vaddr).kind) {
+	case NM_STORED_VARIABLE: return 0;
+	case NM_STORED_RETURNED: return by_evidence || facts.varies || facts.largest >= NM_LARGE_BLOCK;
+	case NM_STORED_MEMORY: return by_evidence && facts.varies && facts.callers == NM_SITE_CALLERS;
+	default: return by_evidence;
+	}
+}
+
+/* How many functions at a call hand the block on, from the inside. */
+static size_t count_forwarders(struct nm_engine *e, const struct nm_context *c, uint32_t level, unsigned from,
+			       const struct call_place *place)
+{
+	if (is_bare(place))
+		return (size_t)bare_forwards(e, c, level, place, level < from);
+	if (level < from)
+		return place->count;
+	return level == from && from < NM_FORWARD_LEVELS ? inlined_forwarders(e, place, c->used[from]) : 0;
+}
+
+static uint64_t hash_site(uint64_t before, const struct call_place *place)
+{
+	return nm_mix64(before ^ place->vaddr ^ (uintptr_t)place->module);
+}
+
+/* 1 if there is one; a container's when nothing outside it tells. Of code without debug information the innermost
+ * site that does not hand the block on counts, too: *ret_call is that if no other tells. */
 static int find_telling(struct nm_engine *e, const struct nm_context *c, unsigned from,
 			struct telling_call *ret_call)
 {
 	struct call_place place;
 	const char *called = NULL; /* the function that the next call enters */
+	uint64_t inner = 0;
 	int found = 0;
 
+	*ret_call = (struct telling_call){0};
 	for (uint32_t level = 0; level < c->count; level++) {
 		size_t forwards = 0; /* of the functions at this call */
-		int is_own;
+		int is_own, bare;
 
 		find_call(e, c->pcs[level], &place);
 		is_own = place.count && !nm_is_system_library(nm_module_name(place.module));
-		if (is_own && level < from)
-			forwards = place.count;
-		else if (is_own && level == from && from < NM_FORWARD_LEVELS)
-			forwards = inlined_forwarders(e, &place, c->used[from]);
+		bare = is_own && is_bare(&place);
+		forwards = is_own ? count_forwarders(e, c, level, from, &place) : 0;
 		for (size_t i = 0; is_own && i < place.count; i++) {
+			const char *function = place.positions[i].function;
 			struct telling_call call = {place, (unsigned)i,
-						    i ? place.positions[i - 1].function : called, level};
-			int contains = is_meaningful(e, &place.positions[i]) &&
-				       is_container(place.positions[i].function);
+						    i ? place.positions[i - 1].function : called, level, 0};
+			const int means = is_meaningful(e, &place.positions[i]);
+			const int contains = means && is_container(function, bare);
 
-			if (!is_meaningful(e, &place.positions[i]) || (contains && found) ||
-			    (i < forwards && !assigned_by(e, &call).keeps))
+			if (bare && !forwards && !inner &&
+			    (contains || (function && nm_is_nameless_function(function)))) {
+				inner = hash_site(0, &place);
+				*ret_call = found ? *ret_call : call;
+			}
+			if (!means || (contains && found) ||
+			    (i < forwards && (bare || !assigned_by(e, &call).keeps)))
 				continue;
+			call.site = bare || inner ? hash_site(inner, &place) : 0;
 			*ret_call = call;
 			found = 1;
 			if (!contains)
@@ -245,65 +300,103 @@ static int find_telling(struct nm_engine *e, const struct nm_context *c, unsigne
 	return found;
 }
 
-/* "WORDS (file:line)", or where that is not known "WORDS (module)". */
-static int put_place(struct nm_engine *e, const char *words, const struct telling_call *call,
+/* "WORDS (file:line)"; where that is not known, "WORDS (function+0x1a)" for a variable, else "WORDS+0x1a
+ * (module)". */
+static int put_place(struct nm_engine *e, const char *words, int is_variable, const struct telling_call *call,
 		     struct nm_call_name *ret)
 {
 	const struct nm_source_position *p = &call->place.positions[call->position];
+	const char *module = nm_module_name(call->place.module);
+	unsigned long long offset = 0;
+	struct nm_function f;
 	char text[NAME_ROOM];
 
+	if (nm_module_function(call->place.module, call->place.vaddr, &f))
+		offset = call->place.vaddr - f.low;
 	if (p->file) {
 		snprintf(text, sizeof text, "%s:%u", p->file, p->line);
 		ret->at = nm_symbols_intern(e->symbols, text);
 		snprintf(text, sizeof text, "%s (%s:%u)", words, base_name(p->file), p->line);
+	} else if (is_variable) {
+		snprintf(text, sizeof text, "%s (%s+0x%llx)", words, p->function, offset);
 	} else {
-		snprintf(text, sizeof text, "%s (%s)", words, nm_module_name(call->place.module));
+		snprintf(text, sizeof text, "%s+0x%llx (%s)", words, offset, module);
 	}
+	ret->site = call->site;
 	ret->name = nm_symbols_intern(e->symbols, text);
 	return ret->name ? 0 : NM_ENOMEM;
 }
 
 /* Nothing tells: the innermost call that may. */
-static int put_address(struct nm_engine *e, const char *prefix, const struct nm_context *c, unsigned from,
+static int put_address(struct nm_engine *e, const char *prefix, const struct telling_call *call,
 		       struct nm_call_name *ret)
 {
-	struct call_place place = {0};
+	const struct call_place *place = &call->place;
 	char text[NAME_ROOM];
 
-	if (from < c->count)
-		find_call(e, c->pcs[from], &place);
-	if (place.count && place.positions[0].function &&
-	    !nm_is_nameless_function(place.positions[0].function)) {
-		snprintf(text, sizeof text, "%s %s", prefix, place.positions[0].function);
-		return put_place(e, text, &(struct telling_call){.place = place}, ret);
+	if (place->count && place->positions[0].function &&
+	    !nm_is_nameless_function(place->positions[0].function)) {
+		snprintf(text, sizeof text, "%s %s", prefix, place->positions[0].function);
+		return put_place(e, text, 0, call, ret);
 	}
-	if (place.module)
-		snprintf(text, sizeof text, "%s (%s+0x%llx)", prefix, nm_module_name(place.module),
-			 (unsigned long long)place.vaddr);
+	if (place->module)
+		snprintf(text, sizeof text, "%s (%s+0x%llx)", prefix, nm_module_name(place->module),
+			 (unsigned long long)place->vaddr);
 	else
 		snprintf(text, sizeof text, "%s <unknown caller>", prefix);
 	ret->name = nm_symbols_intern(e->symbols, text);
 	return ret->name ? 0 : NM_ENOMEM;
 }
 
+/* The call at a level of a chain, as far as it exists. */
+static struct telling_call call_at(struct nm_engine *e, const struct nm_context *c, unsigned level)
+{
+	struct telling_call call = {0};
+
+	if (level < c->count)
+		find_call(e, c->pcs[level], &call.place);
+	return call;
+}
+
 int nm_engine_name_pool(struct nm_engine *e, uint64_t entry, struct nm_call_name *ret)
 {
 	const struct nm_context function = {.pcs = &entry, .count = 1};
+	const struct telling_call call = call_at(e, &function, 0);
 
 	*ret = (struct nm_call_name){0};
-	return put_address(e, "pool", &function, 0, ret);
+	return put_address(e, "pool", &call, ret);
+}
+
+/* "a", "state+0x8": the variable that the machine code behind the telling call stores the block in, or NULL. */
+static const char *stored_in(struct nm_engine *e, const struct telling_call *call)
+{
+	struct nm_stored stored = {0};
+	char text[NAME_ROOM];
+
+	if (call->position + 1 ==
+	    call->place.count) /* code of inlined functions is mixed with their callers' */
+		stored = nm_stored_result(&e->stores, call->place.module, call->place.vaddr);
+	if (stored.kind != NM_STORED_VARIABLE || !stored.offset)
+		return stored.kind == NM_STORED_VARIABLE ? stored.name : NULL;
+	snprintf(text, sizeof text, "%s+0x%llx", stored.name, (unsigned long long)stored.offset);
+	return nm_symbols_intern(e->symbols, text);
 }
 
 int nm_engine_name_mapping(struct nm_engine *e, const struct nm_context *c, struct nm_call_name *ret)
 {
 	struct telling_call call;
+	const char *name;
 	char text[NAME_ROOM];
 
 	*ret = (struct nm_call_name){0};
-	if (!find_telling(e, c, 0, &call))
-		return put_address(e, "anonymous", c, 0, ret);
-	snprintf(text, sizeof text, "anonymous %s", call.place.positions[call.position].function);
-	return put_place(e, text, &call, ret);
+	if (!find_telling(e, c, 0, &call)) {
+		call = call.place.count ? call : call_at(e, c, 0);
+		return put_address(e, "anonymous", &call, ret);
+	}
+	name = stored_in(e, &call);
+	snprintf(text, sizeof text, "anonymous %s",
+		 name ? name : call.place.positions[call.position].function);
+	return put_place(e, text, name != NULL, &call, ret);
 }
 
 /* What the callers assign the value to that the function of the telling call returns: the next one outwards that
@@ -338,11 +431,15 @@ int nm_engine_name_bucket(struct nm_engine *e, uint32_t context, uint64_t bytes,
 	char text[NAME_ROOM];
 
 	*ret = (struct nm_call_name){0};
-	if (!find_telling(e, c, from, &call))
-		return put_address(e, "heap", c, from, ret);
+	if (!find_telling(e, c, from, &call)) {
+		call = call.place.count ? call : call_at(e, c, from);
+		return put_address(e, "heap", &call, ret);
+	}
 	assigned = assigned_by(e, &call);
 	if (!assigned.name && assigned.is_returned)
 		assigned.name = name_of_returned(e, c, call);
+	if (!assigned.name)
+		assigned.name = stored_in(e, &call);
 	type = assigned.name ? NULL : nm_engine_allocated_type(e, context, bytes);
 	if (assigned.name)
 		snprintf(text, sizeof text, "%s", assigned.name);
@@ -350,7 +447,7 @@ int nm_engine_name_bucket(struct nm_engine *e, uint32_t context, uint64_t bytes,
 		snprintf(text, sizeof text, "heap %s",
 			 type ? type->name : call.place.positions[call.position].function);
 	ret->column = assigned.column;
-	return put_place(e, text, &call, ret);
+	return put_place(e, text, assigned.name != NULL, &call, ret);
 }
 
 /* Does a call of the chain stand in an allocator (it got memory from the system), or in the creation of a

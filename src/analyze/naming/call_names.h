@@ -11,11 +11,12 @@ struct nm_context;
 struct nm_engine;
 struct nm_object;
 
-/* A bucket is a call: of calls whose names agree, the column tells which. */
+/* A bucket is a call: of calls whose names agree, the column tells which, or the site. */
 struct nm_call_name {
 	const char *name;
 	const char *at;  /* "file:line", or NULL */
 	uint32_t column; /* of the call in its line; 0: not known */
+	uint64_t site;   /* hash of the addresses of calls that have no line; 0: they have */
 };
 
 /* A heap block of so many bytes that was allocated in a context: "u (jacobi.f90:12)", "heap struct node

@@ -44,7 +44,7 @@ int nm_engine_name_object(struct nm_engine *e, const struct nm_object *o, struct
 /* What objects are that are one: those of a name, of one call of the line, with one chain. */
 static uint64_t identity(const struct nm_call_name *name, uint32_t chain)
 {
-	return nm_mix64((uintptr_t)name->name ^ nm_mix64(name->column ^ (uint64_t)chain << 32));
+	return nm_mix64((uintptr_t)name->name ^ name->site ^ nm_mix64(name->column ^ (uint64_t)chain << 32));
 }
 
 static int is_variable(enum nm_object_kind kind)

@@ -1,0 +1,70 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * site_facts.c - see site_facts.h.
+ */
+#include "site_facts.h"
+
+#include "engine_priv.h"
+
+static struct nm_site_facts *facts_of(struct nm_site_table *t, uint64_t pc)
+{
+	uint64_t known = nm_map_get(&t->index, pc, 0);
+
+	if (!known) {
+		if (nm_vec_push(&t->list, (struct nm_site_facts){0}) ||
+		    nm_map_put(&t->index, pc, t->list.count))
+			return NULL;
+		known = t->list.count;
+	}
+	return &t->list.at[known - 1];
+}
+
+static void add(struct nm_site_facts *facts, const struct nm_object *o, uint64_t caller)
+{
+	unsigned i = 0;
+
+	facts->varies |= o->bytes != o->blocks * o->largest || (facts->size && facts->size != o->largest);
+	facts->size = o->largest;
+	facts->largest = o->largest > facts->largest ? o->largest : facts->largest;
+	while (i < facts->callers && facts->caller[i] != caller)
+		i++;
+	if (i == facts->callers && i < NM_SITE_CALLERS)
+		facts->caller[facts->callers++] = caller;
+}
+
+static void make(struct nm_engine *e)
+{
+	struct nm_site_table *t = &e->site_table;
+
+	nm_site_table_done(t);
+	t->objects = e->space.objects.count;
+	for (size_t i = 0; i < t->objects; i++) {
+		const struct nm_object *o = &e->space.objects.at[i];
+		const struct nm_context *c = &e->contexts.list.at[o->context];
+
+		for (uint32_t k = 0; o->kind == NM_OBJECT_HEAP && o->blocks && k < c->count; k++) {
+			struct nm_site_facts *facts = facts_of(t, c->pcs[k]);
+
+			if (!facts)
+				return;
+			add(facts, o, k + 1 < c->count ? c->pcs[k + 1] : 0);
+		}
+	}
+}
+
+struct nm_site_facts nm_engine_site_facts(struct nm_engine *e, uint64_t pc)
+{
+	uint64_t known;
+
+	if (e->site_table.objects != e->space.objects.count)
+		make(e);
+	known = nm_map_get(&e->site_table.index, pc, 0);
+	return known ? e->site_table.list.at[known - 1] : (struct nm_site_facts){0};
+}
+
+void nm_site_table_done(struct nm_site_table *t)
+{
+	nm_map_done(&t->index);
+	nm_vec_free(&t->list);
+	*t = (struct nm_site_table){0};
+}
