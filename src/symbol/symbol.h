@@ -174,6 +174,8 @@ enum nm_allocated nm_module_allocated(struct nm_module *module, uint64_t vaddr, 
 struct nm_call_place {
 	unsigned position, order;
 	const char *callee;
+	/* from 1: the argument through which the callee hands the block out; 0: it returns it */
+	unsigned argument;
 };
 
 /* What the source assigns the result of a call to ("u", "SD.grid", "Solver::assigns", "v[]";
@@ -184,6 +186,9 @@ struct nm_assigned {
 	/* the function returns nothing that could lead to the block: it does not allocate for its caller */
 	int keeps;
 	int is_returned; /* it has no name here, but is what the function returns */
+	/* from 1: the parameter that it is assigned through, "array" of "T *&array" or "*out", which the caller's
+	 * argument names; 0: none */
+	unsigned parameter;
 };
 struct nm_assigned nm_module_assigned(struct nm_module *module, uint64_t vaddr,
 				      const struct nm_call_place *call);

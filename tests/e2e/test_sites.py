@@ -5,7 +5,7 @@
 import os
 import re
 
-from harness import TOP, main, need, record, rows, run
+from harness import TOP, at, main, need, record, rows, run
 
 
 def build(compiler, source, *options):
@@ -39,6 +39,15 @@ def case_callers_of_helpers_are_apart():
         found = {name: rest for name, rest in heap().items() if rest[1] == 8 << 15}
         assert len(found) == 5 and all(blocks == 1 for blocks, _, _ in found.values()), (level, found)
         assert all(re.fullmatch(r"heap (main|Atoms::grow\(int\))\+0x[0-9a-f]+ \(program\)", name) for name in found), found
+
+
+def case_arguments_name_what_helpers_hand_out():
+    names = [f"Atoms::{field} (helper.cpp:{at('tests/programs/helper.cpp', field)})" for field in "xvf"]
+    for level in ("-O0", "-O1", "-O2"):
+        build("g++", "helper.cpp", level, "-g")
+        record(["./program"])
+        found = {name: rest for name, rest in heap().items() if rest[1] == 8 << 15}
+        assert set(names) < set(found) and len(found) == 5, (level, found)
 
 
 def case_stripped_programs_have_their_sites_apart():

@@ -170,6 +170,7 @@ struct telling_call {
 	unsigned position;
 	const char *callee; /* or NULL */
 	uint32_t level;
+	unsigned argument; /* from 1: that the callee hands the block out through; 0: it returns it */
 	uint64_t site; /* hash of the sites that tell blocks apart which the source does not; 0: it does */
 };
 
@@ -215,7 +216,8 @@ static struct nm_assigned assigned_by(struct nm_engine *e, const struct telling_
 	return nm_module_assigned(call->place.module, call->place.vaddr,
 				  &(struct nm_call_place){.position = call->position,
 							  .order = order_of(e, call),
-							  .callee = call->callee});
+							  .callee = call->callee,
+							  .argument = call->argument});
 }
 
 /* Does the function at a bare call hand the block on to its caller? It does if the code returns it, unless all
@@ -276,8 +278,10 @@ static int find_telling(struct nm_engine *e, const struct nm_context *c, unsigne
 		forwards = is_own ? count_forwarders(e, c, level, from, &place) : 0;
 		for (size_t i = 0; is_own && i < place.count; i++) {
 			const char *function = place.positions[i].function;
-			struct telling_call call = {place, (unsigned)i,
-						    i ? place.positions[i - 1].function : called, level, 0};
+			struct telling_call call = {.place = place,
+						    .position = (unsigned)i,
+						    .callee = i ? place.positions[i - 1].function : called,
+						    .level = level};
 			const int means = is_meaningful(e, &place.positions[i]);
 			const int contains = means && is_container(function, bare);
 
@@ -399,6 +403,41 @@ int nm_engine_name_mapping(struct nm_engine *e, const struct nm_context *c, stru
 	return put_place(e, text, name != NULL, &call, ret);
 }
 
+/* To the call of the function in which a call stands. 1 if that means something. */
+static int step_out(struct nm_engine *e, const struct nm_context *c, struct telling_call *call)
+{
+	call->callee = call->place.positions[call->position].function;
+	call->argument = 0;
+	if (++call->position >= call->place.count) {
+		if (++call->level >= c->count)
+			return 0;
+		find_call(e, c->pcs[call->level], &call->place);
+		call->position = 0;
+	}
+	return call->position < call->place.count && is_meaningful(e, &call->place.positions[call->position]);
+}
+
+/* To the call in the function that a call enters, on the way to the allocator. 1 if there is one. */
+static int step_in(struct nm_engine *e, const struct nm_context *c, struct telling_call *call)
+{
+	struct call_place inner;
+
+	if (!call->position) {
+		if (!call->level)
+			return 0;
+		find_call(e, c->pcs[--call->level], &call->place);
+		call->position = (unsigned)call->place.count;
+	}
+	if (!call->position--)
+		return 0;
+	call->callee = call->position ? call->place.positions[call->position - 1].function : NULL;
+	if (!call->position && call->level) {
+		find_call(e, c->pcs[call->level - 1], &inner);
+		call->callee = inner.count ? inner.positions[inner.count - 1].function : NULL;
+	}
+	return 1;
+}
+
 /* What the callers assign the value to that the function of the telling call returns: the next one outwards that
  * has a name for it. */
 static const char *name_of_returned(struct nm_engine *e, const struct nm_context *c, struct telling_call call)
@@ -406,19 +445,35 @@ static const char *name_of_returned(struct nm_engine *e, const struct nm_context
 	struct nm_assigned assigned = assigned_by(e, &call);
 
 	while (!assigned.name && assigned.is_returned) {
-		call.callee = call.place.positions[call.position].function;
-		if (++call.position >= call.place.count) {
-			if (++call.level >= c->count)
-				return NULL;
-			find_call(e, c->pcs[call.level], &call.place);
-			call.position = 0;
-		}
-		if (call.position >= call.place.count ||
-		    !is_meaningful(e, &call.place.positions[call.position]))
+		if (!step_out(e, c, &call))
 			return NULL;
 		assigned = assigned_by(e, &call);
 	}
 	return assigned.name;
+}
+
+/* The name of a block that functions hand out through parameters, "create(x, n)": that of the outermost argument,
+ * whose call then tells. */
+static struct nm_assigned assigned_through(struct nm_engine *e, const struct nm_context *c,
+					   struct telling_call *call)
+{
+	struct nm_assigned assigned = assigned_by(e, call), named;
+	struct telling_call other = *call;
+
+	if (!assigned.name && step_in(e, c, &other) && other.place.positions[other.position].file) {
+		call->argument = assigned_by(e, &other).parameter;
+		assigned = call->argument ? assigned_by(e, call) : assigned;
+	}
+	for (other = *call; assigned.parameter; assigned = named) {
+		if (!step_out(e, c, &other))
+			break;
+		other.argument = assigned.parameter;
+		named = assigned_by(e, &other);
+		if (!named.name)
+			break;
+		*call = other;
+	}
+	return assigned;
 }
 
 int nm_engine_name_bucket(struct nm_engine *e, uint32_t context, uint64_t bytes, struct nm_call_name *ret)
@@ -435,7 +490,7 @@ int nm_engine_name_bucket(struct nm_engine *e, uint32_t context, uint64_t bytes,
 		call = call.place.count ? call : call_at(e, c, from);
 		return put_address(e, "heap", &call, ret);
 	}
-	assigned = assigned_by(e, &call);
+	assigned = assigned_through(e, c, &call);
 	if (!assigned.name && assigned.is_returned)
 		assigned.name = name_of_returned(e, c, call);
 	if (!assigned.name)

@@ -163,8 +163,9 @@ static int add_assigned(struct decoded_symbols *to, const struct item *item)
 {
 	if (nm_map_put(&to->assigned, item->low, to->assigned_list.count))
 		return NM_ENOMEM;
-	return nm_vec_push(&to->assigned_list, ((struct nm_assigned){item->name, item->line, item->number & 1,
-								     item->number >> 1 & 1}));
+	return nm_vec_push(&to->assigned_list,
+			   ((struct nm_assigned){item->name, item->line, item->number & 1,
+						 item->number >> 1 & 1, (unsigned)(item->number >> 2)}));
 }
 
 static int add_nothing(struct decoded_symbols *to, const struct item *item)

@@ -253,7 +253,8 @@ void encode_assigned(struct nm_module *module, uint64_t key, struct nm_assigned 
 						  .name = assigned.name,
 						  .line = assigned.column,
 						  .number = (assigned.keeps != 0) |
-							    (uint64_t)(assigned.is_returned != 0) << 1});
+							    (uint64_t)(assigned.is_returned != 0) << 1 |
+							    (uint64_t)assigned.parameter << 2});
 }
 
 int nm_symbols_take_encoded(struct nm_symbols *symbols, int last, const uint8_t **ret_bytes,

@@ -101,6 +101,7 @@ static inline uint64_t assigned_key(uint64_t vaddr, const struct nm_call_place *
 {
 	uint64_t key = nm_mix64(vaddr ^ nm_mix64(call->position | (uint64_t)call->order << 32));
 
+	key = call->argument ? nm_mix64(key ^ call->argument) : key;
 	for (const char *at = call->callee; at && *at; at++)
 		key = nm_mix64(key ^ (unsigned char)*at);
 	return key;

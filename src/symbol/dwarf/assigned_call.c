@@ -9,6 +9,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <strings.h>
 
 #include "dwarf/die.h"
 #include "source/assigned.h"
@@ -149,6 +150,51 @@ static int is_number(const struct frame *frame, const char *local)
 	return 0;
 }
 
+/* Does a parameter of this type lead to a pointer of the caller's? */
+static int leads_to_callers(Dwarf_Die *parameter, const char *text, const char *name, int is_of_fortran)
+{
+	Dwarf_Die type, target;
+	int tag;
+
+	if (is_of_fortran)
+		return 1;
+	if (!die_reference(parameter, DW_AT_type, &type) || !type_peel(&type, 0))
+		return 0;
+	tag = dwarf_tag(&type);
+	if (tag != DW_TAG_reference_type && (tag != DW_TAG_pointer_type || !text_assigns_through(text, name)))
+		return 0;
+	return die_reference(&type, DW_AT_type, &target) && type_peel(&target, 0) &&
+	       dwarf_tag(&target) == DW_TAG_pointer_type;
+}
+
+/* The parameter, from 1, through which the function hands out what it assigns to `name`; 0: none. */
+static unsigned handing_parameter(const struct frame *frame, const char *text, const char *name,
+				  int is_of_fortran)
+{
+	Dwarf_Die root = frame->die, origin, child;
+	unsigned number = 0;
+
+	if (die_reference(&root, DW_AT_abstract_origin, &origin))
+		root = origin;
+	if (dwarf_child(&root, &child))
+		return 0;
+	do {
+		if (dwarf_tag(&child) != DW_TAG_formal_parameter || die_flag(&child, DW_AT_artificial))
+			continue;
+		number++;
+		if (die_name(&child) && !strcasecmp(die_name(&child), name))
+			return leads_to_callers(&child, text, name, is_of_fortran) ? number : 0;
+	} while (dwarf_siblingof(&child, &child) == 0);
+	return 0;
+}
+
+/* What the call's function hands out through an argument. */
+static const char *argument_name(struct nm_module *module, const struct frame *frame,
+				 const struct statement_call *statement, unsigned argument, char *name)
+{
+	return statement_argument(statement, argument, name) ? qualified(module, frame, name, NULL) : NULL;
+}
+
 struct nm_assigned module_assigned(struct nm_module *module, uint64_t vaddr, const struct nm_call_place *call)
 {
 	struct unit *unit = unit_at(module, vaddr);
@@ -165,6 +211,12 @@ struct nm_assigned module_assigned(struct nm_module *module, uint64_t vaddr, con
 	assigned.keeps = frame && returns_no_pointer(frame);
 	if (!frame || !statement_read(file, line, text, &statement.line))
 		return assigned;
+	if (call->argument) {
+		assigned.name = argument_name(module, frame, &statement, call->argument, name);
+		if (assigned.name)
+			assigned.parameter = handing_parameter(frame, text, name, is_fortran(unit->language));
+		return assigned;
+	}
 	if (!statement_assigned(&statement, name)) {
 		assigned.is_returned = statement_returns(&statement, unit->language == DW_LANG_Rust);
 		return assigned;
@@ -172,6 +224,7 @@ struct nm_assigned module_assigned(struct nm_module *module, uint64_t vaddr, con
 	statement.is_number = is_number(frame, name);
 	if (statement.is_number && !statement_assigned(&statement, name))
 		return assigned;
+	assigned.parameter = handing_parameter(frame, text, name, is_fortran(unit->language));
 	assigned.name = copied_to(module, frame, file, line, name);
 	if (!assigned.name)
 		assigned.name = qualified(module, frame, name, call->callee);

@@ -464,6 +464,39 @@ static int by_last_argument(const char *text, const struct call *call, const cha
 	return from < end && take(text, from, end, "", name);
 }
 
+int statement_argument(const struct statement_call *c, unsigned argument, char name[ASSIGNED_ROOM])
+{
+	const char *text = c->text;
+	char method[ASSIGNED_ROOM] = "";
+	struct call call = {0};
+	size_t at, end, depth = 0;
+
+	if (c->callee)
+		(void)callee_name(c->callee, method);
+	if (!find_call(c, method, &call))
+		return 0;
+	at = call.word_end + strspn(text + call.word_end, " \t\n");
+	if (text[at] == '<')
+		at += strcspn(text + at, "(;");
+	if (text[at++] != '(')
+		return 0;
+	for (; argument > 1 && text[at] && !strchr(";{}", text[at]); at++) {
+		depth += strchr("([", text[at]) != NULL;
+		if (strchr(")]", text[at]) && !depth--)
+			return 0;
+		argument -= !depth && text[at] == ',';
+	}
+	at += strspn(text + at, " \t\n&");
+	for (end = at; text[end] && !strchr(";{}", text[end]); end++) {
+		if (!depth && strchr(",)", text[end]))
+			break;
+		depth += strchr("([", text[end]) != NULL;
+		depth -= strchr(")]", text[end]) != NULL;
+	}
+	end = back_blanks(text, end);
+	return argument == 1 && back_operand(text, end) == at && take(text, at, end, "", name);
+}
+
 int text_copied(const char *text, const char *name, char copied[ASSIGNED_ROOM])
 {
 	const size_t n = strlen(name);

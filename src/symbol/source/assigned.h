@@ -40,6 +40,12 @@ int callee_name(const char *callee, char name[ASSIGNED_ROOM]);
  * container's method the container, "v[]" for what is put into a container. 0 if the text does not tell. */
 int statement_assigned(const struct statement_call *call, char name[ASSIGNED_ROOM]);
 
+/* Writes an argument of the call, from 1, without its ampersand; 0 if it is no operand. */
+int statement_argument(const struct statement_call *call, unsigned argument, char name[ASSIGNED_ROOM]);
+
+/* Is "*name" assigned to in the text? */
+int text_assigns_through(const char *text, const char *name);
+
 /* Is the result what the function returns, "return f(n);", or in Rust the expression at its end? */
 int statement_returns(const struct statement_call *call, int is_rust);
 

@@ -109,3 +109,18 @@ int lines_behind(const char *file, uint32_t line, char text[STATEMENT_ROOM])
 	fclose(in);
 	return 1;
 }
+
+int text_assigns_through(const char *text, const char *name)
+{
+	const size_t n = strlen(name);
+
+	for (const char *at = text; n && (at = strstr(at, name)); at += n) {
+		const char *before = at, *behind = at + n + strspn(at + n, " \t\n");
+
+		while (before > text && strchr(" \t\n", before[-1]))
+			before--;
+		if (before > text && before[-1] == '*' && behind[0] == '=' && behind[1] != '=')
+			return 1;
+	}
+	return 0;
+}
