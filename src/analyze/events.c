@@ -413,9 +413,10 @@ static int on_module(struct nm_engine *e, const struct nm_wire_record *r, struct
 	for (size_t i = 0; i < e->space.mappings.count; i++) {
 		struct nm_mapping *m = &e->space.mappings.at[i];
 
-		if (!m->file || m->address < w.base || strcmp(m->path, w.path))
+		if (!m->file || m->identified || m->address < w.base || strcmp(m->path, w.path))
 			continue;
 		m->file = module;
+		m->identified = 1;
 		if (m->module)
 			m->module = module;
 		else if (nm_space_place_module(&e->space, m->address, 1))

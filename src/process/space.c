@@ -289,6 +289,12 @@ static int variable_object(struct nm_space *space, struct nm_map *map, uint64_t 
 	return 0;
 }
 
+/* The key of a variable: another library may be loaded at the address of one that is gone. */
+static uint64_t variable_key(const struct nm_module *module, uint64_t vaddr)
+{
+	return nm_mix64((uintptr_t)module) ^ vaddr;
+}
+
 static int find_variable(struct nm_space *space, const struct nm_mapping *m, uint64_t address,
 			 struct nm_location *ret_location)
 {
@@ -304,7 +310,8 @@ static int find_variable(struct nm_space *space, const struct nm_mapping *m, uin
 		if (v.kind == NM_VAR_SECTION) {
 			if (module_data(space, m->module, v.name, &p.object))
 				return NM_ENOMEM;
-		} else if (variable_object(space, &space->variables, p.low, &v, &p.object)) {
+		} else if (variable_object(space, &space->variables, variable_key(m->module, v.low), &v,
+					   &p.object)) {
 			return NM_ENOMEM;
 		}
 	}
@@ -358,7 +365,7 @@ int nm_space_variable(struct nm_space *space, uint64_t address, struct nm_space_
 	} else {
 		if (!m || !m->module || !variable_in(m->module, m->bias, address, 0, &v, to))
 			return 0;
-		to->object = (uint32_t)nm_map_get(&space->variables, to->low, 0);
+		to->object = (uint32_t)nm_map_get(&space->variables, variable_key(m->module, v.low), 0);
 	}
 	return to->object != 0;
 }

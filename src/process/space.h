@@ -57,6 +57,7 @@ struct nm_mapping {
 	uint32_t born;            /* number of the mapping, from 1, in the order in which they were made */
 	uint8_t allocator;        /* a heap block lies in it, or it is the brk heap */
 	uint8_t executable;
+	uint8_t identified; /* `file` is certain, by its build-id or by when it was opened */
 	uint8_t asked; /* page size that the program has requested: 1 + enum nm_wire_page_size; 0: none */
 };
 
@@ -79,7 +80,7 @@ struct nm_space {
 	struct nm_vec(struct nm_mapping) mappings;
 	struct nm_blocks heap, named;
 	struct nm_blocks chunks;   /* in which pools have pieces: those are in `heap` (pools.c) */
-	struct nm_map variables;   /* runtime address of a variable -> object */
+	struct nm_map variables;   /* module and vaddr of a variable -> object */
 	struct nm_map by_name;     /* interned name -> object: named ranges, files, library data */
 	struct nm_map buckets;     /* context -> object, for heap and for anonymous mappings (bit 32) */
 	struct nm_map frames;      /* function's interned name and local variables -> stack object */

@@ -304,7 +304,10 @@ static int run(struct recorder *r, struct nm_error *err)
 		return explain_no_events(r, err);
 	nm_collector_log_report_limits(r->log, r->request->run.feedback.warn);
 	status = finish(r, err);
-	nm_names_save(r->symbols, r->program);
+	for (size_t i = 0; nm_symbols_complaint(r->symbols, i); i++)
+		r->request->run.feedback.warn("%s", nm_symbols_complaint(r->symbols, i));
+	if (!nm_symbols_complaint(r->symbols, 0)) /* names that are missing may be there the next time */
+		nm_names_save(r->symbols, r->program);
 	return status ? nm_status_of((enum nm_code)status, NM_STATUS_NO_OUTPUT) : 0;
 }
 

@@ -2,6 +2,8 @@
  *
  * module.c - makes and frees modules, and answers queries about a module itself.
  */
+#include <stdarg.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -34,6 +36,8 @@ void module_free(struct nm_module *module)
 	dwarf_end(module->dwarf);
 	if (module->cfi)
 		dwarf_cfi_end(module->cfi);
+	elf_end(module->expanded);
+	free(module->expanded_image);
 	elf_file_close(&module->debug);
 	elf_file_close(&module->file);
 	free(module);
@@ -68,4 +72,25 @@ enum nm_debug_level module_debug_level(struct nm_module *module)
 		return NM_DEBUG_DWARF;
 	module_read_symbols(module);
 	return module->functions.count || module->objects.count ? NM_DEBUG_SYMBOLS : NM_DEBUG_NONE;
+}
+
+void module_complain(struct nm_module *module, const char *format, ...)
+{
+	char text[800];
+	va_list arguments;
+
+	if (module->complaint)
+		return;
+	va_start(arguments, format);
+	vsnprintf(text, sizeof text, format, arguments);
+	va_end(arguments);
+	module->complaint = nm_intern(module_pool(module), text);
+}
+
+const char *nm_symbols_complaint(const struct nm_symbols *symbols, size_t i)
+{
+	for (size_t k = 0; k < symbols->modules.count; k++)
+		if (symbols->modules.at[k]->complaint && !i--)
+			return symbols->modules.at[k]->complaint;
+	return NULL;
 }

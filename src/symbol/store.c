@@ -10,6 +10,7 @@
  */
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 
 #include "cache/items.h"
 
@@ -50,11 +51,22 @@ static int same_id(const struct nm_module *module, const uint8_t *build_id, size
 	return module->wanted_id_bytes == bytes && !memcmp(module->wanted_id, build_id, bytes);
 }
 
+/* Is another file at the path now than the one that the module has open? */
+static int is_replaced(const struct nm_module *module)
+{
+	struct stat now, open;
+
+	return module->file.fd >= 0 && !stat(module->path, &now) && !fstat(module->file.fd, &open) &&
+	       (now.st_dev != open.st_dev || now.st_ino != open.st_ino);
+}
+
 /* Without a build-id, the file that is now at the path is meant: not a module whose file was replaced. */
 static int serves(const struct nm_module *module, const uint8_t *build_id, size_t bytes)
 {
 	if (build_id)
 		return same_id(module, build_id, bytes);
+	if (is_replaced(module))
+		return 0;
 	return module->file.elf || module->had_file || !module->wanted_id_bytes;
 }
 

@@ -36,6 +36,9 @@ void nm_symbols_preload(struct nm_symbols *symbols, const char *path);
 /* Interns in the store's pool (NULL when memory is exhausted). */
 const char *nm_symbols_intern(struct nm_symbols *symbols, const char *text);
 
+/* The i-th sentence on debug information that a module has but that could not be read, so far; NULL: no more. */
+const char *nm_symbols_complaint(const struct nm_symbols *symbols, size_t i);
+
 const char *nm_module_path(const struct nm_module *module);
 const char *nm_module_name(const struct nm_module *module); /* last component of the path */
 

@@ -126,6 +126,9 @@ struct nm_module {
 
 	int debug_sought;
 	Dwarf *dwarf;
+	Elf *expanded; /* what dwarf was read from, if sections had to be unpacked; and its bytes */
+	char *expanded_image;
+	const char *complaint; /* why debug information that is there cannot be read; NULL */
 
 	int symbols_read;
 	struct elf_symbols functions, objects, tls_objects; /* aliases dropped, sorted by low */
@@ -156,6 +159,9 @@ struct nm_module *module_new(struct nm_symbols *symbols,
 			     const char *path); /* without a file; path interned */
 void module_free(struct nm_module *module);
 
+/* Keeps the first complaint of a module (symbol.h). */
+void module_complain(struct nm_module *module, const char *format, ...) __attribute__((format(printf, 2, 3)));
+
 /* store.c */
 void module_seek_file(struct nm_module *module); /* opens the file of a decoded module, once */
 
@@ -166,6 +172,10 @@ void symbol_cache_free(struct symbol_cache *cache);
 int elf_file_open(struct elf_file *file, const char *path); /* 1 if it is an ELF program or library */
 void elf_file_close(struct elf_file *file);
 int elf_find_section(Elf *elf, const char *name, Elf_Scn **ret_section, GElf_Shdr *ret_header);
+
+/* elf/expand.c: the file with its sections of zstd unpacked, and its bytes, to be freed after it; NULL if it has none,
+ * or they are damaged. */
+Elf *elf_expand(Elf *elf, char **ret_image);
 
 /* elf/segments.c */
 void module_read_segments(struct nm_module *module);

@@ -245,6 +245,18 @@ void nm_ring_publish(void)
 	begin_chunk();
 }
 
+void nm_ring_drain(void)
+{
+	UInt tail;
+
+	nm_ring_publish();
+	__atomic_store_n(&ring->producer_waits, 1, __ATOMIC_SEQ_CST);
+	while (!detached && (tail = __atomic_load_n(&ring->tail, __ATOMIC_SEQ_CST)) != ring->head)
+		if (__atomic_load_n(&ring->detached, __ATOMIC_ACQUIRE) || !wait_on(&ring->tail, tail))
+			detached = True;
+	__atomic_store_n(&ring->producer_waits, 0, __ATOMIC_SEQ_CST);
+}
+
 void nm_ring_full(void) { nm_ring_publish(); }
 
 void nm_ring_close(void)

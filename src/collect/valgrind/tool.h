@@ -42,6 +42,9 @@
 void nm_ring_open(Int shared_file);
 /* Passes the words written so far to the consumer, even if the chunk is not full. */
 void nm_ring_publish(void);
+
+/* Publishes, and waits until the consumer has read everything. */
+void nm_ring_drain(void);
 void nm_ring_close(void);
 /* Called from translated code when the cursor has passed the limit. */
 void nm_ring_full(void);

@@ -7,6 +7,8 @@
  * these. Ranges outside executable segments belong to code that the linker discarded.
  */
 #include <dwarf.h>
+#include <stdio.h>
+#include <unistd.h>
 
 #include "dwarf/die.h"
 #include "symbol_priv.h"
@@ -60,6 +62,29 @@ static uint64_t info_bytes(struct nm_module *module)
 	return header.sh_flags & SHF_COMPRESSED ? header.sh_size * 64 : header.sh_size;
 }
 
+/* Says that units are split, and their files are not there. */
+static void complain_of_split(struct nm_module *module, Dwarf_Die *unit, size_t count)
+{
+	char package[4096];
+	Dwarf_Attribute name, *attribute = dwarf_attr(unit, DW_AT_dwo_name, &name);
+	const char *file =
+	    dwarf_formstring(attribute ? attribute : dwarf_attr(unit, DW_AT_GNU_dwo_name, &name));
+
+	snprintf(package, sizeof package, "%s.dwp", module->path);
+	if (!access(package, R_OK))
+		module_complain(
+		    module,
+		    "types and variables of %s have no names: its debug information is packed in %s, which "
+		    "elfutils reads from 0.191 on: keep the .dwo files in place, or compile without -gsplit-dwarf",
+		    module->name, package);
+	else
+		module_complain(
+		    module,
+		    "types and variables of %s have no names: %zu of its .dwo files, such as %s, are not where "
+		    "the compiler wrote them (-gsplit-dwarf)",
+		    module->name, count, file ? file : "?");
+}
+
 void module_read_units(struct nm_module *module)
 {
 	if (module->units_read)
@@ -71,16 +96,22 @@ void module_read_units(struct nm_module *module)
 	Dwarf_CU *cu = NULL;
 	Dwarf_Half version;
 	uint8_t type;
-	Dwarf_Die die, split;
+	Dwarf_Die die, split, lonely;
+	size_t missing = 0;
 	while (dwarf_get_units(module->dwarf, cu, &cu, &version, &type, &die, &split) == 0) {
 		if ((type != DW_UT_compile && type != DW_UT_skeleton) ||
 		    dwarf_tag(&die) == DW_TAG_partial_unit)
 			continue;
 		struct unit unit = {.die = die, .body = split.addr ? split : die};
+		if (!split.addr && (type == DW_UT_skeleton || dwarf_hasattr(&die, DW_AT_GNU_dwo_name)) &&
+		    !missing++)
+			lonely = die;
 		unit.language = (int)die_number(&unit.body, DW_AT_language);
 		if (nm_vec_push(&module->units, unit))
 			break;
 	}
+	if (missing)
+		complain_of_split(module, &lonely, missing);
 	bound_units(module, info_bytes(module));
 	for (size_t i = 0; i < module->units.count; i++)
 		add_ranges(module, (uint32_t)i);

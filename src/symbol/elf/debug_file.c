@@ -129,11 +129,16 @@ static void leave_out(Elf *elf, const char *name)
 	gelf_update_shdr(section, &header);
 }
 
-static Dwarf *begin_dwarf(Elf *elf)
+static void begin_dwarf(struct nm_module *module, Elf *elf)
 {
+	module->expanded = elf_expand(elf, &module->expanded_image);
+	elf = module->expanded ? module->expanded : elf;
 	leave_out(elf, ".debug_loc");
 	leave_out(elf, ".debug_loclists");
-	return dwarf_begin_elf(elf, DWARF_C_READ, NULL);
+	module->dwarf = dwarf_begin_elf(elf, DWARF_C_READ, NULL);
+	if (!module->dwarf)
+		module_complain(module, "the debug information of %s cannot be read: %s", module->path,
+				dwarf_errmsg(-1));
 }
 
 void module_find_debug(struct nm_module *module)
@@ -147,5 +152,5 @@ void module_find_debug(struct nm_module *module)
 	if (module->debug.elf && has_dwarf(module->debug.elf))
 		own = module->debug.elf;
 	if (own && has_dwarf(own))
-		module->dwarf = begin_dwarf(own);
+		begin_dwarf(module, own);
 }

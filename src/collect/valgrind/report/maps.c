@@ -99,6 +99,19 @@ static UInt read_build_id(Int fd, UChar id[MAX_BUILD_ID])
 	return 0;
 }
 
+/* Programs and libraries of the system stay where they are while others run. */
+static Bool is_lasting(const HChar *path)
+{
+	static const HChar *const folders[] = {"/usr/", "/lib/", "/lib64/", "/opt/", "/nix/", "/gnu/"};
+	UInt i;
+
+	for (i = 0; i < sizeof folders / sizeof *folders; i++)
+		if (VG_(strncmp)(path, folders[i], VG_(strlen)(folders[i])) == 0)
+			return True;
+	return False;
+}
+
+/* A program may delete or replace a library of its own as soon as it is loaded: the engine opens it first. */
 static void report_module(Addr lowest, const HChar *path)
 {
 	ULong id[MAX_BUILD_ID / 8];
@@ -121,6 +134,8 @@ static void report_module(Addr lowest, const HChar *path)
 		nm_record_word(id[i]);
 	nm_record_string(path);
 	nm_record_end();
+	if (!is_lasting(path))
+		nm_ring_drain();
 }
 
 static void forget_modules(Addr start, SizeT bytes)
