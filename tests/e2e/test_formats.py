@@ -2,10 +2,11 @@
 """test_formats.py - binaries that are packed, split, deleted or replaced: their names are those of plain ones, or one sentence
 says why not."""
 
+import csv
 import os
 import shutil
 
-from harness import main, need, record, rows, run
+from harness import ENVIRONMENT, main, need, nearmiss, record, rows, run
 
 GRID = """#include <stdio.h>
 #include <stdlib.h>
@@ -146,6 +147,33 @@ def case_libraries_that_are_deleted():
                          "GROUP BY 1, 2 ORDER BY 1")
             assert found == [("cells_one", "walk_one", 4096), ("cells_two", "walk_two", 4096)], (options, how, found)
             assert rows("SELECT count(*) FROM counts WHERE function = 'main' AND file LIKE '%host.c'")[0][0], how
+
+
+GO = """package main
+import "fmt"
+type order struct { price, amount int64; note [48]byte }
+//go:noinline
+func scan(o []order, by int) (s int64) {
+	for i := 0; i < len(o); i++ {
+		s += o[(i*by)%len(o)].price
+	}
+	return
+}
+func main() { fmt.Println(scan(make([]order, 60000), 7919)) }
+"""
+
+
+def case_heap_of_go():
+    """One object, of which advice says no more than that."""
+    with open("main.go", "w", encoding="ascii") as f:
+        f.write(GO)
+    cache = {"GOCACHE": os.path.abspath("cache"), "GO111MODULE": "off", **ENVIRONMENT}
+    assert run([need("go"), "build", "-o", "gone", "main.go"], environment=cache).returncode == 0
+    record(["./gone"], "-q")
+    done = nearmiss("report", "-i", "p.nmp", "pairs", "--format", "csv")
+    row = next(csv.DictReader(done.stdout.decode().splitlines()))
+    assert row["object"] == "<Go heap>" and row["function"] == "main.scan" and row["line"] == "7", row
+    assert "not told apart" in row["try"] and "element" not in row["try"], row
 
 
 if __name__ == "__main__":

@@ -386,6 +386,15 @@ static const char *stored_in(struct nm_engine *e, const struct telling_call *cal
 	return nm_symbols_intern(e->symbols, text);
 }
 
+/* Is it memory that Go's run-time system has mapped? Its allocator, which no call of malloc shows, shares it out. */
+static int is_gos(const struct nm_source_position *position)
+{
+	const char *end = position->file ? strrchr(position->file, '.') : NULL;
+
+	return end && !strcmp(end, ".go") && position->function &&
+	       !strncmp(position->function, "runtime.", 8);
+}
+
 int nm_engine_name_mapping(struct nm_engine *e, const struct nm_context *c, struct nm_call_name *ret)
 {
 	struct telling_call call;
@@ -396,6 +405,10 @@ int nm_engine_name_mapping(struct nm_engine *e, const struct nm_context *c, stru
 	if (!find_telling(e, c, 0, &call)) {
 		call = call.place.count ? call : call_at(e, c, 0);
 		return put_address(e, "anonymous", &call, ret);
+	}
+	if (is_gos(&call.place.positions[call.position])) {
+		ret->name = nm_symbols_intern(e->symbols, "<Go heap>");
+		return ret->name ? 0 : NM_ENOMEM;
 	}
 	name = stored_in(e, &call);
 	snprintf(text, sizeof text, "anonymous %s",

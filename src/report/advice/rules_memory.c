@@ -85,10 +85,21 @@ static void advise_stack(const struct nm_evidence *e, FILE *out)
 		    100.0 - percent(e->cold, e->loads));
 }
 
-static int unnamed(const struct nm_evidence *e) { return is(e->object, "<unknown>"); }
+static int is_go_heap(const struct nm_evidence *e) { return is(e->object, "<Go heap>"); }
+
+static int unnamed(const struct nm_evidence *e) { return is(e->object, "<unknown>") || is_go_heap(e); }
 
 static void advise_unnamed(const struct nm_evidence *e, FILE *out)
 {
+	if (is_go_heap(e)) {
+		fprintf(
+		    out,
+		    "%" PRId64
+		    " misses on slices, maps and structures that Go's own allocator shares out: they are not "
+		    "told apart; lines and functions are right",
+		    e->misses);
+		return;
+	}
 	fprintf(out,
 		"%" PRId64 " misses on memory of unknown origin: name it with the annotations of "
 		"nearmiss/client.h",
