@@ -183,6 +183,7 @@ void nm_engine_free(struct nm_engine *e)
 	nm_calls_free(e->calls);
 	nm_contexts_done(&e->contexts);
 	nm_stores_done(&e->stores);
+	nm_perf_map_done(&e->perf_map);
 	nm_site_table_done(&e->site_table);
 	nm_space_done(&e->space);
 	nm_sampler_done(&e->sampler);

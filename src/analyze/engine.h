@@ -40,6 +40,7 @@ struct nm_engine_options {
 	int contexts;       /* count by call chain too */
 	int heap_chains;    /* contexts, and heap blocks of different chains are different objects */
 	int distances;      /* stack and reuse distances */
+	int perf_maps;      /* the program runs now: maps of code that it generates are its own */
 	struct nm_estimate_request estimates[NM_MAX_ESTIMATES]; /* of curves */
 	unsigned estimate_count;
 	uint64_t distance_limit; /* bytes; longer distances share one bin; 0: no limit */

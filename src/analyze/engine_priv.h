@@ -20,6 +20,7 @@
 #include "engine.h"
 #include "executor.h"
 #include "pass.h"
+#include "perf_map.h"
 #include "sampled.h"
 #include "sampler.h"
 #include "site_facts.h"
@@ -78,6 +79,7 @@ struct nm_engine {
 
 	/* What names are made of. */
 	struct nm_stores stores;
+	struct nm_perf_map perf_map;
 	struct nm_site_table site_table;
 
 	/* What was asked for. */

@@ -459,6 +459,33 @@ static int on_space(struct nm_engine *e, const struct nm_wire_record *r, struct 
 	}
 }
 
+/* ---- code ---- */
+
+/* Names generated code by the program's own map of it. */
+static int name_generated(struct nm_engine *e, const struct nm_wire_record *r, struct nm_error *err)
+{
+	struct nm_wire_block_info info;
+	struct nm_result_site site = {0};
+	int status = nm_wire_block_decode(r, &info, err);
+	const struct nm_mapping *m = status ? NULL : nm_space_mapping(&e->space, info.def.pc);
+
+	if (status || (m && m->module))
+		return status;
+	status = nm_perf_map_find(&e->perf_map, e->symbols, e->process.pid, &info, &site.function);
+	for (unsigned i = 0; i < info.def.instructions && site.function && !status; i++)
+		status =
+		    nm_attributions_name_site(&e->attrs, nm_wire_instruction_pc(info.instructions[i]), site);
+	return status ? nm_fail_memory(err) : 0;
+}
+
+static int on_block_def(struct nm_engine *e, const struct nm_wire_record *r, struct nm_error *err)
+{
+	int status = nm_decoder_define(&e->executor.decoder, r, err);
+
+	e->executor.builder.bursts.has_new_code = 1;
+	return status || !e->options.perf_maps ? status : name_generated(e, r, err);
+}
+
 /* ---- the program's marks ---- */
 
 /* The source line of code outside of any module. */
@@ -533,9 +560,7 @@ int nm_engine_event(struct nm_engine *e, const struct nm_wire_record *r, struct 
 	if (r->kind != NM_WIRE_PROCESS && !e->started)
 		return nm_fail(err, NM_EFORMAT, "the stream does not begin with a process");
 	switch (r->kind) {
-	case NM_WIRE_BLOCK_DEF:
-		e->executor.builder.bursts.has_new_code = 1;
-		return nm_decoder_define(&e->executor.decoder, r, err);
+	case NM_WIRE_BLOCK_DEF: return on_block_def(e, r, err);
 	case NM_WIRE_PROCESS: return on_process(e, r, err);
 	case NM_WIRE_EXIT:
 		status = nm_wire_exit_decode(r, &leave, err);

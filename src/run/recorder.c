@@ -219,6 +219,7 @@ static int start_program(struct recorder *r, const sigset_t *ignored, struct nm_
 	struct nm_engine_options options = r->request->run.engine;
 	int status = nm_collector_log_open(&r->log, err);
 
+	options.perf_maps = 1;
 	options.symbols = r->symbols;
 	if (!status)
 		status = nm_session_new(&r->session, &options, err);

@@ -176,5 +176,57 @@ def case_heap_of_go():
     assert "not told apart" in row["try"] and "element" not in row["try"], row
 
 
+GENERATED = """#define _GNU_SOURCE
+#include <stdio.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <unistd.h>
+static long read_data[4096], written_data[4096], other_data[4096];
+/* for (ecx = 4096; ecx; ecx--) rax += data[ecx - 1], or data[ecx - 1] = rax */
+static const unsigned char reads[] = {0x31, 0xc0, 0xb9, 0, 0x10, 0, 0, 0x48, 0x03, 0x44, 0xcf, 0xf8, 0xff, 0xc9, 0x75, 0xf7, 0xc3};
+static const unsigned char writes[] = {0x31, 0xc0, 0xb9, 0, 0x10, 0, 0, 0x48, 0x89, 0x44, 0xcf, 0xf8, 0xff, 0xc9, 0x75, 0xf7, 0xc3};
+static unsigned char *code;
+static FILE *map;
+static void generate(unsigned char *at, const unsigned char *from, const char *name)
+{
+	memcpy(at, from, sizeof reads);
+	if (name)
+		fprintf(map, "%lx %zx %s\\n", (long)at, sizeof reads, name), fflush(map);
+}
+static void call(unsigned char *at, long *data) { ((long (*)(long *))at)(data); }
+int main(void)
+{
+	char path[64];
+	code = mmap(NULL, 8192, PROT_READ | PROT_WRITE | PROT_EXEC, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+	snprintf(path, sizeof path, "/tmp/perf-%d.map", (int)getpid());
+	map = fopen(path, "w");
+	fputs("no line of the format\\n", map);
+	for (int round = 0; round < 4; round++) { /* where other code was */
+		generate(code, reads, round ? NULL : "read(long[]) [clone #1]");
+		call(code, read_data);
+		generate(code, writes, round ? NULL : "LazyCompile:~write app.js:1:2");
+		call(code, written_data);
+	}
+	generate(code + 4096, reads, "later");
+	call(code + 4096, other_data);
+	puts(path);
+	return 0;
+}
+"""
+
+
+def case_generated_code():
+    """Its functions are those of the map for perf, also where code replaces other code and the map grows."""
+    with open("generate.c", "w", encoding="ascii") as f:
+        f.write(GENERATED)
+    assert run([need("gcc"), "-g", "-O1", "-o", "generate", "generate.c"]).returncode == 0
+    os.unlink(record(["./generate"], "-q").stdout.decode().strip())
+    found = rows("SELECT object, function, sum(reads), sum(writes) FROM counts WHERE level = 'L1d' AND object IN ('read_data', "
+                 "'written_data', 'other_data') AND function NOT LIKE '_dl%' "
+                 "GROUP BY 1, 2 ORDER BY 1")
+    assert found == [("other_data", "later", 4096, 0), ("read_data", "read(long[]) [clone #1]", 4 * 4096, 0),
+                     ("written_data", "LazyCompile:~write app.js:1:2", 0, 4 * 4096)], found
+
+
 if __name__ == "__main__":
     main(globals())
