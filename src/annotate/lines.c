@@ -296,13 +296,43 @@ static int may_show(const struct nm_source *source, const struct nm_stored_sourc
 	       nm_is_below(source->path, ".");
 }
 
+/* The path as the profile has it, malloc'ed, of one that was cleaned for terminals: characters that they must not get, such
+ * as tabs in names of folders, were replaced. NULL: it has none. 0 or a code. */
+static int uncleaned(struct nm_annotation *a, const char *file, char **ret_path)
+{
+	struct nm_rows *rows = NULL;
+	int status, more = 0;
+
+	*ret_path = NULL;
+	status = strstr(file, "\xef\xbf\xbd") ? nm_profile_has(a->profile, "sources", a->err) : 0;
+	if (status <= 0)
+		return status;
+	status = nm_profile_query(a->profile, "SELECT DISTINCT file FROM sources", &rows, a->err);
+	while (!status && !*ret_path && (more = nm_rows_next(rows, a->err)) > 0) {
+		const char *path = nm_rows_text(rows, 0);
+		char *clean = path ? nm_utf8_clean(path) : NULL;
+
+		if (clean && !strcmp(clean, file) && !(*ret_path = strdup(path)))
+			status = nm_fail_memory(a->err);
+		free(clean);
+	}
+	nm_rows_free(rows);
+	return status ? status : more < 0 ? more : 0;
+}
+
 int nm_annotate_source(struct nm_annotation *a, const char *file, struct nm_stored_source *known,
 		       struct nm_source *ret_source)
 {
-	int status = nm_profile_source(a->profile, file, known, a->err);
+	char *raw;
+	int status = uncleaned(a, file, &raw);
 
-	if (status < 0)
+	file = raw ? raw : file;
+	if (!status)
+		status = nm_profile_source(a->profile, file, known, a->err);
+	if (status < 0) {
+		free(raw);
 		return status;
+	}
 	status = nm_source_find(ret_source, file, &a->request->search, 0);
 	if (status == NM_ENOENT && known->text) {
 		status = nm_source_take(ret_source, "in the profile", known->text, known->bytes);
@@ -314,6 +344,7 @@ int nm_annotate_source(struct nm_annotation *a, const char *file, struct nm_stor
 			status = NM_EACCES;
 		}
 	}
+	free(raw);
 	return status == NM_ENOMEM ? nm_fail_memory(a->err) : status;
 }
 

@@ -106,6 +106,28 @@ def case_source_that_moved():
     assert f"source: elsewhere/walk.c" in annotate("walk.c", "--source-dir=elsewhere")
 
 
+def case_odd_paths():
+    """Folders with tabs and ends of lines, in which the profile has a stand-in; sources that a prefix was mapped away of."""
+    text = "int a[4096];\nint main(void)\n{\n\tint s = 0;\n\tfor (int i = 0; i < 4096; i++)\n\t\ts += a[i]; /* here */\n\treturn s;\n}\n"
+    top = os.getcwd()
+    for folder in ("ta\tb", "li\nne", "by\udcffte", "plain"):
+        os.makedirs(os.path.join(top, folder, "src"))
+        os.chdir(os.path.join(top, folder))
+        with open("src/odd.c", "w", encoding="ascii") as f:
+            f.write(text)
+        for n, options in enumerate(([], ["-ffile-prefix-map=" + os.getcwd() + "=."], ["-ffile-prefix-map=" + os.getcwd() + "=/build/x"])):
+            if folder != "plain" and options:
+                continue
+            assert run([need("gcc"), "-g", "-O1", *options, "-o", "odd", os.path.abspath("src/odd.c")]).returncode == 0
+            record(["./odd"])
+            os.makedirs("elsewhere", exist_ok=True)
+            for where in [["--source-dir=.."], ["--source-dir=../src"]] if options else [[]]:
+                done = nearmiss("annotate", "-i", os.path.abspath("p.nmp"), "odd.c", *where,
+                                folder="elsewhere" if where else ".")
+                assert done.returncode == 0 and b"/* here */" in done.stdout, (folder, n, where, done)
+    os.chdir(top)
+
+
 def case_source_that_changed():
     build()
     assert "note:" not in annotate("walk.c")
