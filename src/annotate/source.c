@@ -6,6 +6,7 @@
  */
 #include "source.h"
 
+#include <dirent.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -118,6 +119,65 @@ static int find_under(struct nm_source *ret_source, const char *folder, const ch
 	return status;
 }
 
+/* A walk through a folder for files of a name. */
+struct walk {
+	const char *name;
+	unsigned left; /* entries that may still be looked at */
+	unsigned found;
+	char *path; /* of the first; malloc'ed */
+};
+
+static int walk(struct walk *w, const char *folder, unsigned depth);
+
+/* One entry of a folder. 0 or NM_ENOMEM. */
+static int visit(struct walk *w, const char *folder, const struct dirent *entry, unsigned depth)
+{
+	const int is_it = entry->d_type == DT_REG && !strcmp(entry->d_name, w->name) && !w->found++;
+	char *path;
+	int status = 0;
+
+	if (!is_it && (entry->d_type != DT_DIR || !depth))
+		return 0;
+	if (asprintf(&path, "%s/%s", folder, entry->d_name) < 0)
+		return NM_ENOMEM;
+	if (is_it) {
+		w->path = path;
+		return 0;
+	}
+	status = walk(w, path, depth - 1);
+	free(path);
+	return status;
+}
+
+/* Hidden folders, and those behind links, are left out. */
+static int walk(struct walk *w, const char *folder, unsigned depth)
+{
+	DIR *all = opendir(folder);
+	const struct dirent *entry;
+	int status = 0;
+
+	for (; all && !status && w->found < 2 && w->left && (entry = readdir(all)); w->left--)
+		if (entry->d_name[0] != '.')
+			status = visit(w, folder, entry, depth);
+	if (all)
+		closedir(all);
+	return status;
+}
+
+/* The only file of this name below the folder: a prefix may have been mapped away that is longer than the folder's. */
+static int find_below(struct nm_source *ret_source, const char *folder, const char *path)
+{
+	enum { DEPTH = 8, ENTRIES = 50000 };
+	const char *slash = strrchr(path, '/');
+	struct walk w = {.name = slash ? slash + 1 : path, .left = ENTRIES};
+	int status = walk(&w, folder, DEPTH);
+
+	if (!status)
+		status = w.found == 1 && w.left ? try(ret_source, w.path) : NM_ENOENT;
+	free(w.path);
+	return status;
+}
+
 int nm_source_find(struct nm_source *ret_source, const char *path, const struct nm_source_search *search,
 		   int as_it_is)
 {
@@ -125,6 +185,8 @@ int nm_source_find(struct nm_source *ret_source, const char *path, const struct 
 
 	for (size_t i = 0; i < search->folder_count && status == NM_ENOENT; i++)
 		status = find_under(ret_source, search->folders[i], path);
+	for (size_t i = 0; i < search->folder_count && status == NM_ENOENT; i++)
+		status = find_below(ret_source, search->folders[i], path);
 	if (status == NM_ENOENT && as_it_is)
 		status = try(ret_source, path);
 	return status;
