@@ -10,11 +10,6 @@ enum { SIZE_AT = 124, SIZE_BYTES = 12, SUM_AT = 148, SUM_BYTES = 8, TYPE_AT = 15
 
 static const char magic[] = {'u', 's', 't', 'a', 'r'};
 
-int nm_is_tar(const uint8_t *bytes, size_t count)
-{
-	return count >= NM_TAR_BLOCK && !memcmp(bytes + MAGIC_AT, magic, sizeof magic);
-}
-
 /* Octal digits, or, from 8 GiB on, GNU's base 256 behind a byte of 0x80. */
 static uint64_t number(const uint8_t *at, size_t bytes)
 {
@@ -46,6 +41,11 @@ static int sum_holds(const uint8_t *header)
 	return sum == number(header + SUM_AT, SUM_BYTES);
 }
 
+int nm_is_tar(const uint8_t *bytes, size_t count)
+{
+	return count >= NM_TAR_BLOCK && !memcmp(bytes + MAGIC_AT, magic, sizeof magic) && sum_holds(bytes);
+}
+
 static const char *begin_member(struct nm_tar *tar)
 {
 	const uint8_t *h = tar->header;
@@ -54,7 +54,7 @@ static const char *begin_member(struct nm_tar *tar)
 	tar->have = 0;
 	if (is_zero(h)) /* the end, padded with zeros */
 		return NULL;
-	if (memcmp(h + MAGIC_AT, magic, sizeof magic) != 0 || !sum_holds(h))
+	if (!nm_is_tar(h, NM_TAR_BLOCK))
 		return "the tar archive is damaged";
 	tar->data = number(h + SIZE_AT, SIZE_BYTES);
 	tar->padding = -tar->data % NM_TAR_BLOCK;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * unpack_fuzz.c - libFuzzer over what unpacks gzip, zstd and xz for the importers.
+ * unpack_fuzz.c - libFuzzer over what unpacks gzip, bzip2, zstd and xz for the importers.
  *
  * Checksums let few changed files through, so the input is packed here: its first byte chooses how, the
  * second how much is done to the result, the next ones what (a byte changed, the rest cut off), the rest is
@@ -9,6 +9,7 @@
  *
  *     build-fuzz/tests/fuzz/unpack_fuzz CORPUS tests/data/import
  */
+#include <bzlib.h>
 #include <lzma.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -62,7 +63,18 @@ static void pack_xz(struct packed *p, const uint8_t *data, size_t size)
 	       LZMA_OK);
 }
 
-static void (*const packers[])(struct packed *, const uint8_t *, size_t) = {pack_gzip, pack_zstd, pack_xz};
+static void pack_bzip2(struct packed *p, const uint8_t *data, size_t size)
+{
+	unsigned room = (unsigned)(ROOM - p->count);
+
+	demand(BZ2_bzBuffToBuffCompress((char *)p->bytes + p->count, &room, (char *)(uintptr_t)data,
+					(unsigned)size, 1, 0, 0) == BZ_OK);
+	p->count += room;
+}
+
+enum { PACKERS = 4 };
+static void (*const packers[PACKERS])(struct packed *, const uint8_t *, size_t) = {pack_gzip, pack_zstd,
+										   pack_xz, pack_bzip2};
 
 /* Three bytes: where, and what is put there; or that the rest is cut off. */
 static void change(struct packed *p, const uint8_t *how)
@@ -144,8 +156,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	half = size / 2 * (data[1] / 4 % 2);
 	p.count = 0;
 	if (half)
-		packers[data[0] % 3](&p, text, half);
-	packers[data[0] % 3](&p, text + half, size - half);
+		packers[data[0] / 8 % PACKERS](&p, text, half);
+	packers[data[0] / 8 % PACKERS](&p, text + half, size - half);
 	for (size_t i = 0; i < changes; i++)
 		change(&p, data + 2 + i * CHANGE_BYTES);
 	input = open_bytes(p.bytes, p.count, &fd);
