@@ -330,13 +330,15 @@ int nm_hierarchy_finish(struct nm_hierarchy *h)
 	for (unsigned u = 0; u < unit_count(h) && !h->finished && !h->broken; u++) {
 		struct nm_cache *c = &h->units[u];
 
-		for (uint32_t slot = 0; slot < c->slots; slot++)
-			if (c->tags[slot] < NM_NO_VICTIM) {
-				nm_cache_charge(c, slot);
-				if (c->general && c->general->prefetched)
-					nm_prefetch_tracker_end(c, slot);
-				nm_cache_credit(c, slot);
-			}
+		uint64_t next = 0;
+
+		for (uint32_t slot; (slot = nm_cache_next_resident(c, next)) != NM_NO_SLOT;
+		     next = (uint64_t)slot + 1) {
+			nm_cache_charge(c, slot);
+			if (c->general && c->general->prefetched)
+				nm_prefetch_tracker_end(c, slot);
+			nm_cache_credit(c, slot);
+		}
 		if (nm_counters_flush(&c->counters))
 			h->broken = NM_ENOMEM;
 	}

@@ -106,9 +106,8 @@ void nm_sampler_residency(struct nm_cache *c, uint32_t slot)
 
 void nm_sampler_rest(struct nm_cache *c)
 {
-	uint64_t step = c->slots / REST + 1;
+	uint64_t step = c->slots / REST + 1, next = 0;
 
-	for (uint32_t slot = 0; slot < c->slots; slot++)
-		if (c->tags[slot] < NM_NO_VICTIM)
-			sample_residency(c, slot, slot % step ? 0 : (uint32_t)step);
+	for (uint32_t slot; (slot = nm_cache_next_resident(c, next)) != NM_NO_SLOT; next = (uint64_t)slot + 1)
+		sample_residency(c, slot, slot % step ? 0 : (uint32_t)step);
 }

@@ -83,7 +83,7 @@ static struct nm_slot slot_of(const struct nm_caches *c, unsigned level, unsigne
 	const uint64_t line = u->tags[slot];
 	const struct nm_residency *r = &u->residencies[slot];
 
-	if (line >= NM_NO_VICTIM)
+	if (nm_cache_next_resident(u, slot) != slot)
 		return (struct nm_slot){.line = NM_NO_LINE};
 	return (struct nm_slot){.line = line << u->line_shift,
 				.reuse = r->served,

@@ -81,8 +81,45 @@ void nm_general_free(struct nm_general *u)
 	free(u);
 }
 
+static uint64_t chunk_slots(const struct nm_cache *c)
+{
+	return ((uint64_t)c->ways * (c->spec.line / nm_level_unit(&c->spec))) << NM_CHUNK_BITS;
+}
+
+/* The last one holds the slots that are in no set, if there are any. */
+static uint64_t chunk_count(const struct nm_cache *c) { return c->slots / chunk_slots(c) + 1; }
+
+void nm_cache_lay(const struct nm_cache *c, uint64_t chunk)
+{
+	const uint64_t first = chunk * chunk_slots(c), behind = first + chunk_slots(c);
+
+	assert(!c->laid[chunk]);
+	for (uint64_t i = first; i < behind && i < c->slots; i++) {
+		const int is_pad = i % c->ways >= c->spec.ways;
+
+		c->tags[i] = is_pad ? NM_NO_VICTIM : NM_NO_LINE;
+		if (is_pad)
+			c->timestamps[i] = NM_NO_TIMESTAMP;
+	}
+	c->laid[chunk] = 1;
+}
+
+uint32_t nm_cache_next_resident(const struct nm_cache *c, uint64_t slot)
+{
+	while (slot < c->slots) {
+		const uint64_t chunk = slot / chunk_slots(c), behind = (chunk + 1) * chunk_slots(c);
+		const uint64_t end = behind < c->slots ? behind : c->slots;
+
+		for (; c->laid[chunk] && slot < end; slot++)
+			if (c->tags[slot] < NM_NO_VICTIM)
+				return (uint32_t)slot;
+		slot = end;
+	}
+	return NM_NO_SLOT;
+}
+
 /* Lazily zeroed: most programs touch little of a last level of hundreds of megabytes. */
-static int make_arrays(struct nm_cache *c, uint64_t slots)
+static int make_arrays(struct nm_cache *c, uint64_t slots, int is_general)
 {
 	if (slots > NM_LOG_LEFT)
 		return NM_ENOMEM;
@@ -96,13 +133,12 @@ static int make_arrays(struct nm_cache *c, uint64_t slots)
 		if (!c->masks)
 			return NM_ENOMEM;
 	}
-	for (uint64_t i = 0; i < slots; i++) {
-		int pad = i % c->ways >= c->spec.ways;
-
-		c->tags[i] = pad ? NM_NO_VICTIM : NM_NO_LINE;
-		if (pad)
-			c->timestamps[i] = NM_NO_TIMESTAMP;
-	}
+	c->laid = calloc(chunk_count(c), 1);
+	if (!c->laid)
+		return NM_ENOMEM;
+	/* These search tags without asking whether they are laid. */
+	for (uint64_t chunk = 0; (c->first || is_general) && chunk < chunk_count(c); chunk++)
+		nm_cache_lay(c, chunk);
 	c->tags[slots] = NM_NO_VICTIM;
 	return 0;
 }
@@ -144,7 +180,8 @@ int nm_cache_init(struct nm_cache *c, const struct nm_level_spec *spec,
 	c->slots = sets * c->ways * sectors + context->reserved_slots;
 	if (!context->general && !(c->misses = aligned_alloc(64, NM_MISSES * sizeof *c->misses)))
 		return NM_ENOMEM;
-	if (make_arrays(c, c->slots) || (context->general && nm_general_new(c, context)) || make_aids(c) ||
+	if (make_arrays(c, c->slots, context->general) || (context->general && nm_general_new(c, context)) ||
+	    make_aids(c) ||
 	    nm_shadow_init(&c->shadow, sets * spec->ways * sectors, c->timestamps, c->slots) ||
 	    nm_counters_init(&c->counters, sectors > 1 || context->queue || context->has_extras,
 			     context->foresees)) {
@@ -160,6 +197,7 @@ void nm_cache_done(struct nm_cache *c)
 	nm_lazy_array_free(c->timestamps, c->slots, sizeof *c->timestamps);
 	nm_lazy_array_free(c->residencies, c->slots, sizeof *c->residencies);
 	nm_lazy_array_free(c->masks, c->slots, c->words * sizeof *c->masks);
+	free(c->laid);
 	free(c->misses);
 	free(c->predicted);
 	nm_way_index_free(c->way_index);
@@ -171,10 +209,11 @@ void nm_cache_done(struct nm_cache *c)
 
 uint32_t nm_cache_find(const struct nm_cache *c, uint64_t line)
 {
-	uint32_t slot = (uint32_t)(nm_cache_set(c, line) * c->ways);
+	uint32_t slot;
 
 	if (c->general)
 		return nm_general_find(c, line);
+	slot = (uint32_t)(nm_cache_laid_set(c, line) * c->ways);
 	for (unsigned way = 0; way < c->ways; way++)
 		if (c->tags[slot + way] == line)
 			return slot + way;

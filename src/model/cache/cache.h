@@ -2,6 +2,8 @@
  *
  * cache.h - one level: a set-associative array, the shadow cache that classes its misses, and its counters.
  *
+ * Memory is committed as lines come: the tags of a chunk of sets are laid when a line is first looked up there.
+ *
  * Every way of every set has a number, its *slot* (set * ways + way), and an element in each of these arrays:
  * tags, which a search reads; timestamps, by which a victim is chosen; and the line's *residency*. In a level
  * with sectors each sector of a way has a slot, and "line" here means sector (general.h).
@@ -21,6 +23,8 @@
 #include "shadow.h"
 
 enum { NM_HIGHLY_ASSOCIATIVE = 65 /* from this many ways on, a hash finds the way */ };
+
+enum { NM_CHUNK_BITS = 8 /* sets of a chunk, log2 */ };
 
 #define NM_NO_LINE UINT64_MAX         /* line numbers are below 2^61 */
 #define NM_NO_VICTIM (UINT64_MAX - 1) /* tag of a way that pads a set */
@@ -84,6 +88,7 @@ struct nm_event_sink {
 struct nm_cache {
 	uint64_t *tags, *timestamps; /* tags: with a last one that matches no line */
 	struct nm_residency *residencies;
+	uint8_t *laid;   /* by chunk of sets: whether its tags are laid; before, no line is there */
 	uint64_t *masks; /* `words` per slot, if a line has more than 64 bytes; else NULL */
 	/* [NM_GUESSES + 1] by hash of a line: a slot where it may be; the last: none; or NULL */
 	uint32_t *predicted;
@@ -148,6 +153,22 @@ static inline uint64_t nm_cache_set(const struct nm_cache *c, uint64_t line)
 {
 	return c->set_mask || c->spec.sets == 1 ? line & c->set_mask : line % c->spec.sets;
 }
+
+/* Lays the tags of a chunk: all its ways are free. */
+void nm_cache_lay(const struct nm_cache *cache, uint64_t chunk);
+
+/* The set of a line, for whoever reads its tags. */
+static inline uint64_t nm_cache_laid_set(const struct nm_cache *c, uint64_t line)
+{
+	const uint64_t set = nm_cache_set(c, line);
+
+	if (__builtin_expect(!c->laid[set >> NM_CHUNK_BITS], 0))
+		nm_cache_lay(c, set >> NM_CHUNK_BITS);
+	return set;
+}
+
+/* The first slot from `slot` on that holds a line, or NM_NO_SLOT. */
+uint32_t nm_cache_next_resident(const struct nm_cache *cache, uint64_t slot);
 
 static inline uint64_t nm_lower_line(const struct nm_cache *upper, const struct nm_cache *lower,
 				     uint64_t line)

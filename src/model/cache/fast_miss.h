@@ -30,7 +30,7 @@ ALWAYS void emit(const struct nm_cache *c, enum nm_event_kind kind, uint64_t lin
 
 ALWAYS uint64_t first_place(const struct nm_cache *c, uint64_t line, struct shape shape)
 {
-	return nm_cache_set(c, line) * (shape.ways ? shape.ways : c->ways);
+	return nm_cache_laid_set(c, line) * (shape.ways ? shape.ways : c->ways);
 }
 
 ALWAYS uint32_t find(const struct nm_cache *c, uint64_t line, struct shape shape)

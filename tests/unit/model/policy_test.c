@@ -245,9 +245,8 @@ static size_t held(const struct nm_cache *c, uint64_t *lines)
 {
 	size_t n = 0;
 
-	for (uint64_t slot = 0; slot < c->spec.sets * c->ways; slot++)
-		if (c->tags[slot] < NM_NO_VICTIM)
-			lines[n++] = c->tags[slot];
+	for (uint64_t slot = 0; (slot = nm_cache_next_resident(c, slot)) < c->spec.sets * c->ways; slot++)
+		lines[n++] = c->tags[slot];
 	return n;
 }
 
