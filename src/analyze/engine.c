@@ -159,13 +159,17 @@ int nm_engine_new(struct nm_engine **ret_engine, const struct nm_engine_options 
 	return 0;
 }
 
+void nm_engine_free_thread(struct nm_thread *t)
+{
+	free(t->decoded_blocks);
+	nm_frames_done(&t->frames);
+	nm_signals_done(&t->signals);
+}
+
 void nm_engine_free_threads(struct nm_engine *e)
 {
-	for (size_t i = 0; i < e->threads.count; i++) {
-		free(e->threads.at[i]->decoded_blocks);
-		nm_frames_done(&e->threads.at[i]->frames);
-		nm_signals_done(&e->threads.at[i]->signals);
-	}
+	for (size_t i = 0; i < e->threads.count; i++)
+		nm_engine_free_thread(e->threads.at[i]);
 	nm_vec_free(&e->threads);
 }
 

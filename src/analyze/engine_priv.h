@@ -66,8 +66,9 @@ struct nm_engine {
 
 	/* The process. */
 	struct nm_attributions attrs;
-	struct nm_calls *calls; /* NULL unless contexts are asked for */
-	struct nm_threads threads;
+	struct nm_calls *calls;    /* NULL unless contexts are asked for */
+	struct nm_threads threads; /* that have not ended, in no order */
+	uint32_t threads_started;  /* the last one has this number */
 	struct nm_space space;
 	struct nm_contexts contexts;
 	struct nm_vec(struct nm_child) children;
@@ -89,6 +90,7 @@ struct nm_engine {
 };
 
 void nm_engine_free_threads(struct nm_engine *engine);
+void nm_engine_free_thread(struct nm_thread *thread); /* what it holds; the arena has the thread itself */
 
 /* submit.c: merges what the program's threads do, where the machine has several cores. 0 or NM_ENOMEM. */
 int nm_engine_interleave(struct nm_engine *engine);

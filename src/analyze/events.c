@@ -66,6 +66,16 @@ static struct nm_thread *find_thread(struct nm_engine *e, uint32_t wire)
 	return NULL;
 }
 
+/* Drops a thread that has ended: its number stays taken, its frames own nothing any more. */
+static void retire(struct nm_engine *e, struct nm_thread *t)
+{
+	for (size_t i = 0; i < e->threads.count; i++)
+		if (e->threads.at[i] == t)
+			e->threads.at[i] = e->threads.at[--e->threads.count];
+	nm_engine_free_thread(t);
+	nm_resolver_forget_mappings(&e->executor.resolver);
+}
+
 static int synchronise(struct nm_engine *e, struct nm_sync sync, struct nm_error *err)
 {
 	return nm_executor_synchronise(&e->executor, sync) ? nm_fail_memory(err) : 0;
@@ -85,7 +95,7 @@ static int on_thread_start(struct nm_engine *e, const struct nm_wire_record *r, 
 		return nm_fail_memory(err);
 	nm_resolver_forget_mappings(&e->executor.resolver); /* what was anonymous may be its stack */
 	t->wire = s.thread;
-	t->number = (uint32_t)e->threads.count;
+	t->number = ++e->threads_started;
 	t->live = 1;
 	return synchronise(e,
 			   (struct nm_sync){.kind = NM_SYNC_START,
@@ -99,7 +109,7 @@ static int on_thread(struct nm_engine *e, const struct nm_wire_record *r, struct
 {
 	struct nm_wire_thread n;
 	int status = nm_wire_thread_decode(r, &n, err);
-	struct nm_thread *t;
+	struct nm_thread *t, *before = e->executor.running.thread;
 
 	if (status)
 		return status;
@@ -108,9 +118,14 @@ static int on_thread(struct nm_engine *e, const struct nm_wire_record *r, struct
 		return nm_fail(err, NM_EFORMAT, "thread %u runs before it starts", n.thread);
 	if (r->kind == NM_WIRE_THREAD_EXIT) {
 		t->live = 0;
-		return synchronise(e, (struct nm_sync){.kind = NM_SYNC_EXIT, .object = t->number}, err);
+		status = synchronise(e, (struct nm_sync){.kind = NM_SYNC_EXIT, .object = t->number}, err);
+		if (t != before)
+			retire(e, t);
+		return status;
 	}
 	nm_executor_switch_thread(&e->executor, t);
+	if (before && !before->live)
+		retire(e, before);
 	return synchronise(e, (struct nm_sync){.kind = NM_SYNC_THREAD, .object = t->number}, err);
 }
 

@@ -46,7 +46,7 @@ int nm_engine_feed(struct nm_engine *e, const uint64_t *words, size_t count, str
 /* Which core each thread ran on, and in which order. */
 static int list_threads(const struct nm_engine *e, struct nm_result *result)
 {
-	size_t count = e->machine.cores > 1 ? e->threads.count : 0;
+	size_t count = e->machine.cores > 1 ? e->threads_started : 0;
 
 	if (!count)
 		return 0;
@@ -59,7 +59,7 @@ static int list_threads(const struct nm_engine *e, struct nm_result *result)
 	if (!result->threads)
 		return NM_ENOMEM;
 	for (; result->thread_count < count; result->thread_count++) {
-		uint32_t number = e->threads.at[result->thread_count]->number;
+		const uint32_t number = (uint32_t)result->thread_count + 1;
 
 		result->threads[result->thread_count] =
 		    (struct nm_result_thread){number, nm_machine_core(&e->machine, number)};

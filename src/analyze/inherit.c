@@ -39,7 +39,7 @@ static int copy_thread(struct nm_engine *child, const struct nm_thread *from)
 	if (!t || nm_vec_push(&child->threads, t))
 		return NM_ENOMEM;
 	t->wire = from->wire;
-	t->number = 1;
+	t->number = child->threads_started = 1;
 	t->live = 1;
 	return copy_frames(&t->frames, &from->frames);
 }
