@@ -69,15 +69,20 @@ void nm_engine_free(struct nm_engine *engine);
  * reports what was seen before it, and nm_engine_free may be called. */
 int nm_engine_feed(struct nm_engine *engine, const uint64_t *words, size_t count, struct nm_error *err);
 
+/* The same up to the first fork: then its child is to be taken before the rest, words[*ret_taken] and on, is
+ * fed. */
+int nm_engine_feed_to_fork(struct nm_engine *engine, const uint64_t *words, size_t count, size_t *ret_taken,
+			   struct nm_error *err);
+
 /* Ends the run. *ret_result is the caller's (nm_result_free); its strings are the symbol store's. */
 int nm_engine_finish(struct nm_engine *engine, struct nm_result *ret_result, struct nm_error *err);
 
 /* References so far, for progress reports. */
 uint64_t nm_engine_references(const struct nm_engine *engine);
 
-/* Forks that the stream has reported: an engine that starts as the child does, with the parent's code, heap
- * and call stack, but with cold caches and nothing counted. Gives each child once; NULL if there is none.
- * The engine is the caller's. */
+/* The latest fork that the stream has reported: an engine that starts as the child does, with the parent's code, heap and
+ * call stack, but with cold caches and nothing counted. Gives each child once; NULL if there is none. The
+ * engine is the caller's. */
 struct nm_engine *nm_engine_take_child(struct nm_engine *engine, uint32_t *ret_ordinal);
 
 #endif

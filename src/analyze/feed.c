@@ -2,6 +2,7 @@
  *
  * feed.c - the engine's loop over the records of a stream, and the result at its end.
  */
+#include <assert.h>
 #include <stdlib.h>
 
 #include "checks.h"
@@ -17,13 +18,16 @@ static int failed(const struct nm_engine *e, int status, struct nm_error *err)
 		   : status;
 }
 
-int nm_engine_feed(struct nm_engine *e, const uint64_t *words, size_t count, struct nm_error *err)
+/* Stops behind a record that leaves a child, if `to_fork`. */
+static int feed(struct nm_engine *e, const uint64_t *words, size_t count, int to_fork, size_t *ret_taken,
+		struct nm_error *err)
 {
 	struct nm_wire_scan scan = nm_wire_scan_over(words, count);
 	struct nm_wire_record r;
 	int status = 0;
 
-	while (scan.at < count && !status) {
+	*ret_taken = count;
+	while (scan.at < count && !status && !(to_fork && e->children.count)) {
 		uint64_t w = words[scan.at];
 
 		if (nm_wire_is_header(w) && nm_wire_kind(w) == NM_WIRE_BLOCK) {
@@ -40,7 +44,23 @@ int nm_engine_feed(struct nm_engine *e, const uint64_t *words, size_t count, str
 		status = nm_engine_event(e, &r, err);
 	}
 	NM_CHECK(status || nm_executor_is_valid(&e->executor));
+	if (to_fork && e->children.count)
+		*ret_taken = scan.at;
 	return status < 0 ? failed(e, status, err) : status;
+}
+
+int nm_engine_feed(struct nm_engine *e, const uint64_t *words, size_t count, struct nm_error *err)
+{
+	size_t taken;
+
+	return feed(e, words, count, 0, &taken, err);
+}
+
+int nm_engine_feed_to_fork(struct nm_engine *e, const uint64_t *words, size_t count, size_t *ret_taken,
+			   struct nm_error *err)
+{
+	assert(!e->children.count);
+	return feed(e, words, count, 1, ret_taken, err);
 }
 
 /* Which core each thread ran on, and in which order. */

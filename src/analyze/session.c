@@ -8,11 +8,13 @@
  */
 #include "session.h"
 
+#include <stddef.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "decode.h"
+#include "pack.h"
 #include "vector.h"
 
 enum { PATH_ROOM = 512 };
@@ -23,8 +25,10 @@ struct stream {
 	struct nm_engine *engine;        /* NULL before the start and after the end */
 	struct nm_vec(uint64_t) waiting; /* words that arrived before the parent's fork */
 	struct nm_result result;
-	const char *path; /* in the tree of processes, or NULL */
-	int known, ended, failed;
+	struct nm_packed_result packed;    /* its arrays, unless this is the only stream */
+	const char *path;                  /* in the tree of processes, or NULL */
+	int known, ended, failed, is_open; /* is_open: the result has its arrays */
+	int closed; /* nothing more comes; it ends when its parent's fork has been seen */
 };
 
 /* An engine made at a fork, for a stream that has not started yet. */
@@ -62,6 +66,7 @@ void nm_session_free(struct nm_session *s)
 	for (size_t i = 0; i < s->streams.count; i++) {
 		nm_engine_free(s->streams.at[i]->engine);
 		nm_result_free(&s->streams.at[i]->result);
+		nm_packed_result_done(&s->streams.at[i]->packed);
 		nm_vec_free(&s->streams.at[i]->waiting);
 		free(s->streams.at[i]);
 	}
@@ -150,19 +155,46 @@ static int start_stream(struct nm_session *s, struct stream *stream, int now, st
 	return nm_engine_new(&stream->engine, &s->options, err);
 }
 
+static int resume_waiting(struct nm_session *s, struct nm_error *err);
+
+/* A child runs as far as its words have come before its parent goes on: one that has ended needs no memory
+ * beside its parent's. */
 static int run_stream(struct nm_session *s, struct stream *stream, const uint64_t *words, size_t count,
 		      struct nm_error *err)
 {
 	struct forked_engine n = {.parent = stream->number};
-	int status = nm_engine_feed(stream->engine, words, count, err);
+	int status = 0;
+	size_t taken;
 
-	stream->failed = status != 0;
-	while ((n.engine = nm_engine_take_child(stream->engine, &n.ordinal)))
-		if (nm_vec_push(&s->forked, n)) {
+	for (; count && !status; words += taken, count -= taken) {
+		status = nm_engine_feed_to_fork(stream->engine, words, count, &taken, err);
+		n.engine = nm_engine_take_child(stream->engine, &n.ordinal);
+		if (n.engine && nm_vec_push(&s->forked, n)) {
 			nm_engine_free(n.engine);
 			return nm_fail_memory(err);
 		}
+		stream->failed = status != 0;
+		if (!status && n.engine)
+			status = resume_waiting(s, err);
+	}
 	return status;
+}
+
+/* Turns a stream's engine into its result. */
+static int end_stream(struct nm_session *s, struct stream *stream, struct nm_error *err)
+{
+	int status;
+
+	if (stream->ended || !stream->engine)
+		return 0;
+	stream->ended = 1;
+	s->references += nm_engine_references(stream->engine);
+	status = nm_engine_finish(stream->engine, &stream->result, err);
+	nm_engine_free(stream->engine);
+	stream->engine = NULL;
+	return status || s->streams.count < 2                     ? status
+	       : nm_result_pack(&stream->result, &stream->packed) ? nm_fail_memory(err)
+								  : 0;
 }
 
 /* Feeds the words that have been waiting, if the stream has its engine now. */
@@ -177,7 +209,7 @@ static int resume(struct nm_session *s, struct stream *stream, int now, struct n
 		return status;
 	status = run_stream(s, stream, stream->waiting.at, stream->waiting.count, err);
 	nm_vec_free(&stream->waiting);
-	return status;
+	return status ? status : stream->closed ? end_stream(s, stream, err) : 0;
 }
 
 /* Resumes children that waited for a fork that has just been seen; they may be parents themselves. */
@@ -211,22 +243,7 @@ int nm_session_feed(struct nm_session *s, uint32_t number, const uint64_t *words
 		stream->waiting.count += count;
 		return 0;
 	}
-	status = run_stream(s, stream, words, count, err);
-	return status ? status : resume_waiting(s, err);
-}
-
-static int end_stream(struct nm_session *s, struct stream *stream, struct nm_error *err)
-{
-	int status = resume(s, stream, 1, err);
-
-	if (stream->ended || !stream->engine)
-		return status;
-	stream->ended = 1;
-	s->references += nm_engine_references(stream->engine);
-	status = nm_engine_finish(stream->engine, &stream->result, err);
-	nm_engine_free(stream->engine);
-	stream->engine = NULL;
-	return status;
+	return run_stream(s, stream, words, count, err);
 }
 
 int nm_session_end(struct nm_session *s, uint32_t number, struct nm_error *err)
@@ -234,8 +251,8 @@ int nm_session_end(struct nm_session *s, uint32_t number, struct nm_error *err)
 	struct stream *stream;
 	int status = find_stream(s, number, &stream, err);
 
-	if (!status && stream->known && !stream->engine && !stream->ended)
-		return 0; /* it waits for its parent, and ends with the session */
+	if (!status)
+		stream->closed = 1; /* one that waits for its parent ends when it has run */
 	return status ? status : end_stream(s, stream, err);
 }
 
@@ -300,15 +317,65 @@ static int sort_results(struct nm_session *s, struct nm_error *err)
 	return 0;
 }
 
-int nm_session_results(struct nm_session *s, struct nm_result *const **ret_results, size_t *ret_count,
-		       struct nm_error *err)
+/* Ends all streams, and sorts their results. */
+static int end_all(struct nm_session *s, struct nm_error *err)
 {
 	int status = 0;
 
-	for (size_t i = 0; i < s->streams.count && !status; i++)
-		status = end_stream(s, s->streams.at[i], err);
-	if (!status && !s->sorted)
-		status = sort_results(s, err);
+	for (size_t i = 0; i < s->streams.count && !status; i++) {
+		status = resume(s, s->streams.at[i], 1, err);
+		if (!status)
+			status = end_stream(s, s->streams.at[i], err);
+	}
+	return status || s->sorted ? status : sort_results(s, err);
+}
+
+static struct stream *stream_of(struct nm_result *result)
+{
+	return (struct stream *)((uintptr_t)result - offsetof(struct stream, result));
+}
+
+static int open_result(struct nm_result *result, struct nm_error *err)
+{
+	struct stream *stream = stream_of(result);
+
+	if (stream->is_open || !stream->packed.bytes)
+		return 0;
+	stream->is_open = !nm_result_unpack(result, &stream->packed);
+	return stream->is_open ? 0 : nm_fail_memory(err);
+}
+
+static void close_result(struct nm_result *result)
+{
+	struct stream *stream = stream_of(result);
+
+	if (stream->is_open)
+		nm_result_drop_arrays(result);
+	stream->is_open = 0;
+}
+
+int nm_session_each(struct nm_session *s,
+		    int (*take)(void *arg, const struct nm_result *result, struct nm_error *err), void *arg,
+		    struct nm_error *err)
+{
+	int status = end_all(s, err);
+
+	for (size_t i = 0; i < s->sorted_count && !status; i++) {
+		status = open_result(s->sorted[i], err);
+		if (!status)
+			status = take(arg, s->sorted[i], err);
+		close_result(s->sorted[i]);
+	}
+	return status;
+}
+
+int nm_session_results(struct nm_session *s, struct nm_result *const **ret_results, size_t *ret_count,
+		       struct nm_error *err)
+{
+	int status = end_all(s, err);
+
+	for (size_t i = 0; i < s->sorted_count && !status; i++)
+		status = open_result(s->sorted[i], err);
 	if (status)
 		return status;
 	*ret_results = s->sorted;

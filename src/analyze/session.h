@@ -27,6 +27,12 @@ int nm_session_end(struct nm_session *session, uint32_t stream, struct nm_error 
 int nm_session_results(struct nm_session *session, struct nm_result *const **ret_results, size_t *ret_count,
 		       struct nm_error *err);
 
+/* The same one by one: take gets each result, which has its arrays only until it returns. Those of processes
+ * that ended wait packed, so memory does not grow with their number as it does with the call above. */
+int nm_session_each(struct nm_session *session,
+		    int (*take)(void *arg, const struct nm_result *result, struct nm_error *err), void *arg,
+		    struct nm_error *err);
+
 /* References seen so far, in all streams. */
 uint64_t nm_session_references(const struct nm_session *session);
 

@@ -29,22 +29,38 @@ static int write_info(const struct nm_run_info *info, struct nm_profile_writer *
 	return status;
 }
 
-/* Of a sampled recording, all of whose processes were sampled alike. */
-static int write_sampling(struct nm_result *const *results, size_t count, struct nm_profile_writer *writer,
+/* What the writing of results has seen of them. */
+struct written {
+	struct nm_profile_writer *writer;
+	const char *command;                /* of the first process */
+	struct nm_result_sampling sampling; /* the same for all processes; samples: of all */
+};
+
+static int write_result(void *arg, const struct nm_result *result, struct nm_error *err)
+{
+	struct written *w = arg;
+	const uint64_t samples = w->sampling.samples;
+
+	if (!w->command) {
+		w->command = result->command;
+		w->sampling = result->sampling;
+	}
+	w->sampling.samples = samples + result->sampling.samples;
+	return nm_profile_writer_add(w->writer, result, err);
+}
+
+/* Of a sampled recording. */
+static int write_sampling(const struct nm_result_sampling *s, struct nm_profile_writer *writer,
 			  struct nm_error *err)
 {
-	const struct nm_result_sampling *s = &results[0]->sampling;
 	const char *const keys[] = {"sampling_rate", "sampling_line", "sampling_seed", "samples"};
-	uint64_t samples = 0;
 	char values[4][32];
 	int status = 0;
 
-	for (size_t i = 0; i < count; i++)
-		samples += results[i]->sampling.samples;
 	snprintf(values[0], sizeof values[0], "%.9g", s->rate / 1e9);
 	snprintf(values[1], sizeof values[1], "%" PRIu32, s->line);
 	snprintf(values[2], sizeof values[2], "%" PRIu32, s->seed);
-	snprintf(values[3], sizeof values[3], "%" PRIu64, samples);
+	snprintf(values[3], sizeof values[3], "%" PRIu64, s->samples);
 	for (size_t i = 0; i < 4 && !status; i++)
 		status = nm_profile_writer_info(writer, keys[i], values[i], err);
 	return status;
@@ -53,16 +69,13 @@ static int write_sampling(struct nm_result *const *results, size_t count, struct
 static int write_profile(const struct nm_run_info *info, const struct nm_source_choice *sources,
 			 struct nm_session *session, struct nm_profile_writer *writer, struct nm_error *err)
 {
-	struct nm_result *const *results;
-	size_t count = 0;
-	int status = nm_session_results(session, &results, &count, err);
+	struct written written = {.writer = writer};
+	int status = nm_session_each(session, write_result, &written, err);
 
-	for (size_t i = 0; i < count && !status; i++)
-		status = nm_profile_writer_add(writer, results[i], err);
-	if (!status && count)
-		status = nm_profile_writer_info(writer, "command", results[0]->command, err);
-	if (!status && count && results[0]->sampling.rate)
-		status = write_sampling(results, count, writer, err);
+	if (!status && written.command)
+		status = nm_profile_writer_info(writer, "command", written.command, err);
+	if (!status && written.sampling.rate)
+		status = write_sampling(&written.sampling, writer, err);
 	if (!status)
 		status = nm_profile_writer_sources(writer, sources, err);
 	if (!status)
