@@ -55,23 +55,27 @@ static int run_separate(void *engine, const struct nm_batch *batch, const struct
 }
 
 /* Every batch goes to every pass, on one thread or two. */
-static int start_passes(struct nm_engine *e, struct nm_error *err)
+static void start_passes(struct nm_engine *e)
 {
 	const int two = e->options.threads > 2 && nm_passes_have_separate(&e->feed.passes);
-	int status = nm_workers_add(e->output.workers, two ? run_together : run_all, e, err);
 
-	return status || !two ? status : nm_workers_add(e->output.workers, run_separate, e, err);
+	nm_workers_add(e->output.workers, two ? run_together : run_all, e);
+	if (two)
+		nm_workers_add(e->output.workers, run_separate, e);
 }
 
-static int make_passes(struct nm_engine *e, struct nm_error *err)
+int nm_engine_make_passes(struct nm_engine *e, struct nm_error *err)
 {
 	struct nm_pass_setup setup = {
 	    .options = &e->options, .coalesced = e->executor.resolver.coalesced, .sampler = &e->sampler};
 	int status = nm_passes_make(&e->feed.passes, &setup, err);
 
+	e->feed.has_passes = 1;
 	if (!status)
 		status = nm_schedules_new(&e->output.schedules, e, &setup, err);
-	return status ? status : start_passes(e, err);
+	if (!status)
+		start_passes(e);
+	return status;
 }
 
 /* The shortest line of the levels that take fetches first, at most LONGEST; 0 if there are none. */
@@ -128,8 +132,8 @@ static int init_process(struct nm_engine *e, unsigned needs)
 	return 0;
 }
 
-int nm_engine_new(struct nm_engine **ret_engine, const struct nm_engine_options *options,
-		  struct nm_error *err)
+int nm_engine_new_without_passes(struct nm_engine **ret_engine, const struct nm_engine_options *options,
+				 struct nm_error *err)
 {
 	struct nm_engine *e = calloc(1, sizeof *e);
 	unsigned needs;
@@ -148,8 +152,6 @@ int nm_engine_new(struct nm_engine **ret_engine, const struct nm_engine_options 
 	if (!status && (init_process(e, needs) || init_executor(e, needs) ||
 			(e->machine.cores > 1 && nm_engine_interleave(e))))
 		status = nm_fail_memory(err);
-	if (!status)
-		status = make_passes(e, err);
 	if (status) {
 		nm_engine_free(e);
 		return status;
@@ -157,6 +159,22 @@ int nm_engine_new(struct nm_engine **ret_engine, const struct nm_engine_options 
 	e->executor.builder.refs = nm_workers_buffer(e->output.workers);
 	*ret_engine = e;
 	return 0;
+}
+
+int nm_engine_new(struct nm_engine **ret_engine, const struct nm_engine_options *options,
+		  struct nm_error *err)
+{
+	struct nm_engine *e;
+	int status = nm_engine_new_without_passes(&e, options, err);
+
+	if (status)
+		return status;
+	status = nm_engine_make_passes(e, err);
+	if (status)
+		nm_engine_free(e);
+	else
+		*ret_engine = e;
+	return status;
 }
 
 void nm_engine_free_thread(struct nm_thread *t)

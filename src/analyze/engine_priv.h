@@ -44,6 +44,7 @@ struct nm_child {
 /* The passes, and what they must be told before the next batch. */
 struct nm_pass_feed {
 	struct nm_passes passes;
+	int has_passes;
 	size_t keys_announced; /* attribution keys that the passes were told of, if one needs them */
 	int memory_changed;
 	int broken_promise; /* a pass failed with NM_EPLUGIN; set while a batch runs, read when none does */
@@ -89,6 +90,10 @@ struct nm_engine {
 	struct nm_machine machine;
 };
 
+/* An engine that waits to be fed has no passes yet, whose models take most of its memory. */
+int nm_engine_new_without_passes(struct nm_engine **ret_engine, const struct nm_engine_options *options,
+				 struct nm_error *err);
+int nm_engine_make_passes(struct nm_engine *engine, struct nm_error *err);
 void nm_engine_free_threads(struct nm_engine *engine);
 void nm_engine_free_thread(struct nm_thread *thread); /* what it holds; the arena has the thread itself */
 

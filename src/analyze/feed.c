@@ -24,7 +24,7 @@ static int feed(struct nm_engine *e, const uint64_t *words, size_t count, int to
 {
 	struct nm_wire_scan scan = nm_wire_scan_over(words, count);
 	struct nm_wire_record r;
-	int status = 0;
+	int status = e->feed.has_passes ? 0 : nm_engine_make_passes(e, err);
 
 	*ret_taken = count;
 	while (scan.at < count && !status && !(to_fork && e->children.count)) {
@@ -102,8 +102,11 @@ int nm_engine_finish(struct nm_engine *e, struct nm_result *ret_result, struct n
 {
 	struct nm_result result = {.machine = e->machine};
 	uint32_t *objects = NULL;
-	int status = nm_engine_drain_threads(e), drained;
+	int status = e->feed.has_passes ? 0 : nm_engine_make_passes(e, err), drained;
 
+	if (status)
+		return status;
+	status = nm_engine_drain_threads(e);
 	nm_resolver_credit_members(&e->executor.resolver);
 	if (!status) /* while the models may still be at work */
 		status = nm_engine_name_objects(e, &result, &objects);

@@ -64,7 +64,7 @@ static int copy_definitions(struct nm_engine *child, const struct nm_engine *par
 int nm_engine_fork(struct nm_engine *e, uint32_t ordinal, struct nm_error *err)
 {
 	struct nm_engine *child;
-	int status = nm_engine_new(&child, &e->options, err);
+	int status = nm_engine_new_without_passes(&child, &e->options, err);
 
 	if (status)
 		return status;

@@ -27,6 +27,7 @@ struct stream {
 	struct nm_result result;
 	struct nm_packed_result packed;    /* its arrays, unless this is the only stream */
 	const char *path;                  /* in the tree of processes, or NULL */
+	const char *name;                  /* of its program, interned */
 	int known, ended, failed, is_open; /* is_open: the result has its arrays */
 	int closed; /* nothing more comes; it ends when its parent's fork has been seen */
 };
@@ -118,10 +119,12 @@ static struct stream *earlier_stream(const struct nm_session *s, const struct st
 }
 
 /* Reads the process record of a stream. */
-static int identify(struct stream *stream, const uint64_t *words, size_t count, struct nm_error *err)
+static int identify(struct nm_session *s, struct stream *stream, const uint64_t *words, size_t count,
+		    struct nm_error *err)
 {
 	struct nm_wire_scan scan = nm_wire_scan_over(words, count);
 	struct nm_wire_record r;
+	const char *slash;
 	int status = nm_wire_scan_next(&scan, &r, err);
 
 	if (status < 0)
@@ -129,8 +132,12 @@ static int identify(struct stream *stream, const uint64_t *words, size_t count, 
 	if (!status || r.kind != NM_WIRE_PROCESS)
 		return nm_fail(err, NM_EFORMAT, "the stream does not begin with a process");
 	status = nm_wire_process_decode(&r, &stream->process, err);
-	stream->known = !status;
-	return status;
+	if (status)
+		return status;
+	stream->known = 1;
+	slash = strrchr(stream->process.executable, '/');
+	stream->name = nm_symbols_intern(s->options.symbols, slash ? slash + 1 : stream->process.executable);
+	return stream->name ? 0 : nm_fail_memory(err);
 }
 
 /* Gives the stream its engine: a fresh one, or for a forked child the one made at the fork. The fork's record
@@ -230,7 +237,7 @@ int nm_session_feed(struct nm_session *s, uint32_t number, const uint64_t *words
 
 	if (status || stream->failed || stream->ended || !count)
 		return status;
-	if (!stream->known && (status = identify(stream, words, count, err))) {
+	if (!stream->known && (status = identify(s, stream, words, count, err))) {
 		stream->failed = 1;
 		return status;
 	}
@@ -254,6 +261,32 @@ int nm_session_end(struct nm_session *s, uint32_t number, struct nm_error *err)
 	if (!status)
 		stream->closed = 1; /* one that waits for its parent ends when it has run */
 	return status ? status : end_stream(s, stream, err);
+}
+
+int nm_session_drop(struct nm_session *s, uint32_t number, struct nm_error *err)
+{
+	struct stream *stream;
+	int status = find_stream(s, number, &stream, err);
+
+	if (status)
+		return status;
+	nm_engine_free(stream->engine);
+	stream->engine = NULL;
+	nm_vec_free(&stream->waiting);
+	nm_result_free(&stream->result);
+	stream->ended = stream->failed = stream->closed = 1;
+	stream->result.machine = *s->options.machine;
+	stream->result.process = stream->name ? stream->name : "?";
+	stream->result.command = stream->result.process;
+	stream->result.exit_status = -1;
+	return 0;
+}
+
+const char *nm_session_name(struct nm_session *s, uint32_t number)
+{
+	struct stream *stream;
+
+	return find_stream(s, number, &stream, NULL) || !stream->name ? "?" : stream->name;
 }
 
 /* ---- the tree of processes ---- */

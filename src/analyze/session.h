@@ -22,6 +22,12 @@ int nm_session_feed(struct nm_session *session, uint32_t stream, const uint64_t 
 /* The stream has ended: its engine is turned into a result and freed. */
 int nm_session_end(struct nm_session *session, uint32_t stream, struct nm_error *err);
 
+/* Gives a stream up: what it holds is freed, and its result is empty. */
+int nm_session_drop(struct nm_session *session, uint32_t stream, struct nm_error *err);
+
+/* The program of a stream, by the last component of its path; "?" if it is not known yet. */
+const char *nm_session_name(struct nm_session *session, uint32_t stream);
+
 /* Ends all open streams, and gives the results in the order of the tree of processes (path, see result.h).
  * They belong to the session; may be called again. */
 int nm_session_results(struct nm_session *session, struct nm_result *const **ret_results, size_t *ret_count,

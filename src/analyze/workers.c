@@ -62,6 +62,7 @@ struct nm_workers {
 	 * status as seen last. */
 	unsigned made, seen_tail;
 	int seen_status;
+	int failed; /* there was no memory for the queue or a thread: nothing was put there */
 };
 
 static struct nm_ref *batch_at(const struct nm_workers *w, unsigned i)
@@ -170,9 +171,7 @@ int nm_workers_new(struct nm_workers **ret_workers, unsigned threads, struct nm_
 	pthread_mutex_init(&w->lock, NULL);
 	pthread_cond_init(&w->emptied, NULL);
 	w->own = aligned_alloc(NM_COPY_LINE, (NM_BATCH + NM_ENTRIES) * sizeof *w->own);
-	if (threads > 1)
-		w->queue = aligned_alloc(NM_COPY_LINE, sizeof *w->queue * NM_WORKERS_QUEUE * NM_BATCH);
-	if (!w->own || (threads > 1 && !w->queue))
+	if (!w->own)
 		status = nm_fail_memory(err);
 	if (status) {
 		nm_workers_free(w);
@@ -204,7 +203,7 @@ void nm_workers_free(struct nm_workers *w)
 	free(w);
 }
 
-int nm_workers_add(struct nm_workers *w, nm_batch_function *function, void *arg, struct nm_error *err)
+void nm_workers_add(struct nm_workers *w, nm_batch_function *function, void *arg)
 {
 	struct consumer *c = &w->consumers[w->consumer_count];
 
@@ -216,10 +215,20 @@ int nm_workers_add(struct nm_workers *w, nm_batch_function *function, void *arg,
 	c->arg = arg;
 	w->consumer_count++;
 	pthread_mutex_unlock(&w->lock);
-	if (w->threads < 2)
-		return 0;
-	c->has_thread = !pthread_create(&c->thread, NULL, consume, c);
-	return c->has_thread ? 0 : nm_fail(err, NM_ENOMEM, "cannot start a thread");
+}
+
+/* At the first batch: a process that waits to run costs neither the queue nor threads. */
+static int start(struct nm_workers *w)
+{
+	w->queue = aligned_alloc(NM_COPY_LINE, sizeof *w->queue * NM_WORKERS_QUEUE * NM_BATCH);
+	for (unsigned i = 0; w->queue && i < w->consumer_count; i++) {
+		struct consumer *c = &w->consumers[i];
+
+		c->has_thread = !pthread_create(&c->thread, NULL, consume, c);
+		w->failed |= !c->has_thread;
+	}
+	w->failed |= !w->queue;
+	return w->failed ? NM_ENOMEM : 0;
 }
 
 struct nm_ref *nm_workers_buffer(struct nm_workers *w) { return w->own; }
@@ -288,6 +297,8 @@ int nm_workers_submit(struct nm_workers *w, const struct nm_batch *batch)
 	assert(batch->count > 0 && batch->count <= NM_BATCH);
 	if (w->threads < 2)
 		return run_here(w, batch);
+	if (w->failed || (!w->queue && start(w)))
+		return NM_ENOMEM;
 	nm_copy_nontemporal(wait_for_room(w), batch->refs, batch->count * sizeof *batch->refs);
 	if (put_turns(w, batch))
 		return NM_ENOMEM;
@@ -302,8 +313,8 @@ int nm_workers_submit(struct nm_workers *w, const struct nm_batch *batch)
 
 int nm_workers_drain(struct nm_workers *w)
 {
-	if (w->threads < 2)
-		return 0;
+	if (w->failed || !w->queue)
+		return w->failed ? NM_ENOMEM : 0;
 	pthread_mutex_lock(&w->lock);
 	w->draining = 1;
 	publish(w);

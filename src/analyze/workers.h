@@ -3,7 +3,7 @@
  * workers.h - the engine's threads: the decoding thread hands batches to consumers.
  *
  * Every consumer runs every batch, one at a time in order. With one thread all of it happens in the caller.
- * With more, each consumer has a thread of its own; when the first one has no batch, it does an idle job, if
+ * With more, each consumer has a thread of its own, from the first batch on; when the first one has no batch, it does an idle job, if
  * there is one. The results are the same.
  */
 #ifndef NM_WORKERS_H
@@ -43,7 +43,7 @@ int nm_workers_new(struct nm_workers **ret_workers, unsigned threads, struct nm_
 void nm_workers_free(struct nm_workers *workers);
 
 /* Adds a consumer, before the first batch: function(arg, ...) is called for each batch, in order. */
-int nm_workers_add(struct nm_workers *workers, nm_batch_function *function, void *arg, struct nm_error *err);
+void nm_workers_add(struct nm_workers *workers, nm_batch_function *function, void *arg);
 
 /* Memory for NM_BATCH references, aligned for nm_workers_submit, and NM_ENTRIES more, which are ignored. */
 struct nm_ref *nm_workers_buffer(struct nm_workers *workers);

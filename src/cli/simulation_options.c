@@ -307,7 +307,7 @@ static int find_machines(const struct nm_command *self, const struct nm_simulati
 }
 
 /* Reads a number of bytes with an optional suffix K, M or G. */
-static int read_size(const char *text, uint64_t *ret)
+int nm_read_size(const char *text, uint64_t *ret)
 {
 	static const char suffixes[] = "KMG";
 	const char *suffix;
@@ -332,7 +332,7 @@ static int choose_distances(const struct nm_command *self, const struct nm_simul
 		return 0;
 	if (!o->distances)
 		return nm_usage(self, "--distance-limit needs --distances");
-	if (!read_size(o->distance_limit, &engine->distance_limit) || engine->distance_limit < MIN_LIMIT)
+	if (!nm_read_size(o->distance_limit, &engine->distance_limit) || engine->distance_limit < MIN_LIMIT)
 		return nm_usage(self, "--distance-limit takes a size from 64K on, such as 256M, not \"%s\"",
 				o->distance_limit);
 	return 0;

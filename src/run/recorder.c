@@ -4,6 +4,9 @@
  *
  * The recording ends when the program and all rings have ended. Background processes that it leaves behind
  * get GRACE_MS; then they run on unobserved.
+ *
+ * While the simulation takes more memory than it may, processes that have just begun wait: their rings are not
+ * read. If nothing else comes, one of them is let through, since others may be waiting for it.
  */
 #include "recorder.h"
 
@@ -48,6 +51,7 @@ struct recorder {
 	int exited, exit_status;
 	uint32_t streams; /* rings that have sent anything */
 	double exited_ms, polled_ms;
+	int is_full, has_told; /* more memory is taken than may be; that was said */
 };
 
 /* ---- the loop ---- */
@@ -62,6 +66,49 @@ static void poll_exit(struct recorder *r)
 	r->exited_ms = nm_now_ms();
 	r->exit_status = WIFSIGNALED(wait_status) ? 128 + WTERMSIG(wait_status) : WEXITSTATUS(wait_status);
 	nm_signals_forward_to(0);
+}
+
+/* Memory of this process, its rings included. 0: not known. */
+static uint64_t resident_bytes(void)
+{
+	FILE *f = fopen("/proc/self/statm", "re");
+	unsigned long long pages = 0;
+
+	if (f && fscanf(f, "%*u %llu", &pages) != 1)
+		pages = 0;
+	if (f)
+		fclose(f);
+	return pages * (uint64_t)sysconf(_SC_PAGESIZE);
+}
+
+/* Has new processes wait or not, by the memory that is taken. */
+static void check_memory(struct recorder *r)
+{
+	const uint64_t bound = r->request->memory;
+
+	if (!bound)
+		return;
+	r->is_full = resident_bytes() > bound;
+	nm_consumer_hold_new(r->consumer, r->is_full);
+	if (r->is_full && !r->has_told && nm_consumer_live(r->consumer) > 1) {
+		r->has_told = 1;
+		r->request->run.feedback.warn(
+		    "the simulation takes %llu MB: further processes wait (--memory)",
+		    (unsigned long long)(bound >> 20));
+	}
+}
+
+/* A stream that memory does not suffice for ends here, if it is one of several. */
+static int drop(struct recorder *r, const struct nm_chunk *chunk, const struct nm_error *fault,
+		struct nm_error *err)
+{
+	if (r->streams < 2) {
+		*err = *fault;
+		return NM_ENOMEM;
+	}
+	r->request->run.feedback.warn("process %u (%s) cannot be simulated: out of memory; it has no counts",
+				      chunk->pid, nm_session_name(r->session, chunk->ring));
+	return nm_session_drop(r->session, chunk->ring, err);
 }
 
 /* Feeds or ends one stream. A fault in one stream is only a warning: the others go on. */
@@ -86,10 +133,8 @@ static int take(struct recorder *r, const struct nm_chunk *chunk, struct nm_erro
 	}
 	if (r->tracer)
 		nm_tracer_wait(r->tracer);
-	if (status == NM_ENOMEM) {
-		*err = fault;
-		return status;
-	}
+	if (status == NM_ENOMEM)
+		return drop(r, chunk, &fault, err);
 	if (status)
 		feedback->warn("the events of process %u end early: %s", chunk->pid, fault.text);
 	return 0;
@@ -99,7 +144,9 @@ static int take(struct recorder *r, const struct nm_chunk *chunk, struct nm_erro
 static int take_next(struct recorder *r, struct nm_error *err)
 {
 	struct nm_chunk chunk;
-	int wait_ms = nm_consumer_live(r->consumer) ? POLL_MS : EXIT_POLL_MS;
+	/* While processes wait for memory, only those that run can send anything. */
+	const size_t running = r->is_full ? nm_consumer_started(r->consumer) : nm_consumer_live(r->consumer);
+	int wait_ms = running ? POLL_MS : EXIT_POLL_MS;
 	int came = nm_consumer_next(r->consumer, wait_ms, &chunk, err), status = 0;
 
 	if (came > 0) {
@@ -108,6 +155,8 @@ static int take_next(struct recorder *r, struct nm_error *err)
 	} else if (!came && r->tracer) {
 		nm_tracer_flush(r->tracer);
 	}
+	if (!came && r->is_full && nm_consumer_start_one(r->consumer))
+		r->exited_ms = nm_now_ms(); /* it has waited for us */
 	return status ? status : came;
 }
 
@@ -122,6 +171,7 @@ static int consume(struct recorder *r, struct nm_error *err)
 		if (nm_consumer_live(r->consumer) && nm_now_ms() - r->polled_ms < POLL_MS)
 			continue; /* not at each of thousands of chunks */
 		r->polled_ms = nm_now_ms();
+		check_memory(r);
 		poll_exit(r);
 		if (!r->exited)
 			continue;

@@ -139,6 +139,23 @@ int nm_consumer_new(struct nm_consumer **ret, uint32_t chunk_words, uint32_t chu
 
 int nm_consumer_fd(const struct nm_consumer *c) { return c->fd; }
 
+void nm_consumer_hold_new(struct nm_consumer *c, int hold) { c->holds_new = hold; }
+
+size_t nm_consumer_started(const struct nm_consumer *c)
+{
+	size_t started = 0;
+
+	for (size_t i = 0; i < c->rings.count; i++)
+		started += c->rings.at[i].taken > 0;
+	return started;
+}
+
+int nm_consumer_start_one(struct nm_consumer *c)
+{
+	c->starts_one = c->holds_new && nm_consumer_started(c) < c->rings.count;
+	return c->starts_one;
+}
+
 size_t nm_consumer_live(const struct nm_consumer *c) { return c->rings.count + nm_rings_expected(c); }
 
 uint32_t nm_consumer_unobserved(const struct nm_consumer *c) { return look(&c->control->unobserved); }
@@ -285,12 +302,19 @@ static int take(struct nm_consumer *c, struct ring *ring, struct nm_chunk *ret)
 	return 2;
 }
 
+static int is_held(const struct nm_consumer *c, const struct ring *ring)
+{
+	return c->holds_new && !c->starts_one && !ring->taken;
+}
+
 static int take_any(struct nm_consumer *c, struct nm_chunk *ret)
 {
 	for (size_t n = c->rings.count; n > 0; n--) {
 		size_t at = c->next_ring < c->rings.count ? c->next_ring : 0;
-		int taken = take(c, &c->rings.at[at], ret);
+		const int is_new = !c->rings.at[at].taken;
+		int taken = is_held(c, &c->rings.at[at]) ? 0 : take(c, &c->rings.at[at], ret);
 
+		c->starts_one &= !(taken && is_new);
 		c->next_ring = at + 1;
 		if (taken == 2) {
 			c->rings.count--;
@@ -314,7 +338,7 @@ static int anything_new(const struct nm_consumer *c)
 		const struct ring *ring = &c->rings.at[i];
 
 		/* A ring that was read to its end waits for its chunks to be released: no news. */
-		if (!ring->fault[0] && !ring->rest_taken &&
+		if (!ring->fault[0] && !ring->rest_taken && !is_held(c, ring) &&
 		    (look(&ring->shared->head) != ring->taken ||
 		     look(&ring->shared->state) == NM_WIRE_RING_CLOSED))
 			return 1;

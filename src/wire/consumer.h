@@ -68,6 +68,13 @@ int nm_consumer_next(struct nm_consumer *consumer, int timeout_ms, struct nm_chu
 /* Returns the chunk's space to its producer. Release the chunks of a ring in the order in which they came. */
 void nm_consumer_release(struct nm_consumer *consumer, const struct nm_chunk *chunk);
 
+/* hold: rings of which nothing was taken yet wait, and so, when they are full, do their processes. start_one:
+ * one of them is let through all the same: 1 if there is one. started: the number of live rings that do not
+ * wait. */
+void nm_consumer_hold_new(struct nm_consumer *consumer, int hold);
+int nm_consumer_start_one(struct nm_consumer *consumer);
+size_t nm_consumer_started(const struct nm_consumer *consumer);
+
 /* Number of rings that have not ended, including those announced recently that do not exist yet. */
 size_t nm_consumer_live(const struct nm_consumer *consumer);
 

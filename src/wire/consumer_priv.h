@@ -48,6 +48,8 @@ struct nm_consumer {
 	size_t next_ring;  /* ring to be asked first */
 	double checked_at; /* ms: when we looked last who is alive */
 	int detached;
+	int holds_new;   /* rings of which nothing was taken wait, */
+	int starts_one;  /* but for one */
 	char fault[128]; /* of the ring that ended last */
 };
 

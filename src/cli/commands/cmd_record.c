@@ -2,6 +2,9 @@
  *
  * cmd_record.c - nearmiss record: runs a program and writes its profile.
  */
+#include <string.h>
+#include <unistd.h>
+
 #include "message.h"
 #include "options.h"
 #include "output.h"
@@ -14,6 +17,7 @@ struct record_options {
 	struct nm_simulation_options simulation;
 	const char *trace;
 	const char *sample; /* RATE,..., or NULL */
+	const char *memory;
 	int collector;
 };
 
@@ -47,6 +51,8 @@ static const struct nm_option options[] = {
     NM_ROW_SOURCE_ROOT(struct record_options, simulation),
     {"trace", 't', "FILE", "write a trace too, for nearmiss replay", NM_OPTION_TEXT,
      offsetof(struct record_options, trace), NULL},
+    {"memory", 0, "SIZE", "more memory than this has new processes wait; 0: any (a quarter of the machine's)",
+     NM_OPTION_TEXT, offsetof(struct record_options, memory), NULL},
     NM_ROW_QUIET(struct record_options, simulation),
 };
 
@@ -75,6 +81,18 @@ static int choose_sample(const struct nm_command *self, const struct record_opti
 	return nm_read_sample(self, o->sample, request->run.engine.machine, &request->sample);
 }
 
+/* A quarter of the machine's memory, unless the user says how much. */
+static int choose_memory(const struct nm_command *self, const char *text, uint64_t *ret)
+{
+	*ret = (uint64_t)sysconf(_SC_PHYS_PAGES) * (uint64_t)sysconf(_SC_PAGESIZE) / 4;
+	if (!text)
+		return 0;
+	*ret = 0;
+	return !strcmp(text, "0") || nm_read_size(text, ret)
+		   ? 0
+		   : nm_usage(self, "--memory takes a size such as 4G, not \"%s\"", text);
+}
+
 static int run(const struct nm_command *self, int argc, char **argv)
 {
 	struct record_options o = {.simulation = {.output = "nearmiss.nmp"}};
@@ -97,6 +115,8 @@ static int run(const struct nm_command *self, int argc, char **argv)
 	request.trace = o.trace;
 	request.argv = operands.at;
 	status = choose_sample(self, &o, &request);
+	if (!status)
+		status = choose_memory(self, o.memory, &request.memory);
 	if (status)
 		return status;
 	status = nm_record(&request, &exit_status, &err);
