@@ -37,6 +37,24 @@ def case_small_shared_memory():
     assert found == [(CHILDREN,)], found
 
 
+def case_bounded_memory():
+    """Two hundred processes at once, on a machine with 256 MB of last level, in little memory: those that come later
+    wait, and none is lost."""
+    machine = "L1d=48K,12,64:L2=2M,16,64:L3=256M,16,64"
+    script = f"for i in $(seq {CHILDREN}); do {need('sleep')} 0.2 & done; wait"
+    runs = [NEARMISS, "record", "-q", "--cache", machine, "--memory", "60M", "-o", "p.nmp", "--", need("sh"), "-c", script]
+    with open("said", "wb") as said, subprocess.Popen(runs, env=ENVIRONMENT, stderr=said) as child:
+        _, status, usage = os.wait4(child.pid, 0)
+        child.returncode = os.waitstatus_to_exitcode(status)
+    with open("said", encoding="utf-8") as f:
+        told = f.read()
+    assert child.returncode == 0, told
+    assert "further processes wait" in told and "unobserved" not in told and "no longer" not in told, told
+    found = rows("SELECT count(*) FROM processes WHERE process LIKE 'sleep%' AND exit_status = 0 AND instructions > 0")
+    assert found == [(CHILDREN,)], found
+    assert usage.ru_maxrss < 700_000, usage.ru_maxrss
+
+
 def as_root(*command):
     if os.getuid():
         raise Skip("only root can drop privileges")

@@ -12,6 +12,7 @@
 #include <cmocka.h>
 
 #include "encode.h"
+#include "engine_priv.h"
 #include "numbers.h"
 #include "session.h"
 
@@ -481,6 +482,90 @@ static void refuses_bad_streams(void **state)
 	nm_vec_free(&w);
 }
 
+/* The engine's state is that of the threads that live, however many have ended. */
+static void ended_threads_leave_nothing(void **state)
+{
+	enum { THREADS = 5000 };
+	struct nm_wire_words w = {0};
+	struct nm_engine *engine;
+	struct nm_result result;
+	struct run r;
+
+	(void)state;
+	begin(&r, 1, 0);
+	assert_int_equal(
+	    nm_engine_new(&engine, &(struct nm_engine_options){.machine = &r.machine, .symbols = r.symbols},
+			  NULL),
+	    0);
+	start(&w, NM_WIRE_STARTED, 5, 1, 0);
+	for (uint32_t i = 0; i < THREADS; i++) {
+		const uint32_t thread = 2 + i % 3; /* numbers are used again */
+
+		nm_wire_thread_start_encode(&w, &(struct nm_wire_thread_start){thread, 1, DATA, DATA + 4096});
+		nm_wire_thread_encode(&w, &(struct nm_wire_thread){thread});
+		RUN(&w, BLOCK_CALL, DATA + 2048);
+		if (i % 2) /* ends while it runs, or when another does */
+			nm_wire_thread_exit_encode(&w, &(struct nm_wire_thread){thread});
+		nm_wire_thread_encode(&w, &(struct nm_wire_thread){1});
+		if (!(i % 2))
+			nm_wire_thread_exit_encode(&w, &(struct nm_wire_thread){thread});
+		RUN(&w, BLOCK_PLAIN, DATA + 2048, DATA + 8192); /* where the frame was */
+	}
+	assert_int_equal(nm_engine_feed(engine, w.at, w.count, NULL), 0);
+	assert_int_equal(engine->threads.count, 1);
+	assert_int_equal(engine->threads_started, THREADS + 1);
+	assert_int_equal(nm_engine_finish(engine, &result, NULL), 0);
+	assert_int_equal(result.references, 3 * THREADS);
+	nm_result_free(&result);
+	nm_engine_free(engine);
+	end(&r);
+	nm_vec_free(&w);
+}
+
+static int add_references(void *sum, const struct nm_result *result, struct nm_error *err)
+{
+	(void)err;
+	for (size_t i = 0; i < result->attr_count; i++)
+		*(uint64_t *)sum += result->levels[0].counts[i].reads + result->levels[0].counts[i].writes;
+	return 0;
+}
+
+/* Children whose streams have ended before their parent's fork is seen, in any number: results that were
+ * packed are what they were, one by one and all together. */
+static void packed_results_are_whole(void **state)
+{
+	enum { CHILDREN = 40 };
+	struct nm_wire_words w = {0}, child = {0};
+	uint64_t one_by_one = 0, together = 0;
+	struct run r;
+
+	(void)state;
+	begin(&r, 1, 0);
+	for (uint32_t i = 1; i <= CHILDREN; i++) {
+		child.count = 0;
+		start(&child, NM_WIRE_FORKED, 100 + i, 5, i);
+		nm_wire_thread_encode(&child, &(struct nm_wire_thread){1});
+		for (uint32_t k = 0; k < i; k++)
+			RUN(&child, BLOCK_PLAIN, DATA + 64 * k, DATA + 8192);
+		assert_int_equal(feed(&r, i, &child, NULL), 0);
+		assert_int_equal(nm_session_end(r.session, i, NULL), 0);
+	}
+	start(&w, NM_WIRE_STARTED, 5, 1, 0);
+	for (uint32_t i = 1; i <= CHILDREN; i++)
+		nm_wire_fork_encode(&w, &(struct nm_wire_fork){100 + i, i});
+	assert_int_equal(feed(&r, 0, &w, NULL), 0);
+	assert_int_equal(nm_session_each(r.session, add_references, &one_by_one, NULL), 0);
+	finish(&r);
+	assert_int_equal(r.count, CHILDREN + 1);
+	for (size_t i = 0; i < r.count; i++)
+		add_references(&together, r.results[i], NULL);
+	assert_int_equal(one_by_one, CHILDREN * (CHILDREN + 1));
+	assert_int_equal(together, one_by_one);
+	end(&r);
+	nm_vec_free(&w);
+	nm_vec_free(&child);
+}
+
 /* Each member of a coalesced access has an entry beside that of the whole, and entries have 16-bit
  * numbers. */
 static void refuses_more_accesses_in_groups_than_it_can_number(void **state)
@@ -518,6 +603,8 @@ int main(void)
 	    cmocka_unit_test(children_inherit),
 	    cmocka_unit_test(children_are_in_order),
 	    cmocka_unit_test(places_are_named_by_the_stream),
+	    cmocka_unit_test(ended_threads_leave_nothing),
+	    cmocka_unit_test(packed_results_are_whole),
 	    cmocka_unit_test(refuses_bad_streams),
 	    cmocka_unit_test(refuses_more_accesses_in_groups_than_it_can_number),
 	};

@@ -502,12 +502,40 @@ static void test_bad_requests(void **state)
 	assert_null(h);
 }
 
+/* A level of 256 MB costs what has come into it, and its lines are found where they are. */
+static void test_memory_follows_lines(void **state)
+{
+	enum { LINES = 100 };
+	static struct nm_ref refs[LINES];
+	const struct nm_cache *last;
+	struct nm_machine machine;
+	struct nm_hierarchy *h;
+	uint64_t laid = 0, found = 0;
+
+	(void)state;
+	rng_state = 9;
+	assert_int_equal(nm_machine_parse("L1d=1K,2,64:L2=1536K,12,64:L3=256M,16,64", &machine, NULL), 0);
+	assert_int_equal(nm_hierarchy_new(&h, &machine, NULL), 0);
+	for (unsigned i = 0; i < LINES; i++)
+		refs[i] = (struct nm_ref){.address = rng() >> 24 & ~63ull, .attr = 1, .size = 8, .weight = 1};
+	assert_int_equal(nm_hierarchy_run(h, refs, LINES), 0);
+	last = nm_hierarchy_level(h, 2);
+	nm_hierarchy_finish(h);
+	for (uint64_t chunk = 0; chunk < last->spec.sets >> NM_CHUNK_BITS; chunk++)
+		laid += last->laid[chunk];
+	assert_in_range(laid, 1, LINES + 1);
+	for (uint64_t slot = 0; (slot = nm_cache_next_resident(last, slot)) != NM_NO_SLOT; slot++)
+		found++;
+	assert_int_equal(found, LINES);
+	nm_hierarchy_free(h);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 	    cmocka_unit_test(test_twin),         cmocka_unit_test(test_twin_of_each_policy),
 	    cmocka_unit_test(test_oracle),       cmocka_unit_test(test_extremes),
-	    cmocka_unit_test(test_bad_requests),
+	    cmocka_unit_test(test_bad_requests), cmocka_unit_test(test_memory_follows_lines),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
