@@ -104,6 +104,8 @@ def run_document(name, source="examples/matrix.c", program="app"):
         serves = command.startswith("nearmiss view") and "--html" not in command.split("#", maxsplit=1)[0]
         if serves:  # until it is interrupted
             command = "timeout --preserve-status -s INT 3 " + command
+        for profile in {"before.nmp", "after.nmp"} & set(command.split()):  # the reader's own
+            shutil.copy("work/nearmiss.nmp", os.path.join("work", profile))
         done = subprocess.run(["/bin/bash", "-c", command], cwd="work", env=environment, capture_output=True,
                               timeout=200, check=False)
         assert done.returncode == 0, (command, done.stderr.decode())
