@@ -124,7 +124,7 @@ def measure(argv, stdin, engine_path, names, memory=None):
     _, status, usage = os.wait4(pid, 0)
     for fd in {null, source, ended, messages}:
         os.close(fd)
-    if status:
+    if os.waitstatus_to_exitcode(status) not in workloads.ENDED:
         with open("messages", encoding="utf-8", errors="replace") as f:
             sys.exit(f"run.py: status {os.waitstatus_to_exitcode(status)}: {' '.join(argv)}\n{f.read()}")
     return {"wall": round(wall, 4), "cpu": round(usage.ru_utime + usage.ru_stime, 4),
@@ -276,7 +276,7 @@ def report(stored, style):
     about = stored.get("about", {name: {"class": "tools", "miss_ratio": None} for name in results})
     print(f"{m['processor']}, {m['cores']} cores, {m['system']}, {m['valgrind']}; rounds: {stored['rounds']}; "
           f"{stored['date']}.\n")
-    for name in ("tools", "miss"):
+    for name in ("tools", "miss", "unseen"):
         chosen = {n: r for n, r in results.items() if about[n]["class"] in workloads.CLASSES[name]}
         if chosen:
             print(f"Class {name}:\n")

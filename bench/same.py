@@ -33,8 +33,10 @@ QUERIES = {
 
 def record(nearmiss, workload):
     stdin = open(workload.stdin, "rb") if workload.stdin else subprocess.DEVNULL
-    subprocess.run([nearmiss, "record", "-q", "-o", "same.nmp", "--cache", run.SPEC, "--trace", "same.nmt", "--",
-                    *workload.argv], stdin=stdin, stdout=subprocess.DEVNULL, env=workloads.ENVIRONMENT, check=True)
+    done = subprocess.run([nearmiss, "record", "-q", "-o", "same.nmp", "--cache", run.SPEC, "--trace", "same.nmt", "--",
+                           *workload.argv], stdin=stdin, stdout=subprocess.DEVNULL, env=workloads.ENVIRONMENT)
+    if done.returncode not in workloads.ENDED:
+        done.check_returncode()
 
 
 def replay(nearmiss, spec):

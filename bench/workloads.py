@@ -8,8 +8,9 @@ executable is missing is left out and named.
 
 Programs belong to classes. "tools" are Debian's: compressors, interpreters, a compiler; most of their
 references hit. The others miss the first level on 2 to 35 % of their references: "pointers" walk trees,
-lists and chains of small heap blocks, "arrays" walk large ones, "objects" allocate and release much. Their
-sources are in bench/programs.
+lists and chains of small heap blocks, "arrays" walk large ones, "objects" allocate and release much. "unseen" are
+kernels such as PolyBench, SPLASH and Olden have, and interpreters and solvers of Debian, for which nothing was ever
+tuned. Sources are in bench/programs.
 """
 
 import json
@@ -33,12 +34,15 @@ ENVIRONMENT = {
 
 
 CLASSES = {"tools": ["tools"], "pointers": ["pointers"], "arrays": ["arrays"], "objects": ["objects"],
-           "miss": ["pointers", "arrays", "objects"]}
+           "miss": ["pointers", "arrays", "objects"], "unseen": ["unseen"]}
 
 
 def members(names):
     """The classes that a list of names, separated by commas, stands for."""
     return [kind for name in names.split(",") for kind in CLASSES[name]]
+
+
+ENDED = (0, 10, 20)  # exit statuses of programs that did their work; 10 and 20 are a solver's answers
 
 
 class Workload:
@@ -247,11 +251,82 @@ def miss_heavy(scale):
     return programs + [("tsort", ["tsort", links("links.txt", int(60000 * scale), int(100000 * scale))], None, "pointers")]
 
 
+# Kernels of loops.c and nodes.c, their sizes, and by which power of its size a kernel's work grows.
+KERNELS = [
+    ("loops", "gemm", 400, 3), ("loops", "jacobi", 1400, 2), ("loops", "correlation", 1600, 3),
+    ("loops", "nussinov", 700, 3), ("loops", "ocean", 1600, 2), ("loops", "gradients", 45, 3),
+    ("loops", "radix", 3000000, 1), ("nodes", "health", 120, 1), ("nodes", "bisort", 131071, 1),
+    ("nodes", "mst", 700, 2), ("nodes", "em3d", 40000, 1),
+]
+
+LUA_SCRIPT = """
+local rows, words, n = {}, {}, tonumber(arg[1])
+for i = 1, n do
+    local row = {id = i, key = (i * 7919) % 10007, name = 'n' .. (i * 31 % 977)}
+    rows[i] = row
+    words[row.name] = (words[row.name] or 0) + row.key
+end
+table.sort(rows, function(a, b) return a.key < b.key or (a.key == b.key and a.id < b.id) end)
+local sieve, primes = {}, 0
+for i = 2, 4 * n do
+    if not sieve[i] then
+        primes = primes + 1
+        for k = i * i, 4 * n, i do sieve[k] = true end
+    end
+end
+print(rows[1].name, words['n31'], primes)
+"""
+
+PYTHON_OBJECTS = """
+import heapq, sys
+class Place:
+    def __init__(self, name):
+        self.name, self.roads, self.far = name, [], None
+n, seed = int(sys.argv[1]), 1
+places = [Place(str(i)) for i in range(n)]
+for place in places:
+    for _ in range(4):
+        seed = seed * 1103515245 + 12345 & 0x7fffffff
+        place.roads.append((seed % 97 + 1, seed >> 8))
+near = [(0, 0)]
+while near:
+    far, i = heapq.heappop(near)
+    if places[i].far is None:
+        places[i].far = far
+        for length, to in places[i].roads:
+            heapq.heappush(near, (far + length, to % n))
+print(sum(p.far or 0 for p in places))
+"""
+
+
+def formula(path, variables):
+    """A formula of three literals a clause, near where satisfiable ones turn rare."""
+    rng = random.Random(11)
+    clauses = [" ".join(str(v * rng.choice((1, -1))) for v in rng.sample(range(1, variables + 1), 3)) + " 0"
+               for _ in range(variables * 42 // 10)]
+    return write(path, f"p cnf {variables} {len(clauses)}\n" + "\n".join(clauses) + "\n")
+
+
+def unseen(scale):
+    for source in ("loops.c", "nodes.c"):
+        compiled(source)
+    programs = [(kernel, ["./" + file, kernel, str(max(8, round(size * scale ** (1 / power))))], None, "unseen")
+                for file, kernel, size, power in KERNELS]
+    return programs + [
+        ("lua", ["lua5.4", write("rows.lua", LUA_SCRIPT), str(int(60000 * scale))], None, "unseen"),
+        ("minisat", ["minisat", formula("clauses.cnf", 150 + int(70 * scale))], None, "unseen"),
+        ("sqlite", ["sqlite3", "-init", "/dev/null", database("stock.db", int(20000 * scale))],
+         write("stock.sql", QUERIES), "unseen"),
+        ("python", ["/usr/bin/python3", "-s", "-S", write("places.py", PYTHON_OBJECTS), str(int(8000 * scale))], None,
+         "unseen")]
+
+
 def make(folder, scale, classes=("tools",)):
     """Makes the inputs in `folder`, enters it, and returns (workloads, names of those that cannot run)."""
     os.makedirs(folder, exist_ok=True)
     os.chdir(folder)  # names without a folder: where the checkout lies must not move the stack
-    wanted = (tools(scale) if "tools" in classes else []) + (miss_heavy(scale) if set(classes) - {"tools"} else [])
+    wanted = (tools(scale) if "tools" in classes else []) + (unseen(scale) if "unseen" in classes else [])
+    wanted += miss_heavy(scale) if set(classes) - {"tools", "unseen"} else []
     found, missing = present(wanted)
     return [w for w in found if w.kind in classes], missing
 
