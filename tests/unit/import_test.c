@@ -355,8 +355,7 @@ static void test_csv_of_others(void **state)
 	    "address  op  size\n0x10  r  8\n0x20  w  4\n",
 	    "data_address|is_write|size\n16|0|8\n32|1|4\n",
 	    "addr,rw,size\r0x10,r,8\r32,w,4\r",
-	    "\xef\xbb\xbf"
-	    "addr,rw,size\r\n0x10,r,8\r\n32,w,4\r\n",
+	    "\357\273\277addr,rw,size\r\n0x10,r,8\r\n32,w,4\r\n",
 	    "# addr, rw, size\n0x10,r,8\n32,w,4\n",
 	    "addr,rw,size\n00000010,r,8\n00000020,w,4\n",
 	};

@@ -78,7 +78,7 @@ static int show(const struct nm_diff_input *inputs, unsigned count, const struct
 static int run(const struct nm_command *self, int argc, char **argv)
 {
 	struct diff_options o = {.limit = 20, .width = NM_WIDTH_OF_TERMINAL};
-	struct nm_diff_input inputs[NM_DIFF_SIDES] = {{NULL}};
+	struct nm_diff_input inputs[NM_DIFF_SIDES] = {0};
 	struct nm_diff_request request;
 	struct nm_operands operands;
 	struct nm_error err;
