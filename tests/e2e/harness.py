@@ -7,6 +7,7 @@ a test; without a name all cases of the file run. The environment has the paths:
 
     NEARMISS   the command          PROGRAMS   the folder of tests/programs' executables
     WIRECAT    the stream checker   COLLECTOR  the folder to be given to Valgrind as VALGRIND_LIB
+    PROGRAMS_LEFT_OUT   words NAME:COMPILER, the programs whose compiler was not there when Meson configured
 """
 
 import os
@@ -43,10 +44,12 @@ def need(*tools):
 
 
 def program(name):
-    """The path of an executable of tests/programs, or Skip if its compiler was missing."""
+    """The path of an executable of tests/programs; Skip without its compiler."""
+    compilers = dict(word.split(":") for word in os.environ.get("PROGRAMS_LEFT_OUT", "").split())
+    if name in compilers:
+        raise Skip(f"{compilers[name]} is not installed")
     path = os.path.join(PROGRAMS, name)
-    if not os.path.exists(path):
-        raise Skip(f"{name} was not built: its compiler is missing")
+    assert os.path.exists(path), f"{path} was not built: ninja -C build meson-test-prereq"
     return path
 
 

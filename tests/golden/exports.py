@@ -42,7 +42,7 @@ message Function { uint64 id = 1; int64 name = 2; int64 system_name = 3; int64 f
 
 def need(tool):
     if not shutil.which(tool):
-        print(tool, "is not installed")
+        print(f"{sys.argv[1]}: skipped: {tool} is not installed")
         sys.exit(77)
 
 

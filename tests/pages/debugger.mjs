@@ -15,6 +15,10 @@ import { whatIsCut } from "./cut.mjs";
 const require = createRequire(new URL("../../web/package.json", import.meta.url));
 const { chromium } = require("playwright-core");
 const [nearmiss, examples, executablePath, plugin] = process.argv.slice(2);
+if (!executablePath) {
+	console.log("debugger: skipped: chromium is not installed");
+	process.exit(77);
+}
 const CACHES = ["--cache", "L1d=8K,1,32", "--cache", "L1d=8K,1,32,sets=253"];
 let browser;
 

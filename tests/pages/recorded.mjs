@@ -16,6 +16,10 @@ const web = createRequire(new URL("../../web/package.json", import.meta.url));
 const { chromium } = web("playwright-core");
 const { build } = web("esbuild");
 const [nearmiss, examples, executablePath, annotated] = process.argv.slice(2);
+if (!executablePath) {
+	console.log("recorded: skipped: chromium is not installed");
+	process.exit(77);
+}
 let browser, folder, questions;
 
 before(async () => {

@@ -57,8 +57,9 @@ def drive_chromium(case, address):
 
 
 def need_chromium():
-    if not shutil.which("chromium") or not shutil.which("node"):
-        raise Skip("chromium and node are not installed: tools/install-packages pages ci")
+    for tool in ("node", "chromium"):
+        if not shutil.which(tool):
+            raise Skip(f"{tool} is not installed")
     if not os.path.isdir(os.path.join(TOP, "web/node_modules/playwright-core")):
         raise Skip("the npm packages of web/ are missing: tools/install-pages")
 
