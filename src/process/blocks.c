@@ -28,6 +28,13 @@ static struct nm_block_page *as_page(uintptr_t entry)
 	return entry & 1 ? NULL : (struct nm_block_page *)entry;
 }
 
+/* Forgets all granules and their owners, whose lists are freed. */
+static void empty_page(struct nm_block_page *page)
+{
+	*page = (struct nm_block_page){
+	    .next = page->next, .owners = page->inside, .owner_count = 1, .owner_room = NM_OWNERS_INSIDE};
+}
+
 static void free_lists(struct nm_block_page *page)
 {
 	if (page->owners != page->inside)
@@ -37,12 +44,11 @@ static void free_lists(struct nm_block_page *page)
 
 void nm_blocks_done(struct nm_blocks *blocks)
 {
+	for (struct nm_block_page *page = blocks->pages; page; page = page->next)
+		free_lists(page);
 	for (size_t i = 0; i < blocks->tables.count; i++) {
 		struct nm_block_table *table = blocks->top[blocks->tables.at[i]];
 
-		for (size_t k = 0; k < 1u << NM_TABLE_BITS; k++)
-			if (as_page(table->pages[k]))
-				free_lists(as_page(table->pages[k]));
 		nm_lazy_array_free(table, 1, sizeof *table);
 	}
 	nm_vec_free(&blocks->tables);
@@ -52,6 +58,7 @@ void nm_blocks_done(struct nm_blocks *blocks)
 	nm_vec_free(&blocks->large);
 	nm_vec_free(&blocks->released_holders);
 	blocks->top = NULL;
+	blocks->pages = NULL;
 }
 
 static uint64_t least(uint64_t a, uint64_t b) { return a < b ? a : b; }
@@ -92,27 +99,44 @@ static struct nm_block_page *page_of(const struct nm_blocks *blocks, uint64_t ad
 	return entry ? as_page(*entry) : NULL;
 }
 
-/* The same, made if there is none; no large block covers all of it. */
-static struct nm_block_page *make_page(struct nm_blocks *blocks, uintptr_t *entry)
+/* A page without granules; NULL: out of memory. */
+static struct nm_block_page *new_page(struct nm_blocks *blocks)
+{
+	struct nm_block_page *page;
+
+	if (blocks->free_pages.count)
+		return blocks->free_pages.at[--blocks->free_pages.count];
+	page = nm_arena_alloc(&blocks->arena, sizeof *page);
+	if (!page)
+		return NULL;
+	*page = (struct nm_block_page){.next = blocks->pages};
+	blocks->pages = page;
+	empty_page(page);
+	return page;
+}
+
+/* The page of an address, made if there is none; no large block covers all of it. */
+static struct nm_block_page *make_page(struct nm_blocks *blocks, uintptr_t *entry, uint64_t address)
 {
 	struct nm_block_page *page;
 
 	if (*entry)
 		return as_page(*entry);
-	page = blocks->free_pages.count ? blocks->free_pages.at[--blocks->free_pages.count]
-					: nm_arena_alloc(&blocks->arena, sizeof *page);
+	page = new_page(blocks);
 	if (!page)
 		return NULL;
-	*page =
-	    (struct nm_block_page){.owners = page->inside, .owner_count = 1, .owner_room = NM_OWNERS_INSIDE};
+	page->address = address & ~(PAGE_SIZE - 1);
 	*entry = (uintptr_t)page;
 	return page;
 }
 
 static void release_page(struct nm_blocks *blocks, uintptr_t *entry)
 {
-	free_lists(as_page(*entry));
-	if (nm_vec_push(&blocks->free_pages, as_page(*entry)))
+	struct nm_block_page *page = as_page(*entry);
+
+	free_lists(page);
+	empty_page(page);
+	if (nm_vec_push(&blocks->free_pages, page))
 		blocks->failed = 1;
 	*entry = 0;
 }
@@ -281,7 +305,7 @@ static int paint(struct nm_blocks *blocks, uint64_t address, uint64_t end, uint3
 			at = stop;
 			continue;
 		}
-		page = make_page(blocks, entry);
+		page = make_page(blocks, entry, at);
 		if (!page)
 			return NM_ENOMEM;
 		for (; at < stop; at = least(stop, next_granule(at)))
@@ -472,12 +496,11 @@ int nm_blocks_add(struct nm_blocks *blocks, uint64_t address, uint64_t size, uin
 }
 
 /* Copies the small blocks that begin in a page. */
-static int copy_page(struct nm_blocks *to, const struct nm_blocks *from, const struct nm_block_page *page,
-		     uint64_t address)
+static int copy_page(struct nm_blocks *to, const struct nm_blocks *from, const struct nm_block_page *page)
 {
 	struct nm_block b;
 
-	for (uint64_t at = address; at < address + PAGE_SIZE; at++) {
+	for (uint64_t at = page->address; at < page->address + PAGE_SIZE; at++) {
 		if (!page->granules[granule_of(at)])
 			at = next_granule(at) - 1;
 		else if (begins_at(page, at) && nm_blocks_find(from, at, &b) && !b.large &&
@@ -497,16 +520,9 @@ int nm_blocks_copy(struct nm_blocks *to, const struct nm_blocks *from)
 		if (b->size && nm_blocks_add(to, b->address, b->size, b->object))
 			return NM_ENOMEM;
 	}
-	for (size_t i = 0; i < from->tables.count; i++) {
-		const uint64_t table = from->tables.at[i];
-
-		for (uint64_t k = 0; k < 1u << NM_TABLE_BITS; k++) {
-			const struct nm_block_page *page = as_page(from->top[table]->pages[k]);
-
-			if (page && copy_page(to, from, page, (table << NM_TABLE_BITS | k) << NM_PAGE_BITS))
-				return NM_ENOMEM;
-		}
-	}
+	for (const struct nm_block_page *page = from->pages; page; page = page->next)
+		if (page->used && copy_page(to, from, page))
+			return NM_ENOMEM;
 	return 0;
 }
 

@@ -57,6 +57,8 @@ struct nm_block_page {
 	uint16_t owner_count, owner_room, shared_count;
 	uint16_t used; /* granules that are not 0 */
 	uint32_t inside[NM_OWNERS_INSIDE];
+	struct nm_block_page *next; /* of all pages ever made */
+	uint64_t address;
 };
 
 struct nm_block_table {
@@ -80,6 +82,7 @@ struct nm_blocks {
 	struct nm_block_table **top;    /* [1 << 17], one per GB */
 	struct nm_vec(uint32_t) tables; /* indices of `top` that are in use */
 	struct nm_arena arena;          /* pages */
+	struct nm_block_page *pages;    /* all that were ever made: tables are large and mostly untouched */
 	struct nm_vec(struct nm_block_page *) free_pages;
 	struct nm_vec(struct nm_large_block) large; /* [0] is no block */
 	uint32_t free_slot;
