@@ -3,7 +3,8 @@
  * demangle.c - names as the source writes them, by libiberty.
  *
  * Compilers split and clone functions: foo.cold, foo.part.0, foo.isra.0.constprop.1, foo.lto_priv.3,
- * foo.llvm.123. The clone suffix is cut before demangling, so all parts of a function have the same name. C++
+ * foo.llvm.123. The clone suffix is cut before demangling, so all parts of a function have the same name. Rust's
+ * paths have two dots where its source has colons (core..clone..Clone) and are no suffixes. C++
  * names keep their parameters, since overloads are different functions; Rust names lose their hash. Fortran
  * module procedures become module::name.
  */
@@ -21,7 +22,8 @@ static size_t plain_length(const char *name)
 					       ".lto_priv.", ".llvm.", ".localalias", ".clone."};
 	size_t length = strlen(name);
 	for (const char *dot = strchr(name, '.'); dot; dot = strchr(dot + 1, '.'))
-		for (size_t i = 0; dot != name && i < sizeof suffixes / sizeof *suffixes; i++)
+		for (size_t i = 0; dot != name && dot[-1] != '.' && i < sizeof suffixes / sizeof *suffixes;
+		     i++)
 			if (!strncmp(dot, suffixes[i], strlen(suffixes[i])))
 				return (size_t)(dot - name);
 	return length;

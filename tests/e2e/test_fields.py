@@ -284,7 +284,8 @@ def case_rust():
     assert [name.split(" (")[0] for name, kind in found if not kind] == ["names"], found
     assert rows("SELECT field, offset, bytes FROM fields WHERE type = 'orders::Client' AND object LIKE '%orders.rs%' "
                 "ORDER BY offset") == \
-        [("key", 0, 8), ("next", 8, 8), ("orders", 16, 32)]
+        [("key", 0, 8), ("orders", 8, 32), ("next", 40, 8)]
+    assert rows("SELECT count(*) > 0 FROM counts WHERE function LIKE '%orders::Order as core::clone::Clone>::clone'") == [(1,)]
     missed = rows("SELECT o.allocated_at, field, sum(read_misses) FROM field_counts JOIN objects o USING (object) "
                   "WHERE level = 'L1d' AND (function LIKE '%walk' OR function LIKE '%follow') GROUP BY 1, 2 "
                   "HAVING sum(read_misses) > ?", ELEMENTS)
