@@ -17,6 +17,7 @@ pub struct Order {
     pub text: [u8; 48],
 }
 
+#[repr(C)] // else the compiler chooses the order of the fields
 pub struct Client {
     pub key: u64,
     pub orders: [u32; 8],

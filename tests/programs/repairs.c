@@ -137,7 +137,8 @@ static long pointer_array(void)
 	return sum;
 }
 
-static int least(int a, int b, int c) { return a < b ? (a < c ? a : c) : b < c ? b : c; }
+/* A macro, so that all accesses are at the line that uses it. */
+#define LEAST(a, b, c) ((a) < (b) ? ((a) < (c) ? (a) : (c)) : (b) < (c) ? (b) : (c))
 
 /* The columns of a table of distances, each from the one to its left. Repaired: its rows. */
 static long across_rows(void)
@@ -154,7 +155,7 @@ static long across_rows(void)
 			const int i = repaired ? outer : inner, j = repaired ? inner : outer;
 
 			/* clang-format off */
-			cost[i][j] = least(cost[i - 1][j], cost[i][j - 1], cost[i - 1][j - 1]) + (first[i] != second[j]); /* @across-rows */
+			cost[i][j] = LEAST(cost[i - 1][j], cost[i][j - 1], cost[i - 1][j - 1]) + (first[i] != second[j]); /* @across-rows */
 			/* clang-format on */
 		}
 	return cost[WORDS - 1][WORDS - 1];

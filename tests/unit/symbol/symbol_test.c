@@ -160,7 +160,7 @@ static void test_cxx_variables(void **state)
 		struct nm_function use;
 		expect_variables(module, expected, sizeof expected / sizeof *expected);
 		assert_int_equal(find_function(module, "app::use(int)", &use), 1);
-		assert_string_equal(use.linkage_name, "_ZN3app3useEi");
+		assert_int_equal(strncmp(use.linkage_name, "_ZN3app3useEi", 13), 0); /* or its part .cold */
 	}
 }
 
