@@ -4,6 +4,7 @@ the man pages print, run as printed."""
 
 import glob
 import os
+import platform
 import re
 import shutil
 import subprocess
@@ -73,6 +74,12 @@ def commands(path):
     return found
 
 
+# The documents show Debian 12. Other compilers order accesses in their own way, so there the words of a row count, not
+# where they stand; rows of the C library's own data, and instructions, are not looked for.
+ELSEWHERE = platform.freedesktop_os_release().get("VERSION_ID") != "12"
+THEIRS = re.compile(r"libc\.so|\bdl-\w+\.[ch]|\b__libc_|0x[\da-f]+  [a-z]+ ")
+
+
 def shape(line):
     """A line without its numbers, blanks and folders: they differ from host to host."""
     return re.sub(r"0x[\da-f]+|[\d.,]+", "#", re.sub(r"\S*/", "", line)).split()
@@ -82,7 +89,9 @@ def same(line, printed):
     """Whether a document's line, perhaps cut off by "[...]", is the one printed."""
     start = line.removesuffix("[...]")
     wanted, found = shape(start), shape(printed)
-    return found == wanted or (start != line and found[:len(wanted)] == wanted)
+    if found == wanted or (start != line and found[:len(wanted)] == wanted):
+        return True
+    return ELSEWHERE and {word for word in wanted if "#" not in word} == {word for word in found if "#" not in word}
 
 
 def run_document(name, source="examples/matrix.c", program="app"):
@@ -96,7 +105,7 @@ def run_document(name, source="examples/matrix.c", program="app"):
     environment = dict(ENVIRONMENT, PATH=f"{prefix}/bin:{ENVIRONMENT['PATH']}", LD_LIBRARY_PATH=f"{prefix}/lib",
                        PKG_CONFIG_PATH=f"{prefix}/lib/pkgconfig", PKG_CONFIG_SYSROOT_DIR=os.path.abspath("root"),
                        LC_ALL="C.UTF-8", COLUMNS="1000")
-    found = commands(os.path.join(TOP, name))
+    found, wrong, without = commands(os.path.join(TOP, name)), [], []
     assert found, name
     for command, output in found:
         if command.startswith(("sudo ", "./quickstart", "./runtests")):
@@ -108,11 +117,19 @@ def run_document(name, source="examples/matrix.c", program="app"):
             shutil.copy("work/nearmiss.nmp", os.path.join("work", profile))
         done = subprocess.run(["/bin/bash", "-c", command], cwd="work", env=environment, capture_output=True,
                               timeout=200, check=False)
+        if b"was built without its pages" in done.stderr:
+            without.append(command)
+            continue
         assert done.returncode == 0, (command, done.stderr.decode())
         assert not serves or b"http://127.0.0.1:" in done.stdout + done.stderr, done
         printed = (done.stdout + done.stderr).decode().split("\n")
-        for line in [] if serves else output:
-            assert any(same(line, other) for other in printed), f"{command}\nis to print\n{line}\nand prints\n" + "\n".join(printed)
+        missing = [line for line in output if not any(same(line, other) for other in printed) and
+                   not (ELSEWHERE and THEIRS.search(line))]
+        if missing and not serves:
+            wrong.append("\n".join([command, "is to print", *missing, "and prints", *printed]))
+    assert not wrong, "\n".join(wrong)
+    if without:
+        raise Skip("built without its pages")
 
 
 def case_readme():
