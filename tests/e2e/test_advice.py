@@ -104,8 +104,8 @@ def case_histogram():
     assert "interchange" not in row["try"], row["try"]
 
 
-def case_sparse_use():
-    repair("sparse use", "::numbers$", "sparse-use", "never used")
+def case_gaps():
+    repair("gaps", "::numbers$", "gaps", "loaded in order", "what lies between")
 
 
 def case_too_large():

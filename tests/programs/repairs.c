@@ -192,7 +192,7 @@ static long scattered(void)
 }
 
 /* Every third to eighth number of an array, onward. Repaired: those side by side. */
-static long sparse_use(void)
+static long gaps(void)
 {
 	enum { NUMBERS = 1 << 18, USED = NUMBERS / 12 };
 	static long numbers[NUMBERS], packed[USED];
@@ -206,7 +206,7 @@ static long sparse_use(void)
 		used[i] = at += 8 + draw(5);
 	for (int round = 0; round < 4; round++)
 		for (int i = 0; i < USED; i++)
-			sum += repaired ? packed[i] : numbers[used[i] % NUMBERS]; /* @sparse-use */
+			sum += repaired ? packed[i] : numbers[used[i] % NUMBERS]; /* @gaps */
 	return sum;
 }
 
@@ -375,7 +375,7 @@ int main(int argc, char **argv)
 	    {"across rows", across_rows},
 	    {"long steps", long_steps},
 	    {"scattered", scattered},
-	    {"sparse use", sparse_use},
+	    {"gaps", gaps},
 	    {"too large", too_large},
 	    {"pushed out", pushed_out},
 	    {"first touch", first_touch},

@@ -14,8 +14,8 @@
 
 /* ---- rules ------------------------------------------------------------------------------------------ */
 
-static const struct nm_rule *const lists[] = {nm_rules_of_memory, nm_rules_of_conflicts, nm_rules_of_bytes,
-					      nm_rules_of_stays};
+static const struct nm_rule *const lists[] = {nm_rules_of_memory, nm_rules_of_conflicts,
+					      nm_rules_of_libraries, nm_rules_of_bytes, nm_rules_of_stays};
 
 const struct nm_rule *nm_rule_at(unsigned i)
 {
@@ -31,7 +31,7 @@ const struct nm_rule *nm_rule_named(const char *cause)
 	const struct nm_rule *rule;
 
 	for (unsigned i = 0; (rule = nm_rule_at(i)); i++)
-		if (!strcmp(rule->cause, cause))
+		if (cause && !strcmp(rule->cause, cause))
 			return rule;
 	return NULL;
 }
@@ -46,20 +46,24 @@ const struct nm_rule *nm_rule_for(const struct nm_evidence *e)
 	return NULL; /* the last one fits all */
 }
 
-/* What the loads would cost if all of them were foreseen, as a part of what they cost. */
-static double cost_when_foreseen(const struct nm_evidence *e)
+/* What the loads would cost if all of them were foreseen, or overlapped, as a part of what they cost. */
+static double cost_of_left(const struct nm_rule *rule, const struct nm_evidence *e)
 {
 	const double together = (double)(e->loads - e->chained - e->foreseen) / NM_OVERLAP;
 	const double ahead = (double)e->foreseen / NM_AHEAD;
 	const double now = (double)e->chained + together + ahead;
 
-	return e->walked && now > 0 ? (double)e->loads / NM_AHEAD / now : 1;
+	if (!e->walked || now <= 0)
+		return 1;
+	if (rule->orders)
+		return (double)e->loads / NM_AHEAD / now;
+	return rule->overlaps ? ((double)e->chained / NM_OVERLAP + together + ahead) / now : 1;
 }
 
 struct nm_saving nm_rule_saving(const struct nm_rule *rule, const struct nm_evidence *e)
 {
 	const double part = rule->saves ? rule->saves(e) : 0;
-	const double left = rule->orders ? (1 - part) * cost_when_foreseen(e) : 1 - part;
+	const double left = (1 - part) * cost_of_left(rule, e);
 
 	return (struct nm_saving){.misses = (double)e->misses * part,
 				  .cycles = (double)e->cycles * (1 - left)};
@@ -133,6 +137,8 @@ static void add_fields(struct nm_evidence *e, const struct nm_table *table, size
 	e->hot_structure = count(table, row, "hot_structure");
 	e->cold_fields = word(table, row, "cold_fields");
 	e->hot_bytes = count(table, row, "hot_bytes");
+	e->member_bytes = count(table, row, "member_bytes");
+	e->packed = count(table, row, "packed");
 	e->cold_bytes = count(table, row, "cold_bytes");
 	e->cold_used = nm_table_find(table, row, "cold_used")->real;
 	e->far_field = word(table, row, "far_field");
@@ -216,6 +222,23 @@ static int64_t rounded(double n)
 	return (int64_t)(n / (double)unit) * unit;
 }
 
+void nm_saving_write(struct nm_saving saving, int at_most, double run, FILE *out)
+{
+	const double percent = run > 0 ? 100 * saving.cycles / run : 0;
+
+	fprintf(out, "saves %s ", at_most ? "at most" : "about");
+	if (saving.misses >= 1) {
+		nm_print_grouped(rounded(saving.misses), out);
+		fputs(" misses, ", out);
+	}
+	if (run > 0) {
+		fprintf(out, "%.*f %% of the run's estimated cycles", percent < 1, percent);
+		return;
+	}
+	nm_print_grouped(rounded(saving.cycles), out);
+	fputs(" cycles", out);
+}
+
 const char *nm_derive_saving(struct nm_table *table, size_t row)
 {
 	struct nm_evidence e = evidence(table, row);
@@ -230,10 +253,6 @@ const char *nm_derive_saving(struct nm_table *table, size_t row)
 	out = open_memstream(&text, &bytes);
 	if (!out)
 		return NULL;
-	fprintf(out, "saves %s ", rule->at_most ? "at most" : "about");
-	nm_print_grouped(rounded(saving.misses), out);
-	fputs(" misses, ", out);
-	nm_print_grouped(rounded(saving.cycles), out);
-	fputs(" cycles", out);
+	nm_saving_write(saving, rule->at_most, 0, out);
 	return nm_memstream_close(out, &text) ? NULL : nm_table_keep(table, text);
 }

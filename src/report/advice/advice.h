@@ -41,7 +41,9 @@ struct nm_evidence {
 	const char *hot_fields, *cold_fields;
 	const char *hot_types; /* of the former, "?" where it is not known: "long | double" */
 	int64_t hot_bytes, cold_bytes, hot_structure; /* the last: with padding */
-	double cold_used;                  /* % of the residencies of their lines in which they were used */
+	int64_t member_bytes,
+	    packed;       /* of all members: without padding; in the order that needs least of it */
+	double cold_used; /* % of the residencies of their lines in which they were used */
 	const char *far_field, *far_other; /* two hot fields that cannot be in one line, */
 	int64_t far_bytes, far_visits;     /* so far apart; elements that were visited for one of them, */
 	double far_both;                   /* of which for both, in % */
@@ -57,6 +59,7 @@ struct nm_rule {
 	double (*saves)(
 	    const struct nm_evidence *e); /* the part of the misses that it would save; NULL: not known */
 	int orders;                       /* the misses that are left would be fetched ahead */
+	int overlaps;                     /* the loads would no longer wait for each other */
 	int at_most;                      /* it saves that at most; else about that */
 	int once;                         /* advises the same on every object */
 };
@@ -80,6 +83,9 @@ struct nm_saving nm_advice_saving(const struct nm_table *table, size_t row);
 /* Cycles that following the advice saves; below 0: advice is pointless, since prefetchers hide these
  * misses. */
 double nm_advice_worth(const struct nm_table *table, size_t row);
+/* "saves about 390,000 misses, 12,000,000 cycles"; of a run of so many estimated cycles, unless that is 0: "3 % of the
+ * run's estimated cycles". */
+void nm_saving_write(struct nm_saving saving, int at_most, double run, FILE *out);
 /* "saves about 390,000 misses and 12,000,000 cycles", or NULL: not known. */
 const char *nm_derive_saving(struct nm_table *table, size_t row);
 

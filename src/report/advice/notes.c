@@ -3,8 +3,8 @@
  * notes.c - the sentences under the summary: what to try for the first pairs, and what is missing from the
  * profile.
  *
- * Each of the first pairs gets the advice of its rule (advice.c), unless its cost is too small or the same
- * advice was given before. Where cost is estimated, the advice that saves most comes first.
+ * The first pairs get the advice of their rule (advice.c), one sentence for all rows of one cause that share an
+ * object or a line, unless they cost too little. Where cost is estimated, what saves most comes first.
  */
 #include <inttypes.h>
 #include <math.h>
@@ -12,22 +12,41 @@
 #include <string.h>
 
 #include "advice.h"
+#include "memstream.h"
 #include "notes.h"
 #include "report_priv.h"
 #include "selection.h"
 
-enum { PAIRS = 3, MIN_SHARE = 5, MIN_LIBRARY_SHARE = 2, MODULES = 4 }; /* notes, percent, names */
+enum {
+	PAIRS = 3,
+	MIN_SHARE = 5,
+	MIN_GAIN = 1,
+	MIN_LIBRARY_SHARE = 2,
+	MODULES = 4
+}; /* notes, percent, names */
 
-/* A row that was advised on. */
+/* Rows that get one sentence: those of one cause that share an object or a line of code, since the repair of one is
+ * that of the others. */
+struct group {
+	const struct nm_rule *rule;
+	size_t row; /* the one with the largest saving speaks for all */
+	size_t rows;
+	double share;                  /* of the cycles, else of the misses, in percent */
+	double worth;                  /* cycles that are saved; below 0: advice is pointless */
+	struct nm_saving saving, most; /* of all rows; of `row` */
+};
+
+/* What was advised on. */
 struct advised {
-	const char *cause, *object, *file; /* cause: never NULL */
-	int64_t line;                      /* 0: none */
+	const struct nm_rule *rule;
+	const char *object;
 };
 
 struct note_writer {
 	struct nm_table *pairs; /* its pool holds the sentences */
 	struct nm_notes *notes;
 	int by_cost; /* shares are of cycles, else of misses */
+	double run;  /* estimated cycles of the run; 0: not known */
 	struct nm_vec(struct advised) advised;
 	struct nm_error *err;
 };
@@ -42,46 +61,33 @@ static int add_note(struct note_writer *r, char *text)
 	return 0;
 }
 
-static int is_same(const char *a, const char *b) { return a == b || (a && b && !strcmp(a, b)); }
+static int is_same(const char *a, const char *b) { return a && b && !strcmp(a, b); }
 
-/* Whether the advice was given before: on the same object, on the same line, or by a rule that advises the
- * same on every object. */
-static int is_repeated(const struct note_writer *r, const struct advised *row)
+static const char *word(const struct nm_table *table, size_t row, const char *name)
 {
-	for (size_t i = 0; i < r->advised.count; i++) {
-		const struct advised *other = &r->advised.at[i];
+	return nm_table_find(table, row, name)->text;
+}
 
-		if (is_same(row->cause, other->cause) &&
-		    (nm_rule_named(row->cause)->once || is_same(row->object, other->object) ||
-		     (r->by_cost && row->line && row->line == other->line &&
-		      is_same(row->file, other->file))))
+/* Whether the advice was given before. */
+static int is_repeated(const struct note_writer *r, const struct nm_rule *rule, const char *object)
+{
+	for (size_t i = 0; i < r->advised.count; i++)
+		if (r->advised.at[i].rule == rule && (rule->once || is_same(r->advised.at[i].object, object)))
 			return 1;
-	}
 	return 0;
 }
 
-/* 0 or NM_ENOMEM. The texts of a table may go before the writer does. */
-static int remember(struct note_writer *r, struct advised row)
-{
-	row.cause = nm_rule_named(row.cause)->cause;
-	row.object = nm_intern(&r->pairs->pool, row.object);
-	row.file = row.file ? nm_intern(&r->pairs->pool, row.file) : NULL;
-	return !row.object || nm_vec_push(&r->advised, row) ? nm_fail_memory(r->err) : 0;
-}
-
 /* " at solver.c:41", " in solve", or nothing. */
-static void write_place(const struct nm_table *table, size_t row, char *to, size_t room)
+static void write_place(const struct nm_table *table, size_t row, FILE *out)
 {
-	const char *file = nm_table_find(table, row, "file")->text;
-	const char *function = nm_table_find(table, row, "function")->text;
+	const char *file = word(table, row, "file"), *function = word(table, row, "function");
 	const char *slash = file ? strrchr(file, '/') : NULL;
 
-	*to = 0;
 	if (file)
-		snprintf(to, room, " at %s:%" PRId64, slash ? slash + 1 : file,
-			 nm_table_named(table, row, "line")->integer);
+		fprintf(out, " at %s:%" PRId64, slash ? slash + 1 : file,
+			nm_table_named(table, row, "line")->integer);
 	else if (function)
-		snprintf(to, room, " in %s", function);
+		fprintf(out, " in %s", function);
 }
 
 static double share_of(const struct note_writer *r, const struct nm_table *table, size_t row)
@@ -89,57 +95,116 @@ static double share_of(const struct note_writer *r, const struct nm_table *table
 	return nm_table_named(table, row, r->by_cost ? "cycles_share" : "share")->real;
 }
 
-/* What to try against a row of objects and lines. */
-static int note_row(struct note_writer *r, const struct nm_table *table, size_t row)
+static int note_group(struct note_writer *r, const struct nm_table *table, const struct group *g)
 {
-	const struct advised what = {.cause = nm_table_named(table, row, "cause")->text,
-				     .object = nm_table_named(table, row, "object")->text,
-				     .file = nm_table_find(table, row, "file")->text,
-				     .line = nm_table_find(table, row, "line")->integer};
-	const char *advice = nm_table_named(table, row, "try")->text;
-	const char *saving = nm_table_named(table, row, "saving")->text;
-	char place[300], *text;
+	const char *object = word(table, g->row, "object"), *advice = word(table, g->row, "try");
+	char *text = NULL;
+	size_t bytes;
+	FILE *out;
 
-	if (!what.object || !what.cause || !advice || is_repeated(r, &what))
+	if (!object || !advice || is_repeated(r, g->rule, object))
 		return 0;
-	if (remember(r, what))
-		return NM_ENOMEM;
-	write_place(table, row, place, sizeof place);
-	if (asprintf(&text, "%s%s: %s%s%s", what.object, place, advice, saving ? "; " : "",
-		     saving ? saving : "") < 0)
-		text = NULL;
-	return add_note(r, text);
+	if (nm_vec_push(&r->advised, ((struct advised){g->rule, nm_intern(&r->pairs->pool, object)})))
+		return nm_fail_memory(r->err);
+	out = open_memstream(&text, &bytes);
+	if (!out)
+		return nm_fail_memory(r->err);
+	fputs(object, out);
+	write_place(table, g->row, out);
+	fprintf(out, ": %s", advice);
+	if (g->saving.cycles >= 1 || g->saving.misses >= 1) {
+		fputs("; ", out);
+		nm_saving_write(g->saving, g->rule->at_most, r->by_cost ? r->run : 0, out);
+		if (g->rows > 1)
+			fprintf(out, ", %zu rows of this cause together", g->rows);
+	}
+	return nm_memstream_close(out, &text) ? nm_fail_memory(r->err) : add_note(r, text);
 }
 
-static int note_large_row(struct note_writer *r, const struct nm_table *table, size_t row)
+/* Whether two rows of one cause belong together. */
+static int belong_together(const struct nm_table *table, size_t a, size_t b)
 {
-	return share_of(r, table, row) < MIN_SHARE ? 0 : note_row(r, table, row);
+	const int64_t line = nm_table_find(table, a, "line")->integer;
+
+	return is_same(word(table, a, "object"), word(table, b, "object")) ||
+	       (line && line == nm_table_find(table, b, "line")->integer &&
+		is_same(word(table, a, "file"), word(table, b, "file")));
 }
 
-/* The rows in their order; or, by cost, those that save most first, without those that are not worth advising
- * on. */
-static int note_rows(struct note_writer *r, const struct nm_table *table)
+static void add_row(const struct note_writer *r, struct nm_table *table, size_t row, struct group *g)
 {
-	double last = INFINITY;
+	const struct nm_saving saving = nm_advice_saving(table, row);
+
+	if (!g->rows++ || saving.cycles > g->most.cycles) {
+		g->row = row;
+		g->most = saving;
+	}
+	g->share += share_of(r, table, row);
+	g->worth = fmax(g->worth, 0) + saving.cycles;
+	g->saving.misses += saving.misses;
+	g->saving.cycles += saving.cycles;
+}
+
+/* Takes all that belong to a row, directly or through others, out of `open`. */
+static struct group group_of(const struct note_writer *r, struct nm_table *table, size_t first, char *open,
+			     size_t count)
+{
+	const char *cause = word(table, first, "cause");
+	struct group g = {.rule = nm_rule_named(cause), .worth = -1};
+	size_t *found = malloc(count * sizeof *found), n = 0;
+
+	if (!found)
+		return g;
+	found[n++] = first;
+	open[first] = 0;
+	for (size_t i = 0; i < n; i++) {
+		add_row(r, table, found[i], &g);
+		for (size_t row = 0; row < count; row++)
+			if (open[row] && is_same(word(table, row, "cause"), cause) &&
+			    belong_together(table, found[i], row)) {
+				open[row] = 0;
+				found[n++] = row;
+			}
+	}
+	free(found);
+	return g;
+}
+
+static int by_worth(const void *a, const void *b)
+{
+	const struct group *x = a, *y = b;
+
+	return x->worth != y->worth ? (x->worth < y->worth) - (x->worth > y->worth)
+				    : (x->row > y->row) - (x->row < y->row);
+}
+
+/* Whether a group costs enough to be told, and what is known of its saving is worth it. */
+static int is_large(const struct note_writer *r, const struct group *g)
+{
+	return g->rows && g->share >= MIN_SHARE && !(g->worth > 0 && 100 * g->worth < r->run * MIN_GAIN);
+}
+
+enum { GROUPED = 200 /* rows; further ones cost little */ };
+
+/* The groups that save most first, or by misses, in the order of the rows. */
+static int note_rows(struct note_writer *r, struct nm_table *table)
+{
+	const size_t count = table->row_count < GROUPED ? table->row_count : GROUPED;
+	struct group groups[GROUPED];
+	char open[GROUPED] = {0};
+	size_t n = 0;
 	int status = 0;
 
-	for (size_t row = 0; !r->by_cost && row < table->row_count && r->notes->count < PAIRS && !status;
-	     row++)
-		status = note_large_row(r, table, row);
-	while (r->by_cost && last >= 0 && r->notes->count < PAIRS && !status) {
-		double best = -1;
-
-		for (size_t row = 0; row < table->row_count; row++) {
-			const double worth = nm_advice_worth(table, row);
-
-			best = worth < last && worth > best ? worth : best;
-		}
-		for (size_t row = 0;
-		     best >= 0 && row < table->row_count && r->notes->count < PAIRS && !status; row++)
-			if (!(nm_advice_worth(table, row) < best) && nm_advice_worth(table, row) < last)
-				status = note_large_row(r, table, row);
-		last = best;
-	}
+	for (size_t row = 0; row < count; row++)
+		open[row] = word(table, row, "cause") && (!r->by_cost || nm_advice_worth(table, row) >= 0);
+	for (size_t row = 0; row < count; row++)
+		if (open[row])
+			groups[n++] = group_of(r, table, row, open, count);
+	if (r->by_cost)
+		qsort(groups, n, sizeof *groups, by_worth);
+	for (size_t i = 0; i < n && r->notes->count < PAIRS && !status; i++)
+		if (is_large(r, &groups[i]))
+			status = note_group(r, table, &groups[i]);
 	return status;
 }
 
@@ -155,8 +220,12 @@ static int note_object(struct note_writer *r, struct nm_profile *profile,
 	one.request.limit = 1;
 	status = one.object.pattern ? nm_report_fill(nm_report_named("pairs"), profile, &one, &pairs, r->err)
 				    : nm_fail_memory(r->err);
-	if (!status && pairs.table.row_count && (!r->by_cost || nm_advice_worth(&pairs.table, 0) >= 0))
-		status = note_row(r, &pairs.table, 0);
+	if (!status && pairs.table.row_count && (!r->by_cost || nm_advice_worth(&pairs.table, 0) >= 0)) {
+		struct group g = {.rule = nm_rule_named(word(&pairs.table, 0, "cause"))};
+
+		add_row(r, &pairs.table, 0, &g);
+		status = g.rule ? note_group(r, &pairs.table, &g) : 0;
+	}
 	nm_report_table_done(&pairs);
 	nm_name_pattern_done(&one.object);
 	return status;
@@ -170,7 +239,7 @@ static int note_objects(struct note_writer *r, struct nm_profile *profile,
 	int status = nm_report_fill(nm_report_named("objects"), profile, selection, &objects, r->err);
 
 	for (size_t row = 0; !status && row < objects.table.row_count && r->notes->count < PAIRS; row++) {
-		const char *object = nm_table_named(&objects.table, row, "object")->text;
+		const char *object = word(&objects.table, row, "object");
 
 		if (object && share_of(r, &objects.table, row) >= MIN_SHARE)
 			status = note_object(r, profile, selection, object);
@@ -319,8 +388,11 @@ int nm_notes_make(struct nm_profile *profile, const struct nm_selection *selecti
 		  const struct nm_verdict *verdict, struct nm_table *pairs, struct nm_notes *ret_notes,
 		  struct nm_error *err)
 {
-	struct note_writer r = {
-	    .pairs = pairs, .notes = ret_notes, .by_cost = selection->levels.foresees, .err = err};
+	struct note_writer r = {.pairs = pairs,
+				.notes = ret_notes,
+				.by_cost = selection->levels.foresees,
+				.run = verdict->cycles,
+				.err = err};
 	const char *process = selection->request.process;
 	int status = nm_verdict_is_bound(verdict) ? note_advice(&r, profile, selection) : 0;
 

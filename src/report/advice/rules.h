@@ -16,11 +16,12 @@
 #include "array_shape.h"
 
 /* Up to one without a name. */
-extern const struct nm_rule nm_rules_of_memory[], nm_rules_of_conflicts[], nm_rules_of_bytes[],
-    nm_rules_of_stays[];
+extern const struct nm_rule nm_rules_of_memory[], nm_rules_of_conflicts[], nm_rules_of_libraries[],
+    nm_rules_of_bytes[], nm_rules_of_stays[];
 
 enum {
 	NM_HALF = 50,         /* percent */
+	NM_SCATTERED = 20,    /* percent: below what 24 bytes in 32 of malloc waste */
 	NM_MANY_BLOCKS = 100, /* a bucket of fewer is no collection */
 	NM_PLAIN_ELEMENT = 16 /* bytes: an element that is larger is a structure */
 };
@@ -85,6 +86,11 @@ static inline int follows_no_order(const struct nm_evidence *e)
 
 /* Most loads wait for the one before them. */
 static inline int chained(const struct nm_evidence *e) { return half(e, e->chained); }
+
+/* Whether a type is one of a language's library, whose layout the user cannot change. */
+int nm_is_library_type(const char *type);
+
+static inline int is_users(const struct nm_evidence *e) { return !e->type || !nm_is_library_type(e->type); }
 
 /* Another object evicted most of the lines. */
 static inline int has_rival(const struct nm_evidence *e) { return e->evictor && !is(e->evictor, e->object); }

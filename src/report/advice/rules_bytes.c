@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT
  *
- * rules_bytes.c - rules for chains of pointers, and for bytes that are loaded and not used.
+ * rules_bytes.c - rules for chains of loads, and for bytes that are loaded and not used.
  *
  * Chains come first: loads that wait for each other gain most by another order, whatever their lines hold.
- * Then come unused fields, then scattered small blocks, then the order in which an array is walked.
+ * Then come fields, then scattered small blocks, then the order in which an array is walked.
  */
 #include <math.h>
 
@@ -11,35 +11,12 @@
 #include "rules.h"
 
 enum {
-	SCATTERED = 20,   /* percent: below what 24 bytes in 32 of malloc waste */
-	LONG_CHAIN = 80,  /* percent of the loads that nothing foresees: lists; below, chains are short */
-	CHUNK_HEADER = 16 /* bytes between the blocks of an allocator, at most */
+	LONG_CHAIN = 80,    /* percent of the loads that nothing foresees: lists; below, chains are short */
+	CHUNK_HEADER = 16,  /* bytes between the blocks of an allocator, at most */
+	LONGEST_RUN = 16384 /* bytes: what goes on for longer is a scan */
 };
 
 /* ---- chains -------------------------------------------------------------------------------------------- */
-
-static int names_a_tree(const char *text)
-{
-	return text && (strstr(text, "_Rb_tree") || strstr(text, "std::map<") || strstr(text, "std::set<") ||
-			strstr(text, "std::multimap<") || strstr(text, "std::multiset<"));
-}
-
-static int tree(const struct nm_evidence *e)
-{
-	return is_collection(e) && mean_block(e) < 2 * e->line_size &&
-	       (names_a_tree(e->function) || names_a_tree(e->inner) || names_a_tree(e->type));
-}
-
-static void advise_tree(const struct nm_evidence *e, FILE *out)
-{
-	fprintf(
-	    out,
-	    "%" PRId64 " nodes of a std::map or std::set, of %" PRId64
-	    " bytes each: a step from one to the next waits for the load before it, and %.0f %% of the bytes loaded are "
-	    "never used: keep the elements in a sorted std::vector (and search it with std::lower_bound), which lies in "
-	    "the order in which it is walked",
-	    e->blocks, mean_block(e), e->waste);
-}
 
 static int short_chain(const struct nm_evidence *e)
 {
@@ -80,6 +57,23 @@ static void advise_short_chain(const struct nm_evidence *e, FILE *out)
 }
 
 static double saves_chained(const struct nm_evidence *e) { return percent(e->chained, e->loads) / 100; }
+
+/* Of elements that are no nodes: an index or a state leads from one to the next. */
+static void advise_dependent(const struct nm_evidence *e, FILE *out)
+{
+	fprintf(
+	    out,
+	    "%.0f %% of the loads wait for the one before them, whose value makes the next address: if these are indices "
+	    "of a list, number the elements in the order in which it is walked; else follow several such chains at a "
+	    "time, so that their loads overlap, or make them shorter: prefetching cannot run ahead of a chain",
+	    percent(e->chained, e->loads));
+}
+
+static double saves_nothing(const struct nm_evidence *e)
+{
+	(void)e;
+	return 0;
+}
 
 /* ---- fields -------------------------------------------------------------------------------------------- */
 
@@ -130,8 +124,9 @@ static void advise_hot_structure(const struct nm_evidence *e, FILE *out)
 /* Of some hot fields that one line could hold, two that are used together cannot share one. */
 static int fields_apart(const struct nm_evidence *e)
 {
-	return wasteful(e) && e->far_field && e->far_other && e->far_visits >= NM_MANY_BLOCKS &&
-	       e->far_both >= NM_HALF && e->hot_bytes <= e->line_size && e->structure > e->line_size;
+	return is_users(e) && wasteful(e) && e->far_field && e->far_other &&
+	       e->far_visits >= NM_MANY_BLOCKS && e->far_both >= NM_HALF && e->hot_bytes <= e->line_size &&
+	       e->structure > e->line_size;
 }
 
 static void advise_fields_apart(const struct nm_evidence *e, FILE *out)
@@ -151,9 +146,33 @@ static double saves_second_line(const struct nm_evidence *e)
 	return 0.5;
 }
 
+/* The members would take a quarter less in another order. */
+static int padding(const struct nm_evidence *e)
+{
+	return is_users(e) && e->packed && 4 * e->packed <= 3 * e->structure && e->waste >= NM_SCATTERED &&
+	       !e->cold_fields;
+}
+
+static void advise_padding(const struct nm_evidence *e, FILE *out)
+{
+	fprintf(
+	    out,
+	    "%" PRId64 " of the %" PRId64
+	    " bytes of its structure are padding between members: declare them from the largest to the smallest, "
+	    "and the structure has %" PRId64 " bytes",
+	    e->structure - e->member_bytes, e->structure, e->packed);
+	if (e->hot_fields)
+		fprintf(out, " (most accesses are to %s)", e->hot_fields);
+}
+
+static double saves_padding(const struct nm_evidence *e)
+{
+	return 1 - (double)e->packed / (double)e->structure;
+}
+
 static int unused_fields(const struct nm_evidence *e)
 {
-	return wasteful(e) && e->hot_fields && e->structure > NM_PLAIN_ELEMENT &&
+	return is_users(e) && wasteful(e) && e->hot_fields && e->structure > NM_PLAIN_ELEMENT &&
 	       2 * e->hot_bytes <= e->structure;
 }
 
@@ -172,7 +191,7 @@ static void advise_unused_fields(const struct nm_evidence *e, FILE *out)
 
 static int small_blocks(const struct nm_evidence *e)
 {
-	return is_collection(e) && mean_block(e) < e->line_size && e->waste >= SCATTERED;
+	return is_collection(e) && mean_block(e) < e->line_size && e->waste >= NM_SCATTERED;
 }
 
 /* Side by side, a line holds more blocks, with what is unused of each. */
@@ -193,6 +212,13 @@ static void advise_small_blocks(const struct nm_evidence *e, FILE *out)
 		"with them are never used: allocate them as one array or from a pool, side by side in the "
 		"order of their use",
 		e->blocks, mean_block(e), e->waste);
+	if (nm_declaration_style(e->file, e->type) == NM_DECLARE_FORTRAN)
+		fputs("; components of one size can be members of the type itself, without pointers", out);
+	if (e->hot_fields && strstr(e->hot_fields, "_vptr"))
+		fputs(
+		    "; objects of several classes that are called in turn: one array for each class, which needs no "
+		    "virtual calls either",
+		    out);
 }
 
 static int pointer_array(const struct nm_evidence *e)
@@ -217,7 +243,7 @@ static int64_t structure_of(const struct nm_evidence *e) { return e->structure ?
 /* Structures of which it is not known which fields were used. */
 static int cold_fields(const struct nm_evidence *e)
 {
-	return wasteful(e) && !e->has_fields && structure_of(e) > NM_PLAIN_ELEMENT;
+	return is_users(e) && wasteful(e) && !e->has_fields && structure_of(e) > NM_PLAIN_ELEMENT;
 }
 
 static void advise_cold_fields(const struct nm_evidence *e, FILE *out)
@@ -256,14 +282,28 @@ static void advise_across_rows(const struct nm_evidence *e, FILE *out)
 	    e->reuse, e->waste, nm_array_shape_parse(e->type).first_is_fastest ? "first" : "last");
 }
 
-static int long_steps(const struct nm_evidence *e) { return wasteful(e) && strides(e); }
+/* From the step alone it is not known whether it is that of an element or that of a row. */
+enum { ROW = 8 /* lines: a longer step than a known element is no matter of its other fields */ };
 
-/* A step may be an element of an array or a row of a matrix. Where the bytes of an element are not known, both
- * are said. */
+static int is_element(const struct nm_evidence *e)
+{
+	const int64_t each = structure_of(e), step = labs(step_of(e));
+
+	return each && step >= each && step <= each + (e->blocks > 1 ? CHUNK_HEADER + 7 : 0);
+}
+
+static int long_steps(const struct nm_evidence *e)
+{
+	const int64_t step = labs(step_of(e));
+
+	if (!strides(e) || (step == e->line_size && !is_element(e)))
+		return 0;
+	return wasteful(e) || (e->walked && step >= ROW * e->line_size && !is_element(e));
+}
+
 static void advise_long_steps(const struct nm_evidence *e, FILE *out)
 {
-	const int64_t each = structure_of(e);
-	const int may_be_element = !each || labs(step_of(e)) == each, may_be_row = !each || !may_be_element;
+	const int may_be_element = !structure_of(e) || is_element(e), may_be_row = !is_element(e);
 
 	advise_step(e, out);
 	fprintf(out, "each to another line, of which %.0f %% are never used: ", e->waste);
@@ -279,6 +319,61 @@ static void advise_long_steps(const struct nm_evidence *e, FILE *out)
 		    "change the order of the loops or of the data, so that what is used one after the other lies "
 		    "side by side",
 		    out);
+}
+
+/* Where another column uses the rest of a line, the walk along rows loads it once for all. */
+static double saves_steps(const struct nm_evidence *e) { return fmax(saves_waste(e), 0.45); }
+
+/* ---- elements in their order ------------------------------------------------------------------------- */
+
+/* Accesses that go from one element to the next in a row, on average; 0: not known. */
+static double run_length(const struct nm_evidence *e)
+{
+	return e->strided && e->stride && labs(e->stride) < e->line_size && e->follow >= NM_HALF &&
+		       e->follow < 100
+		   ? 100 / (100 - e->follow)
+		   : 0;
+}
+
+/* Each probe goes on to the next element, and a search begins elsewhere. */
+static int short_runs(const struct nm_evidence *e)
+{
+	const double bytes = run_length(e) * (double)labs(e->stride);
+
+	return wasteful(e) && e->walked && run_length(e) >= 4 && bytes >= 2 * (double)e->line_size &&
+	       bytes <= LONGEST_RUN;
+}
+
+static void advise_short_runs(const struct nm_evidence *e, FILE *out)
+{
+	fprintf(
+	    out,
+	    "accesses go from one element to the next, %" PRId64
+	    " bytes on, about %.0f times in a row, and then begin elsewhere: if this is a hash table with open "
+	    "addressing, it is too full, or full of deleted entries: rehash it without them into one that is at most "
+	    "half full; else end the searches sooner, or keep what they compare in an array of its own",
+	    e->stride, run_length(e));
+}
+
+/* Down to a line or two a search. */
+static double saves_runs(const struct nm_evidence *e)
+{
+	const double lines = run_length(e) * (double)labs(e->stride) / (double)e->line_size;
+
+	return lines > 1.5 ? 1 - 1.5 / (lines + 1) : 0;
+}
+
+/* Prefetchers run ahead, but through bytes that nobody uses. */
+static int gaps(const struct nm_evidence *e) { return wasteful(e) && e->walked && half(e, e->foreseen); }
+
+static void advise_gaps(const struct nm_evidence *e, FILE *out)
+{
+	fprintf(
+	    out,
+	    "its lines are loaded in order (prefetchers foresee %.0f %%), but only %.0f of %" PRId64
+	    " bytes of each are used: what lies between is not used meanwhile: keep it elsewhere, in an array or "
+	    "a pool of its own, and what is used here side by side",
+	    percent(e->foreseen, e->loads), e->used, e->line_size);
 }
 
 /* No step leads from load to load, and nothing foresees them. */
@@ -300,37 +395,33 @@ static void advise_scattered(const struct nm_evidence *e, FILE *out)
 static double saves_some(const struct nm_evidence *e)
 {
 	(void)e;
-	return 0.3;
+	return 0.25;
 }
 
+/* Of the order nothing is known, or nothing that the rules above know. */
 static void advise_sparse(const struct nm_evidence *e, FILE *out)
 {
-	fprintf(out, "%.0f %% of the bytes loaded are never used: ", e->waste);
-	if (nm_array_shape_parse(e->type).dimensions)
-		fputs("walk it in the order in which it lies in memory (interchange loops, sort the indices)",
-		      out);
-	else if (is_heap(e))
-		fputs(
-		    "walk its blocks in the order in which they lie in memory (interchange loops, sort the "
-		    "indices), or, if they hold structures, move the fields that are used here into an array of "
-		    "their own",
-		    out);
-	else
-		fputs("put side by side what is used together, and visit it in the order in which it lies",
-		      out);
+	fprintf(
+	    out,
+	    "%.0f %% of the bytes loaded are never used, and no pattern was seen that says why: nearmiss report patterns "
+	    "has the steps of its accesses, nearmiss report fields what is used of structures",
+	    e->waste);
 }
 
 const struct nm_rule nm_rules_of_bytes[] = {
-    {"tree", tree, advise_tree, .saves = saves_waste, .orders = 1},
     {"list", long_chain, advise_long_chain, .saves = saves_order, .orders = 1},
     {"short chains", short_chain, advise_short_chain, .saves = saves_chained},
+    {"dependent loads", chained, advise_dependent, .saves = saves_nothing, .overlaps = 1},
     {"fields apart", fields_apart, advise_fields_apart, .saves = saves_second_line},
+    {"padding", padding, advise_padding, .saves = saves_padding},
     {"unused fields", unused_fields, advise_unused_fields, .saves = saves_waste},
     {"small blocks", small_blocks, advise_small_blocks, .saves = saves_pool},
     {"pointer array", pointer_array, advise_pointer_array, .saves = saves_waste},
     {"cold fields", cold_fields, advise_cold_fields, .saves = saves_waste},
     {"across rows", across_rows, advise_across_rows, .saves = saves_waste, .orders = 1},
-    {"long steps", long_steps, advise_long_steps, .saves = saves_waste, .orders = 1},
+    {"long steps", long_steps, advise_long_steps, .saves = saves_steps, .orders = 1},
+    {"short runs", short_runs, advise_short_runs, .saves = saves_runs},
+    {"gaps", gaps, advise_gaps, .saves = saves_waste},
     {"scattered", scattered, advise_scattered, .saves = saves_some, .orders = 1},
     {"sparse use", wasteful, advise_sparse, .saves = NULL},
     {.cause = NULL},

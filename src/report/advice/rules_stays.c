@@ -12,6 +12,45 @@ static double saves_most(const struct nm_evidence *e)
 	return 0.9;
 }
 
+/* What fills memory with one value: its name, as of the C library's many versions of it. */
+static int fills(const char *function)
+{
+	return function &&
+	       (strstr(function, "memset") || strstr(function, "bzero") || strstr(function, "wmemset"));
+}
+
+/* How often all of it is loaded. */
+static double passes(const struct nm_evidence *e)
+{
+	return in_use(e) > 0 ? (double)(e->loads * e->line_size) / (double)in_use(e) : 0;
+}
+
+/* Whole lines are overwritten again and again with one value. */
+static int cleared(const struct nm_evidence *e)
+{
+	return (fills(e->inner) || fills(e->function)) && percent(e->write_misses, e->misses) >= 90 &&
+	       half(e, e->capacity) && passes(e) >= 2;
+}
+
+static void advise_cleared(const struct nm_evidence *e, FILE *out)
+{
+	fprintf(out, "%s sets all of its ", fills(e->inner) ? e->inner : e->function);
+	nm_advise_bytes(in_use(e), out);
+	fprintf(
+	    out,
+	    " about %.0f times, and that costs these misses each time: if little of it is used in between, clear "
+	    "only that (keep a list of it), or nothing: mark entries with the number of the round, and take those "
+	    "of another round for empty",
+	    passes(e));
+}
+
+/* Of two passes, one finds what the other has loaded. */
+static double saves_one_pass(const struct nm_evidence *e)
+{
+	(void)e;
+	return 0.5;
+}
+
 static int write_stream(const struct nm_evidence *e)
 {
 	return e->loads > 0 && percent(e->write_misses, e->misses) >= 90 &&
@@ -71,17 +110,29 @@ static void advise_too_large(const struct nm_evidence *e, FILE *out)
 		fputs(in_use(e) < e->bytes ? " that are used in " : " in ", out);
 		nm_advise_bytes(e->level_size, out);
 	}
-	if (is_collection(e))
+	if (is_collection(e)) {
 		fprintf(out,
 			", %" PRId64 " blocks of %" PRId64
 			" bytes on average: make them fewer or smaller, or visit "
 			"them in an order that comes back to the same ones sooner",
 			e->blocks, mean_block(e));
-	else
-		fputs(": work in blocks (tiles) that fit the cache", out);
-	if (!is_collection(e) && e->other_line && 2 * e->other_loads >= e->loads)
-		fprintf(out, ", or join it with the loop at line %" PRId64 " of %s, which passes over it too",
-			e->other_line, e->other_function ? e->other_function : "another function");
+		return;
+	}
+	if (e->other_line && 2 * e->other_loads >= e->loads)
+		fprintf(out, ", and line %" PRId64 " of %s loads %.0f %% as much of it", e->other_line,
+			e->other_function ? e->other_function : "another function",
+			percent(e->other_loads, e->loads));
+	if (e->walked && half(e, e->foreseen) && passes(e) >= 2) {
+		fprintf(
+		    out,
+		    ": it is passed over in order about %.0f times: make its elements smaller, or, where one pass "
+		    "does not need the end of another, do them together in blocks (tiles) that fit the cache",
+		    passes(e));
+	} else {
+		fputs(
+		    ": nearmiss evictions shows which lines of code do, nearmiss curve which cache would hold it",
+		    out);
+	}
 }
 
 static int pushed_out(const struct nm_evidence *e) { return half(e, e->capacity) && has_rival(e); }
@@ -102,7 +153,7 @@ static void advise_capacity(const struct nm_evidence *e, FILE *out)
 {
 	fprintf(out,
 		"%.0f %% of the loads bring back lines that did not stay because too much else came between: "
-		"work in blocks that fit the cache",
+		"nearmiss report pairs shows which objects they are, nearmiss evictions what pushes them out",
 		percent(e->capacity, e->loads));
 }
 
@@ -141,8 +192,9 @@ static void advise_mixed(const struct nm_evidence *e, FILE *out)
 }
 
 const struct nm_rule nm_rules_of_stays[] = {
+    {"cleared", cleared, advise_cleared, .saves = saves_most},
     {"write stream", write_stream, advise_write_stream, .saves = saves_most},
-    {"passes twice", passes_twice, advise_passes_twice, .saves = saves_most},
+    {"passes twice", passes_twice, advise_passes_twice, .saves = saves_one_pass},
     {"too large", too_large, advise_too_large, .saves = saves_capacity, .at_most = 1},
     {"pushed out", pushed_out, advise_pushed_out, .saves = saves_capacity, .at_most = 1},
     {"does not stay", capacity, advise_capacity, .saves = saves_capacity, .at_most = 1},

@@ -146,6 +146,7 @@ int nm_verdict_make(struct nm_profile *profile, const struct nm_selection *selec
 	if (!status)
 		status = read_waits(profile, selection, &waits, &v.level, err);
 	v.known = count > 0;
+	v.cycles = v.known && v.foresees ? sum(&waits, 1) + instructions * per_instruction : 0;
 	v.share = share(sum(&waits, 1), instructions, per_instruction);
 	v.low = share(sum(&waits, 0.5), instructions, per_slow_instruction);
 	v.high = share(sum(&waits, 2), instructions, per_fast_instruction);

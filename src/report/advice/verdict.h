@@ -13,6 +13,7 @@ struct nm_verdict {
 	int known;    /* there are instructions to compare with */
 	int foresees; /* else nothing is foreseen or overlaps, and `high` alone is known */
 	double share, low, high;
+	double cycles;     /* of the run, estimated; 0: not known */
 	const char *level; /* whose misses cost most */
 	double covered;    /* percent of the cycles that the rows shown have */
 	int64_t threads;   /* of the process with most of them */

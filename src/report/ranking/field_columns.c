@@ -29,6 +29,9 @@ static const struct nm_ranked_column object_columns[] = {
     {{.name = "hot_structure", .title = "hot structure", .kind = NM_COLUMN_NUMBER, .hidden = 1},
      "h.hot_structure"},
     {{.name = "hot_bytes", .title = "hot bytes", .kind = NM_COLUMN_NUMBER, .hidden = 1}, "h.hot_bytes"},
+    {{.name = "member_bytes", .title = "member bytes", .kind = NM_COLUMN_NUMBER, .hidden = 1},
+     "h.member_bytes"},
+    {{.name = "packed", .title = "packed", .kind = NM_COLUMN_NUMBER, .hidden = 1}, "h.packed"},
     {{.name = "cold_fields", .title = "cold fields", .kind = NM_COLUMN_TEXT, .hidden = 1}, "h.cold_fields"},
     {{.name = "cold_bytes", .title = "cold bytes", .kind = NM_COLUMN_NUMBER, .hidden = 1}, "h.cold_bytes"},
     {{.name = "cold_used", .title = "cold used %", .kind = NM_COLUMN_REAL, .decimals = 1, .hidden = 1},
@@ -113,6 +116,8 @@ void nm_structure_expression(const char *among, int types, FILE *sql)
 	      "h6.fields AS hot_fields, h6.types AS hot_types, "
 	      "sum(h2.bytes) FILTER (WHERE h2.hot) AS hot_bytes, "
 	      "(sum(h2.bytes) FILTER (WHERE h2.hot) + h6.alignment - 1) & -h6.alignment AS hot_structure, "
+	      "sum(h2.bytes) AS member_bytes, "
+	      "(sum(h2.bytes) + max(h2.alignment) - 1) & -max(h2.alignment) AS packed, "
 	      "group_concat(h2.field, ', ') FILTER (WHERE h2.cold) AS cold_fields, "
 	      "sum(h2.bytes) FILTER (WHERE h2.cold) AS cold_bytes, "
 	      "100.0 * sum(h2.used) FILTER (WHERE h2.cold) / nullif(sum(h2.stays) FILTER (WHERE h2.cold), 0) "
