@@ -216,7 +216,7 @@ void nm_engine_free(struct nm_engine *e)
 	free(e);
 }
 
-uint64_t nm_engine_references(const struct nm_engine *e) { return e->executor.builder.references; }
+uint64_t nm_engine_references(const struct nm_engine *e) { return nm_executor_references(&e->executor); }
 
 struct nm_engine *nm_engine_take_child(struct nm_engine *e, uint32_t *ret_ordinal)
 {

@@ -107,6 +107,7 @@ int nm_engine_finish(struct nm_engine *e, struct nm_result *ret_result, struct n
 	if (status)
 		return status;
 	status = nm_engine_drain_threads(e);
+	nm_executor_count_runs(&e->executor);
 	nm_resolver_credit_members(&e->executor.resolver);
 	if (!status) /* while the models may still be at work */
 		status = nm_engine_name_objects(e, &result, &objects);

@@ -1,10 +1,12 @@
 /* SPDX-License-Identifier: MIT
  *
- * batches.c - appends references to the batch, counts them by attribution key, and submits full batches.
+ * batches.c - appends references to the batch, counts them, and submits full batches.
  */
 #include <assert.h>
 
 #include "executor.h"
+
+enum { NM_BATCHES_COUNTED = UINT32_MAX / NM_BATCH / 2 /* after so many, runs are counted */ };
 
 int nm_executor_append(struct nm_executor *x, struct nm_ref ref, uint32_t access_site)
 {
@@ -18,24 +20,25 @@ int nm_executor_append(struct nm_executor *x, struct nm_ref ref, uint32_t access
 	b->bursts.access[b->count] = access_site;
 	b->bursts.frame_end[b->count] = x->running.window.low + x->running.window.own;
 	b->refs[b->count++] = ref;
+	x->attrs->references[ref.attr].count[ref.kind == NM_REF_WRITE] += ref.weight;
+	b->references += ref.kind == NM_REF_FETCH ? 0 : ref.weight;
 	return 0;
 }
 
-/* Counts the batch's references: members of coalesced accesses are counted at the end
- * (nm_resolver_credit_members). */
-static void count_references(struct nm_executor *x)
+uint64_t nm_executor_references(const struct nm_executor *x)
 {
-	struct nm_attr_references *const of = x->attrs->references;
-	uint64_t data = 0;
+	uint64_t references = x->builder.references;
 
-	for (const struct nm_ref *r = x->builder.refs, *end = r + x->builder.count; r != end; r++) {
-		if (nm_ref_is_coalesced(r))
-			nm_coalesced_at(x->resolver.coalesced, r->attr)->count++;
-		else
-			of[r->attr].count[r->kind == NM_REF_WRITE] += r->weight;
-		data += r->kind == NM_REF_FETCH ? 0 : r->weight;
-	}
-	x->builder.references += data;
+	for (size_t i = 0; i < x->decoder.tables.count; i++)
+		references +=
+		    (uint64_t)x->decoder.tables.at[i].decoded->runs * x->decoder.tables.at[i].accesses;
+	return references;
+}
+
+void nm_executor_count_runs(struct nm_executor *x)
+{
+	x->builder.references = nm_executor_references(x);
+	nm_resolver_count_runs(&x->resolver);
 }
 
 int nm_executor_flush(struct nm_executor *x)
@@ -51,7 +54,8 @@ int nm_executor_flush(struct nm_executor *x)
 
 	if ((!batch.count && !batch.sync_count) || status)
 		return status;
-	count_references(x);
+	if (!(++b->submitted % NM_BATCHES_COUNTED))
+		nm_executor_count_runs(x);
 	if (x->calls && nm_calls_translate(x->calls, b->refs, b->count))
 		return NM_ENOMEM;
 	b->count = b->sync_count = 0;

@@ -58,6 +58,7 @@ struct nm_access_site {
 	    grouped : 1,    /* it is a coalesced access */
 	    cached : 1;     /* scratch, while range holders are cleaned: one was seen */
 	uint16_t access;
+	uint32_t counted; /* runs of its block whose references are counted (nm_resolver_count_runs) */
 };
 
 /* An entry of a heap block's list of the access sites that keep its range; block 0: it is in the list of free
@@ -127,6 +128,7 @@ struct nm_decoded_block {
 	uint32_t first_access_site; /* of its accesses, which are consecutive in the decoder's list */
 	uint32_t stack_object;      /* the frame of the block's function; may be none if it has no accesses */
 	uint32_t tables;            /* index of the cold part in the decoder's list */
+	uint32_t runs;              /* whole executions with a header that are not counted yet */
 	uint64_t call_pc : 48;      /* last instruction: the call, if end is CALL */
 	uint64_t more : 16;         /* accesses beyond one for each address word */
 	struct nm_cache_entries entries[];

@@ -85,27 +85,33 @@ static void note_accesses(struct nm_executor *x, const struct nm_ref *out,
 	}
 }
 
-/* Makes the references of up to NM_ENTRIES accesses, from access `at` on. */
-ALWAYS int serve(struct nm_executor *x, struct nm_ref *out, struct nm_decoded_block *decoded, size_t at,
+/* Makes the references of a block with at most NM_ENTRIES accesses. */
+ALWAYS int serve(struct nm_executor *x, struct nm_ref *out, struct nm_decoded_block *decoded,
 		 const uint64_t *addresses, size_t n, int tight)
 {
-	const unsigned open = nm_look_up(&decoded->entries[at / NM_ENTRIES], addresses + at, (unsigned)n,
-					 tight, &x->running.window, out + at);
+	const unsigned open =
+	    nm_look_up(decoded->entries, addresses, (unsigned)n, tight, &x->running.window, out);
 
-	return __builtin_expect(open, 0) ? defer(x, out + at, decoded, at, addresses + at, open) : 0;
+	return __builtin_expect(open, 0) ? defer(x, out, decoded, 0, addresses, open) : 0;
 }
 
-/* The same for a block with more accesses. */
+/* The same for a block with more. All are looked up before any is resolved, which may turn other entries of the
+ * block: its run is counted under the keys that they have now (nm_resolver_count). */
 static __attribute__((noinline)) int serve_many(struct nm_executor *x, struct nm_ref *out,
 						struct nm_decoded_block *decoded, const uint64_t *addresses,
 						size_t n)
 {
-	size_t at = 0;
+	uint8_t open[NM_BATCH / NM_ENTRIES + 1];
+	int status = 0;
 
-	for (; n - at > NM_ENTRIES; at += NM_ENTRIES)
-		if (serve(x, out, decoded, at, addresses, NM_ENTRIES, 0))
-			return NM_ENOMEM;
-	return serve(x, out, decoded, at, addresses, n - at, 1);
+	for (size_t at = 0; at < n; at += NM_ENTRIES)
+		open[at / NM_ENTRIES] = (uint8_t)nm_look_up(
+		    &decoded->entries[at / NM_ENTRIES], addresses + at,
+		    (unsigned)(n - at < NM_ENTRIES ? n - at : NM_ENTRIES), 1, &x->running.window, out + at);
+	for (size_t at = 0; at < n && !status; at += NM_ENTRIES)
+		if (open[at / NM_ENTRIES])
+			status = defer(x, out + at, decoded, at, addresses + at, open[at / NM_ENTRIES]);
+	return status;
 }
 
 /* The call or return that ends a block. */
@@ -125,8 +131,9 @@ ALWAYS int execute(struct nm_executor *x, struct nm_ref *out, struct nm_decoded_
 	if (manner.sampled)
 		note_accesses(x, out, decoded, n);
 	x->clock += decoded->instructions;
+	decoded->runs++;
 	if (__builtin_expect(n - 1 < NM_ENTRIES, 1))
-		status = serve(x, out, decoded, 0, header + 1, n, manner.tight);
+		status = serve(x, out, decoded, header + 1, n, manner.tight);
 	else if (n)
 		status = serve_many(x, out, decoded, header + 1, n);
 	if (decoded->end != NM_WIRE_JUMP && !status)

@@ -125,6 +125,10 @@ static inline int nm_executor_resolve_pending(struct nm_executor *x)
  * NM_ENOMEM. */
 int nm_executor_append(struct nm_executor *executor, struct nm_ref ref, uint32_t access_site);
 
+/* batches.c: loads and stores so far; counts them by attribution key, which is due at the end. */
+uint64_t nm_executor_references(const struct nm_executor *executor);
+void nm_executor_count_runs(struct nm_executor *executor);
+
 /* batches.c: resolves all pending references and submits the batch, unless it is empty. 0 or an error code. */
 int nm_executor_flush(struct nm_executor *executor);
 

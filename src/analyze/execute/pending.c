@@ -39,20 +39,24 @@ static int defer_one(struct nm_executor *x, const struct nm_decoded_block *decod
 	const struct nm_stack_window *window = &x->running.window;
 	struct nm_ref *ref = &x->builder.refs[index];
 	uint64_t depth = ref->address - window->low;
-	uint32_t object = 0;
+	uint32_t object = 0, attr;
 
 	if (depth >= window->own && depth < window->length)
 		object = stack_owner(x, access_site, ref->address);
 	if (object || (depth >= window->length && depth < -(uint64_t)NM_BELOW && !decoded->fills)) {
-		ref->attr = object;
+		if (object) {
+			nm_resolver_recount(&x->resolver, ref, 0);
+			ref->attr = object;
+		}
 		x->pending[x->pending_count++] =
 		    (uint64_t)access_site << 32 | (object ? NM_KNOWN : 0) | index;
 		return 0;
 	}
 	if (nm_executor_resolve_pending(x))
 		return NM_ENOMEM;
-	ref->attr = nm_resolver_find(&x->resolver, decoded, access_site, ref->address);
-	return ref->attr ? 0 : NM_ENOMEM;
+	attr = nm_resolver_find(&x->resolver, decoded, access_site, ref->address);
+	nm_resolver_recount(&x->resolver, ref, attr);
+	return attr ? 0 : NM_ENOMEM;
 }
 
 int nm_executor_defer(struct nm_executor *x, const struct nm_decoded_block *decoded, size_t at,

@@ -63,12 +63,31 @@ void nm_resolver_forget_ranges(struct nm_resolver *r)
 		forget_range(r, i);
 }
 
+/* Counts the references that the entry has made since it was last counted, under the key that it has. */
+static void count_runs(struct nm_resolver *r, struct nm_access_site *o)
+{
+	if (o->access + 1 < o->decoded->words)
+		nm_resolver_count(r, nm_entry_of(o, word), o->decoded->runs - o->counted);
+	o->counted = o->decoded->runs;
+}
+
+void nm_resolver_count_runs(struct nm_resolver *r)
+{
+	for (size_t i = 0; i < r->decoder->access_sites.count; i++) {
+		count_runs(r, &r->decoder->access_sites.at[i]);
+		r->decoder->access_sites.at[i].counted = 0;
+	}
+	for (size_t i = 0; i < r->decoder->tables.count; i++)
+		r->decoder->tables.at[i].decoded->runs = 0;
+}
+
 /* Sets the attribution key that the entry serves. Returns the bytes of a coalesced access beyond its
  * first. */
-static uint64_t turn(struct nm_access_site *o, uint32_t attr)
+static uint64_t turn(struct nm_resolver *r, struct nm_access_site *o, uint32_t attr)
 {
 	uint64_t *word = &nm_entry_of(o, word);
 
+	count_runs(r, o);
 	*word = *word >> 32 << 32 | attr;
 	return nm_word_is_coalesced(*word) ? nm_word_size(*word) - 1u : 0;
 }
@@ -80,9 +99,10 @@ static uint64_t fixed_length(uint64_t length, uint64_t excess)
 
 /* The entry turns to a part of the running function's frame. Distances fall as addresses rise, so it is the
  * last byte of a group that is nearest to the frame's end. */
-static void hold_frame(struct nm_access_site *o, const struct nm_frame_part *part, uint32_t attr)
+static void hold_frame(struct nm_resolver *r, struct nm_access_site *o, const struct nm_frame_part *part,
+		       uint32_t attr)
 {
-	const uint64_t excess = turn(o, attr);
+	const uint64_t excess = turn(r, o, attr);
 
 	nm_entry_of(o, low) = part->low + excess;
 	nm_entry_of(o, length) = part->end == UINT64_MAX ? NM_TO_STACK_END + NM_SPARE - excess - part->low
@@ -90,9 +110,10 @@ static void hold_frame(struct nm_access_site *o, const struct nm_frame_part *par
 }
 
 /* Sets the entry to a range. */
-static void hold_range(struct nm_access_site *o, uint64_t low, uint64_t length, uint32_t attr)
+static void hold_range(struct nm_resolver *r, struct nm_access_site *o, uint64_t low, uint64_t length,
+		       uint32_t attr)
 {
-	const uint64_t excess = turn(o, attr);
+	const uint64_t excess = turn(r, o, attr);
 
 	nm_entry_of(o, low) = NM_BIAS + low;
 	nm_entry_of(o, length) = fixed_length(length, excess);
@@ -107,7 +128,7 @@ static int keep_mapping(struct nm_resolver *r, uint32_t access_site, const struc
 	if (!o->listed && nm_vec_push(&r->listed, access_site))
 		return NM_ENOMEM;
 	o->listed = 1;
-	hold_range(o, location->low, location->end - location->low, attr);
+	hold_range(r, o, location->low, location->end - location->low, attr);
 	return 0;
 }
 
@@ -173,7 +194,7 @@ static int keep_block(struct nm_resolver *r, uint32_t access_site, uint32_t id, 
 		return NM_ENOMEM;
 	r->range_holders.at[c] = (struct nm_range_holder){access_site, block->range_holders, id};
 	block->range_holders = c;
-	hold_range(&r->decoder->access_sites.at[access_site], block->address, block->size, attr);
+	hold_range(r, &r->decoder->access_sites.at[access_site], block->address, block->size, attr);
 	return 0;
 }
 
@@ -443,7 +464,7 @@ static uint32_t find_in_own_frame(struct nm_resolver *r, const struct nm_decoded
 		return find_keys_apart(r, decoded, access_site, address);
 	attr = find_key(r, access_site, part.object);
 	if (attr)
-		hold_frame(&r->decoder->access_sites.at[access_site], &part, attr);
+		hold_frame(r, &r->decoder->access_sites.at[access_site], &part, attr);
 	return attr;
 }
 
@@ -499,11 +520,14 @@ int nm_resolver_find_all(struct nm_resolver *r, struct nm_ref *refs, const uint6
 	for (size_t i = 0; i < count; i++) {
 		const uint32_t index = (uint32_t)pending[i], access_site = (uint32_t)(pending[i] >> 32);
 		struct nm_ref *ref = &refs[index & (NM_KNOWN - 1)];
+		const uint32_t attr = index & NM_KNOWN ? find_key(r, access_site, ref->attr)
+						       : resolve_late(r, access_site, ref->address, plain);
 
-		ref->attr = index & NM_KNOWN ? find_key(r, access_site, ref->attr)
-					     : resolve_late(r, access_site, ref->address, plain);
-		if (!ref->attr)
+		if (!attr)
 			return NM_ENOMEM;
+		if (index & NM_KNOWN)
+			ref->attr = 0;
+		nm_resolver_recount(r, ref, attr);
 	}
 	return 0;
 }

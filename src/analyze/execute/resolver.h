@@ -8,6 +8,7 @@
 
 #include <stddef.h>
 #include <stdint.h>
+#include <string.h>
 
 #include "attribution.h"
 #include "coalesced.h"
@@ -85,6 +86,38 @@ uint32_t nm_resolver_attribute(struct nm_resolver *resolver, uint32_t access_sit
 uint32_t nm_resolver_coalesced(struct nm_resolver *resolver, uint32_t access_site, uint32_t object);
 uint32_t nm_resolver_mixed_coalesced(struct nm_resolver *resolver, uint32_t access_site,
 				     const uint32_t *objects);
+
+/* References are counted by attribution key, coalesced ones by their number. The references of whole blocks follow
+ * from how often each ran (`runs`) and from the key that its entries had meanwhile: they are counted when the key of an
+ * entry changes, and at the end. What an entry does not serve is counted under its key nevertheless, and counted anew
+ * when its own key is found. */
+
+/* Counts `times` references with a word (decoded_block.h); one may be uncounted by UINT64_MAX times. */
+static inline void nm_resolver_count(struct nm_resolver *r, uint64_t word, uint64_t times)
+{
+	const uint32_t attr = (uint32_t)word;
+
+	if (!nm_word_is_coalesced(word))
+		r->attrs->references[attr].count[nm_word_kind(word) == NM_REF_WRITE] += times;
+	else if (attr)
+		nm_coalesced_at(r->coalesced, attr)->count += times;
+}
+
+/* A reference gets its key, after it was counted under the one that it has. */
+static inline void nm_resolver_recount(struct nm_resolver *r, struct nm_ref *ref, uint32_t attr)
+{
+	uint64_t word;
+
+	memcpy(&word, &ref->attr, sizeof word);
+	if ((uint32_t)word == attr)
+		return;
+	nm_resolver_count(r, word, UINT64_MAX);
+	nm_resolver_count(r, word >> 32 << 32 | attr, 1);
+	ref->attr = attr;
+}
+
+/* Counts all runs, which are 0 then. Call before 2^32 references have been made since. */
+void nm_resolver_count_runs(struct nm_resolver *resolver);
 
 /* At the end: credits the members of coalesced accesses with their counts. */
 void nm_resolver_credit_members(struct nm_resolver *resolver);
