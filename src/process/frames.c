@@ -57,8 +57,8 @@ struct nm_frame_place nm_stack_owner(const struct nm_stack *s, uint64_t address)
 			low = mid + 1;
 	}
 	if (!low || low == s->frames.count)
-		return (struct nm_frame_place){0, 0};
-	return (struct nm_frame_place){frames[low].caller, frames[low - 1].slot + 8};
+		return (struct nm_frame_place){0};
+	return (struct nm_frame_place){frames[low].caller, frames[low].slot, frames[low - 1].slot + 8};
 }
 
 struct nm_frame_place nm_frames_owner(const struct nm_frames *frames, uint64_t address)
@@ -66,5 +66,5 @@ struct nm_frame_place nm_frames_owner(const struct nm_frames *frames, uint64_t a
 	for (size_t i = 0; i < frames->stacks.count; i++)
 		if (nm_stack_holds(&frames->stacks.at[i], address))
 			return nm_stack_owner(&frames->stacks.at[i], address);
-	return (struct nm_frame_place){0, 0};
+	return (struct nm_frame_place){0};
 }

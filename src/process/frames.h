@@ -121,10 +121,10 @@ static inline uint64_t nm_stack_pc(const struct nm_stack *s, uint64_t slot, uint
 	return pc;
 }
 
-/* A function's frame: its stack object, and where the caller's frame begins. */
+/* A function's frame: its stack object, where it begins, and where the caller's frame begins. */
 struct nm_frame_place {
 	uint32_t object; /* 0: none */
-	uint64_t end;
+	uint64_t slot, end;
 };
 
 /* The frame that holds an address at or above the top slot of any of the thread's stacks; none if it lies

@@ -40,6 +40,7 @@ void nm_executor_free_code(struct nm_executor *x)
 	nm_vec_free(&x->decoder.access_instructions);
 	nm_vec_free(&x->decoder.access_chases);
 	nm_vec_free(&x->resolver.listed);
+	nm_vec_free(&x->resolver.framed);
 	nm_vec_free(&x->resolver.range_holders);
 	nm_vec_free(&x->decoder.definitions);
 	nm_definition_store_release(x->decoder.definition_store);
@@ -66,6 +67,7 @@ void nm_executor_run_thread(struct nm_executor *x)
 {
 	struct nm_stack *s = nm_frames_stack(&x->running.thread->frames);
 
+	nm_resolver_forget_frames(&x->resolver);
 	x->running.stack = s;
 	x->running.window = (struct nm_stack_window){.low = s->low, .length = s->end - s->low};
 	nm_stack_window_own(&x->running.window, nm_stack_top(s));
@@ -129,6 +131,8 @@ int nm_executor_change_any_frame(struct nm_executor *x, const struct nm_decoded_
 	if ((slot - x->running.window.low >= x->running.window.length && nm_executor_switch_stack(x, slot)) ||
 	    nm_vec_reserve(&x->running.stack->frames, 1))
 		return NM_ENOMEM;
+	if (slot >= x->running.kept_frames)
+		nm_resolver_forget_frames(&x->resolver);
 	nm_executor_put_frame(x, decoded, slot);
 	return 0;
 }

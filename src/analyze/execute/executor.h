@@ -150,7 +150,7 @@ static inline void nm_executor_put_frame(struct nm_executor *x, const struct nm_
 	}
 }
 
-/* The same anywhere; the first is the slow path. */
+/* The same anywhere, and of frames whose ranges are kept; the first is the slow path. */
 int nm_executor_change_any_frame(struct nm_executor *executor, const struct nm_decoded_block *decoded,
 				 uint64_t slot);
 static inline int nm_executor_change_frame(struct nm_executor *x, const struct nm_decoded_block *decoded,
@@ -159,6 +159,7 @@ static inline int nm_executor_change_frame(struct nm_executor *x, const struct n
 	const struct nm_running *running = &x->running;
 
 	if (__builtin_expect(slot - running->window.low >= running->window.length ||
+				 slot >= running->kept_frames ||
 				 running->stack->frames.count == running->stack->frames.room,
 			     0))
 		return nm_executor_change_any_frame(x, decoded, slot);

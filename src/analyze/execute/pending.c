@@ -11,12 +11,13 @@
 
 /* The object in a frame of the running stack that an access, or all members of a coalesced one, is to; 0:
  * that is not known, or there are several. */
-static uint32_t stack_owner(const struct nm_executor *x, uint32_t access_site, uint64_t address)
+static uint32_t stack_owner(const struct nm_executor *x, uint32_t access_site, uint64_t address,
+			    struct nm_frame_place frame)
 {
 	const struct nm_access_site *o = &x->decoder.access_sites.at[access_site];
 	const struct nm_decoded_tables *t = &x->decoder.tables.at[o->decoded->tables];
 	const struct nm_stack *stack = x->running.stack;
-	uint32_t object = nm_space_object_in_frame(x->space, nm_stack_owner(stack, address), address);
+	uint32_t object = nm_space_object_in_frame(x->space, frame, address);
 	struct nm_access_range s;
 
 	if (!nm_word_is_coalesced(nm_entry_of(o, word)))
@@ -41,8 +42,13 @@ static int defer_one(struct nm_executor *x, const struct nm_decoded_block *decod
 	uint64_t depth = ref->address - window->low;
 	uint32_t object = 0, attr;
 
-	if (depth >= window->own && depth < window->length)
-		object = stack_owner(x, access_site, ref->address);
+	if (depth >= window->own && depth < window->length) {
+		const struct nm_frame_place frame = nm_stack_owner(x->running.stack, ref->address);
+
+		object = stack_owner(x, access_site, ref->address, frame);
+		if (object && nm_resolver_keep_frame(&x->resolver, access_site, ref->address, frame))
+			return NM_ENOMEM;
+	}
 	if (object || (depth >= window->length && depth < -(uint64_t)NM_BELOW && !decoded->fills)) {
 		if (object) {
 			nm_resolver_recount(&x->resolver, ref, 0);

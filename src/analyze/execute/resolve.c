@@ -42,6 +42,16 @@ void nm_resolver_forget_mappings(struct nm_resolver *r)
 	nm_space_forget(r->space);
 }
 
+void nm_resolver_forget_frames(struct nm_resolver *r)
+{
+	for (size_t i = 0; i < r->framed.count; i++) {
+		forget_range(r, r->framed.at[i]);
+		r->decoder->access_sites.at[r->framed.at[i]].framed = 0;
+	}
+	r->framed.count = 0;
+	r->running->kept_frames = UINT64_MAX;
+}
+
 void nm_resolver_forget_released_blocks(struct nm_resolver *r)
 {
 	for (size_t i = 0; i < r->space->heap.released_holders.count; i++)
@@ -198,17 +208,45 @@ static int keep_block(struct nm_resolver *r, uint32_t access_site, uint32_t id, 
 	return 0;
 }
 
-/* Counts consecutive accesses to a heap block, and keeps its range after enough of them. */
-static inline int visit(struct nm_resolver *r, uint32_t access_site, uint32_t block, uint32_t attr)
+/* Counts consecutive accesses to a heap block or frame: 1 after enough of them to keep its range. */
+static inline int has_visited(struct nm_access_site *o, uint32_t block)
 {
-	struct nm_access_site *o = &r->decoder->access_sites.at[access_site];
-
 	o->again = o->block == block ? (uint8_t)(o->again + 1) : 0;
 	o->block = block;
 	if (__builtin_expect(o->again < VISITS_TO_KEEP, 1))
 		return 0;
 	o->again = 0;
-	return keep_block(r, access_site, block, attr);
+	return 1;
+}
+
+static inline int visit(struct nm_resolver *r, uint32_t access_site, uint32_t block, uint32_t attr)
+{
+	return has_visited(&r->decoder->access_sites.at[access_site], block)
+		   ? keep_block(r, access_site, block, attr)
+		   : 0;
+}
+
+/* Whose the slots at both ends of a frame are depends on which function runs: they are left out. */
+int nm_resolver_keep_frame(struct nm_resolver *r, uint32_t access_site, uint64_t address,
+			   struct nm_frame_place frame)
+{
+	struct nm_access_site *o = &r->decoder->access_sites.at[access_site];
+	const struct nm_frame_part part =
+	    nm_space_frame_part(r->space, frame.object, frame.end - 1 - address);
+	uint64_t low = frame.slot + 8, end = frame.end - (part.low > 8 ? part.low : 8);
+
+	if (part.end < frame.end - low)
+		low = frame.end - part.end;
+	if (address < low || address >= end || !has_visited(o, NM_OWNER_LARGE | part.object) ||
+	    o->object != part.object || !o->attr)
+		return 0;
+	if (!o->framed && nm_vec_push(&r->framed, access_site))
+		return NM_ENOMEM;
+	o->framed = 1;
+	if (frame.slot < r->running->kept_frames)
+		r->running->kept_frames = frame.slot;
+	hold_range(r, o, low, end - low, o->attr);
+	return 0;
 }
 
 /* Keeps the location's range, if it is valid for long enough. */
@@ -279,7 +317,7 @@ static int find_unreported_block(struct nm_resolver *r, const struct nm_decoded_
 /* What another thread's frame has at the address, or 0. */
 static uint32_t find_foreign_frame(const struct nm_resolver *r, uint64_t address)
 {
-	struct nm_frame_place owner = {0, 0};
+	struct nm_frame_place owner = {0};
 
 	for (size_t i = 0; i < r->threads->count && !owner.object; i++)
 		owner = nm_frames_owner(&r->threads->at[i]->frames, address);
@@ -403,11 +441,12 @@ static int find_any(struct nm_resolver *r, const struct nm_decoded_block *decode
 		    uint32_t *ret_object)
 {
 	const struct nm_stack_window *window = &r->running->window;
-	struct nm_frame_place frame = {0, 0};
+	struct nm_frame_place frame = {0};
 	struct nm_location location;
 
 	if (decoded && address - window->low < window->own)
-		frame = (struct nm_frame_place){decoded->stack_object, window->low + window->own};
+		frame =
+		    (struct nm_frame_place){decoded->stack_object, window->low, window->low + window->own};
 	else if (decoded && nm_stack_holds(r->running->stack, address))
 		frame = nm_stack_owner(r->running->stack, address);
 	*ret_object = nm_space_object_in_frame(r->space, frame, address);

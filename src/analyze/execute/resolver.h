@@ -40,14 +40,15 @@ struct nm_resolver {
 	struct nm_attributions *attrs;
 	struct nm_space *space;
 	struct nm_contexts *contexts;
-	const struct nm_running *running;
+	struct nm_running *running;
 	const struct nm_threads *threads;
 	int heap_chains; /* heap blocks of different call chains are different objects */
 
 	struct nm_filling filling;
 
 	/* Ranges that entries keep. */
-	struct nm_vec(uint32_t) listed; /* access sites whose entries keep that of a mapping or variable */
+	struct nm_vec(uint32_t) listed; /* access sites whose entries keep that of a mapping or variable, */
+	struct nm_vec(uint32_t) framed; /* a part of a caller's frame */
 	struct nm_vec(struct nm_range_holder) range_holders; /* of heap blocks; [0] is none */
 	uint32_t free_holder;
 
@@ -74,9 +75,16 @@ int nm_resolver_find_all(struct nm_resolver *resolver, struct nm_ref *refs, cons
 /* The object at an address outside of the running function's frame, as of now. 0 or NM_ENOMEM. */
 int nm_resolver_object_at(struct nm_resolver *resolver, uint64_t address, uint32_t *ret_object);
 
-/* Empties entries whose range may no longer be valid: those of mappings; of released heap blocks; all. */
+/* An access to a caller's frame on the running stack: its entry keeps that part of the frame after repeated ones.
+ * 0 or NM_ENOMEM. */
+int nm_resolver_keep_frame(struct nm_resolver *resolver, uint32_t access_site, uint64_t address,
+			   struct nm_frame_place frame);
+
+/* Empties entries whose range may no longer be valid: those of mappings; of released heap blocks; of callers'
+ * frames; all. */
 void nm_resolver_forget_mappings(struct nm_resolver *resolver);
 void nm_resolver_forget_released_blocks(struct nm_resolver *resolver);
+void nm_resolver_forget_frames(struct nm_resolver *resolver);
 void nm_resolver_forget_ranges(struct nm_resolver *resolver);
 
 /* The attribution key of an access site in an object. 0: out of memory. */

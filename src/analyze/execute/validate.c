@@ -4,6 +4,13 @@
  */
 #include "executor.h"
 
+/* What the running thread's frames have at an address; 0: nothing. */
+static uint32_t in_frame(const struct nm_executor *x, uint64_t address)
+{
+	return nm_space_object_in_frame(x->space, nm_frames_owner(&x->running.thread->frames, address),
+					address);
+}
+
 /* A look-up at both ends of a kept range finds its object. Variables of a module may overlap: then the one
  * that was found first is kept. */
 static int range_is_valid(struct nm_executor *x, uint64_t low, uint64_t length, uint32_t object)
@@ -11,6 +18,8 @@ static int range_is_valid(struct nm_executor *x, uint64_t low, uint64_t length, 
 	const enum nm_object_kind kind = x->space->objects.at[object].kind;
 	struct nm_location first, last;
 
+	if (length && (kind == NM_OBJECT_STACK || kind == NM_OBJECT_LOCAL))
+		return in_frame(x, low) == object && in_frame(x, low + length - 1) == object;
 	if (!length || kind == NM_OBJECT_GLOBAL || kind == NM_OBJECT_STATIC ||
 	    kind == NM_OBJECT_THREAD_LOCAL || kind == NM_OBJECT_LIBRARY_DATA)
 		return 1;
