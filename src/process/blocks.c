@@ -391,14 +391,31 @@ int nm_blocks_find(const struct nm_blocks *blocks, uint64_t address, struct nm_b
 	return 1;
 }
 
+/* Whether a granule is full of a block that goes on in the next one, which is not shared either. */
+static int goes_on(const uint16_t *granule)
+{
+	return granule[1] && !(granule[0] & NM_GRANULE_SHARED) &&
+	       !(granule[1] & (NM_GRANULE_SHARED | NM_GRANULE_BEGINS)) &&
+	       last_of(granule[0]) == GRANULE_SIZE - 1;
+}
+
 int nm_blocks_hold(const struct nm_blocks *blocks, uint64_t address, uint64_t bytes)
 {
 	const uint32_t owner = nm_blocks_owner(blocks, address);
 	const struct nm_large_block *large = &blocks->large.at[owner & ~NM_OWNER_LARGE];
+	const uint64_t last = address + bytes - 1;
+	const uint16_t *granule, *of_last;
 
-	if (owner & NM_OWNER_LARGE)
-		return address + bytes <= large->address + large->size;
-	return owner && end_of(blocks, address, address + bytes) >= address + bytes;
+	if (!owner || owner & NM_OWNER_LARGE)
+		return owner && last < large->address + large->size;
+	granule = &page_of(blocks, address)->granules[granule_of(address)];
+	of_last = granule + (last >> NM_GRANULE_BITS) - (address >> NM_GRANULE_BITS);
+	if (last >> NM_PAGE_BITS == address >> NM_PAGE_BITS) /* as nearly always */
+		while (granule != of_last && goes_on(granule))
+			granule++;
+	if (granule == of_last && !(*granule & NM_GRANULE_SHARED))
+		return byte_of(last) <= last_of(*granule);
+	return end_of(blocks, address, last + 1) > last;
 }
 
 static void remove_block(struct nm_blocks *blocks, const struct nm_block *b)

@@ -343,6 +343,33 @@ static void leave_stacks_out(const struct nm_resolver *r, uint64_t address, stru
 	}
 }
 
+/* Whether addresses can be looked up in the heap's blocks alone: the program has named no ranges,
+ * and no stack lies in the heap. */
+static inline int is_plain_heap(const struct nm_resolver *r)
+{
+	return !r->space->named.live && r->running->thread->frames.stacks.count <= 1;
+}
+
+static int is_anonymous(enum nm_object_kind kind)
+{
+	return kind == NM_OBJECT_ANONYMOUS || kind == NM_OBJECT_STACK || kind == NM_OBJECT_UNKNOWN;
+}
+
+/* What lies at an address, apart from frames. */
+static int find_place(struct nm_resolver *r, uint64_t address, struct nm_location *location)
+{
+	if (is_plain_heap(r) && !nm_blocks_owner(&r->space->heap, address) &&
+	    nm_space_recent(r->space, address, location))
+		return 0;
+	if (nm_space_find(r->space, address, location))
+		return NM_ENOMEM;
+	if (is_anonymous(r->space->objects.at[location->object].kind) &&
+	    (location->lasting || location->page))
+		leave_stacks_out(r, address, location);
+	nm_space_remember(r->space, address, location);
+	return 0;
+}
+
 /* The object at an address outside of the running function's frame. decoded: the block; may be NULL unless
  * its function copies or clears memory. */
 static int find_object(struct nm_resolver *r, const struct nm_decoded_block *decoded, uint64_t address,
@@ -355,29 +382,17 @@ static int find_object(struct nm_resolver *r, const struct nm_decoded_block *dec
 	*location = (struct nm_location){.object = nm_space_object_in_frame(r->space, frame, address)};
 	if (location->object)
 		return 0;
-	if (nm_space_find(r->space, address, location))
+	if (find_place(r, address, location))
 		return NM_ENOMEM;
 	kind = r->space->objects.at[location->object].kind;
-	if (kind == NM_OBJECT_ANONYMOUS || kind == NM_OBJECT_STACK || kind == NM_OBJECT_UNKNOWN) {
-		if (kind == NM_OBJECT_ANONYMOUS && decoded &&
-		    find_unreported_block(r, decoded, location->object == r->space->bookkeeping, &other))
-			return NM_ENOMEM;
-		if (!other)
-			other = find_foreign_frame(r, address);
-		if (other)
-			*location = (struct nm_location){.object = other};
-		else if (location->lasting || location->page)
-			leave_stacks_out(r, address, location);
-	}
-	nm_space_remember(r->space, address, location);
+	if (kind == NM_OBJECT_ANONYMOUS && decoded &&
+	    find_unreported_block(r, decoded, location->object == r->space->bookkeeping, &other))
+		return NM_ENOMEM;
+	if (!other && is_anonymous(kind))
+		other = find_foreign_frame(r, address);
+	if (other)
+		*location = (struct nm_location){.object = other};
 	return 0;
-}
-
-/* Whether pending references can be looked up in the heap's blocks alone: the program has named no ranges,
- * and no stack lies in the heap. */
-static inline int is_plain_heap(const struct nm_resolver *r)
-{
-	return !r->space->named.live && r->running->thread->frames.stacks.count <= 1;
 }
 
 /* The index of a large heap block; 0: the block is small. */
