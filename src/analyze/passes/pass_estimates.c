@@ -67,7 +67,7 @@ static struct nm_reuse_samples *samples_at(struct estimates *e, double rate)
 	for (; s < e->samplings + e->sampling_count; s++)
 		if (s->rate == rate)
 			return &s->samples;
-	*s = (struct sampling){.samples = {.slot = NM_SLOT}, .rate = rate};
+	*s = (struct sampling){.rate = rate};
 	s->sampler = nm_reuse_sampler_new(&s->samples, rate, NM_REUSE_ENOUGH, SEED);
 	e->sampling_count++;
 	return s->sampler ? &s->samples : NULL;
@@ -100,7 +100,6 @@ static int make(void **ret_self, const struct nm_pass_setup *setup, struct nm_er
 	if (e) {
 		e->coalesced = setup->coalesced;
 		e->shift = (unsigned)__builtin_ctz(level ? level->line : DEFAULT_LINE);
-		e->sent.slot = NM_SLOT;
 		e->top = UINT64_MAX;
 	}
 	for (unsigned i = 0; !status && i < options->estimate_count; i++) {

@@ -34,31 +34,40 @@ struct nm_reuse_sample {
 	int further, aside;
 };
 
-/* ---- reuse_samples.c: a list of samples, 20 bytes each, shared by all estimators that stand on them ---- */
-
-enum { NM_SLOT = 200000 /* references of a time slot, as paper 4 has it */ };
+/* ---- reuse_samples.c: a list of samples, shared by all estimators that stand on them ---- */
 
 struct nm_kept_sample {
-	uint32_t slot, starter, key;
-	uint16_t bin; /* of the distance; NM_BIN_COLD: none */
-	uint8_t further, aside;
+	uint64_t start, distance;
+	uint32_t starter, key;
 	float weight;
+	uint8_t further, aside;
 };
 
 struct nm_reuse_samples {
 	struct nm_kept_sample *at;
 	size_t count, room;
-	uint64_t slot; /* references of a slot, at least 1 */
-	uint64_t last; /* the last reference that a sample tells of */
-	int sorted;    /* by slot */
+	uint64_t references; /* of the run, as far as the samples tell; whoever knows more may set it */
 };
 
 /* In any order.  0 or NM_ENOMEM. */
 int nm_reuse_samples_add(struct nm_reuse_samples *samples, const struct nm_reuse_sample *sample);
-void nm_reuse_samples_sort(struct nm_reuse_samples *samples);
 /* How many samples of equal weights tell as much of the whole (Kish, Survey Sampling, 1965). */
 double nm_reuse_samples_effective(const struct nm_reuse_samples *samples);
 void nm_reuse_samples_free(struct nm_reuse_samples *samples);
+
+/* What chance does to a figure tells how it changes when a part of the samples is left out, drawn at random: the
+ * delete-a-group jackknife (Kott, Journal of Official Statistics 17, 2001). Weights change by less the more
+ * probable it was to draw a sample, and not at all where every reference was drawn. */
+enum { NM_REPLICATES = 16 };
+
+/* The replicate that leaves a sample out, from 1 on. */
+unsigned nm_replicate_without(const struct nm_kept_sample *sample);
+/* The part of its weight that a sample loses there. */
+double nm_replicate_loss(const struct nm_kept_sample *sample);
+/* Its weight in any replicate; replicate 0 has all samples. */
+double nm_replicate_weight(const struct nm_kept_sample *sample, unsigned replicate);
+/* The variance of a figure, from its changes in the replicates, from the first on. */
+double nm_replicate_variance(const double changes[NM_REPLICATES]);
 
 /* ---- estimators ---------------------------------------------------------------------------------- */
 
@@ -129,16 +138,23 @@ static inline uint32_t nm_group_of(const struct nm_groups *groups, uint32_t key)
 
 /* 97.5 % of a normal distribution lie below. */
 #define NM_NORMAL_975 1.96
+/* And of Student's distribution with NM_REPLICATES - 1 degrees of freedom. */
+#define NM_STUDENT_975 2.131
 
 /* The standard deviation of a model's error: a part of the misses that are not cold, and a miss ratio. */
 struct nm_model_error {
 	double part, least;
 };
 
+/* Of the whole, in which the errors of groups cancel, and of a group. */
+struct nm_model_errors {
+	struct nm_model_error whole, group;
+};
+
 /* Widens low and high by that error, within [0, 1]: errors add as their squares. */
 void nm_estimate_widen(struct nm_estimate *estimate, const struct nm_model_error *error);
 
-/* Sets low and high to the normal interval of this variance of the miss ratio, within [0, 1]; 0: the ratio
+/* Sets low and high to the interval of this variance of the miss ratio, known from as many parts as replicates, within [0, 1]; 0: the ratio
  * itself. */
 void nm_estimate_spread(struct nm_estimate *estimate, double variance);
 

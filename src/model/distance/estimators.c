@@ -20,7 +20,7 @@ const struct nm_estimator *nm_estimator_named(const char *name)
 
 void nm_estimate_spread(struct nm_estimate *e, double variance)
 {
-	const double half = NM_NORMAL_975 * sqrt(variance);
+	const double half = NM_STUDENT_975 * sqrt(variance);
 
 	e->low = fmax(0, e->miss_ratio - half);
 	e->high = fmin(1, e->miss_ratio + half);

@@ -276,6 +276,7 @@ int nm_reuse_sampler_finish(struct nm_reuse_sampler *s)
 							  .weight = w->limit,
 							  .further = w->further});
 	}
+	s->samples->references = s->reference;
 	if (!status)
 		thin(s);
 	for (size_t i = 0; i < s->samples->count; i++)

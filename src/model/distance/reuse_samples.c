@@ -3,40 +3,22 @@
  * reuse_samples.c - see estimator.h.
  */
 #include <assert.h>
+#include <math.h>
 #include <stdlib.h>
 
-#include "bins.h"
 #include "estimator.h"
+#include "map.h"
 #include "vector.h"
 
 int nm_reuse_samples_add(struct nm_reuse_samples *s, const struct nm_reuse_sample *sample)
 {
-	const uint64_t slot = (sample->start - 1) / s->slot;
-	const unsigned bin = sample->distance == NM_NO_REUSE ? NM_BIN_COLD : nm_bin_of(sample->distance);
 	const uint64_t last = sample->start + (sample->distance == NM_NO_REUSE ? 0 : sample->distance + 1);
 
-	assert(sample->start && slot <= UINT32_MAX && sample->weight >= 1);
-	s->sorted = 0;
-	s->last = last > s->last ? last : s->last;
-	return nm_vec_push(s, (struct nm_kept_sample){(uint32_t)slot, sample->starter, sample->key,
-						      (uint16_t)bin, sample->further != 0, sample->aside != 0,
-						      (float)sample->weight});
-}
-
-static int compare(const void *a, const void *b)
-{
-	const struct nm_kept_sample *x = a, *y = b;
-
-	if (x->slot != y->slot)
-		return x->slot > y->slot ? 1 : -1;
-	return (x->bin > y->bin) - (x->bin < y->bin);
-}
-
-void nm_reuse_samples_sort(struct nm_reuse_samples *s)
-{
-	if (!s->sorted && s->count)
-		qsort(s->at, s->count, sizeof *s->at, compare);
-	s->sorted = 1;
+	assert(sample->start && sample->weight >= 1);
+	s->references = last > s->references ? last : s->references;
+	return nm_vec_push(s, (struct nm_kept_sample){sample->start, sample->distance, sample->starter,
+						      sample->key, (float)sample->weight,
+						      sample->further != 0, sample->aside != 0});
 }
 
 double nm_reuse_samples_effective(const struct nm_reuse_samples *s)
@@ -53,5 +35,31 @@ double nm_reuse_samples_effective(const struct nm_reuse_samples *s)
 void nm_reuse_samples_free(struct nm_reuse_samples *s)
 {
 	nm_vec_free(s);
-	s->sorted = 0;
+	s->references = 0;
+}
+
+/* ---- replicates ---- */
+
+unsigned nm_replicate_without(const struct nm_kept_sample *at)
+{
+	return 1 + (unsigned)(nm_mix64(at->start) % NM_REPLICATES);
+}
+
+double nm_replicate_loss(const struct nm_kept_sample *at) { return sqrt(1 - 1 / fmax(1, at->weight)); }
+
+double nm_replicate_weight(const struct nm_kept_sample *at, unsigned replicate)
+{
+	const double loss = replicate ? nm_replicate_loss(at) : 0;
+
+	return at->weight *
+	       (nm_replicate_without(at) == replicate ? 1 - loss : 1 + loss / (NM_REPLICATES - 1));
+}
+
+double nm_replicate_variance(const double changes[NM_REPLICATES])
+{
+	double sum = 0;
+
+	for (unsigned i = 0; i < NM_REPLICATES; i++)
+		sum += changes[i] * changes[i];
+	return sum * (NM_REPLICATES - 1) / NM_REPLICATES;
 }

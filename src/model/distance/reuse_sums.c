@@ -49,6 +49,8 @@ static void add_sample(struct nm_reuse_sum *sum, const struct nm_kept_sample *at
 {
 	const double start = at->starter && !at->further, end = at->key && !at->aside, hit = end * (1 - miss);
 	const double weight = at->weight, variance = weight * (weight - 1);
+	const double loss = weight * nm_replicate_loss(at);
+	const unsigned part = nm_replicate_without(at) - 1;
 
 	sum->samples += start > 0;
 	sum->starts += weight * start;
@@ -57,7 +59,20 @@ static void add_sample(struct nm_reuse_sum *sum, const struct nm_kept_sample *at
 	sum->starts_squared += variance * start;
 	sum->starts_ends += variance * start * end;
 	sum->starts_hits += variance * start * hit;
-	sum->hits_squared += variance * hit * hit;
+	sum->lost_starts[part] += loss * start;
+	sum->lost_hits[part] += loss * hit;
+}
+
+void nm_reuse_pairs_add_doubt(struct nm_reuse_pairs *p, const struct nm_reuse_samples *samples, size_t i,
+			      double fewer, double more)
+{
+	const struct nm_kept_sample *at = &samples->at[i];
+	struct nm_reuse_sum *sum = &p->list.at[p->of_sample[i]].sum;
+
+	if (!at->key || at->aside)
+		return;
+	sum->fewer += at->weight * fewer;
+	sum->more += at->weight * more;
 }
 
 void nm_reuse_pairs_sum(struct nm_reuse_pairs *p, const struct nm_reuse_samples *samples, const double *miss)
@@ -75,13 +90,18 @@ static void add_starts(struct nm_reuse_sum *sum, const struct nm_reuse_sum *more
 	sum->samples += more->samples;
 	sum->starts += more->starts;
 	sum->starts_squared += more->starts_squared;
+	for (unsigned r = 0; r < NM_REPLICATES; r++)
+		sum->lost_starts[r] += more->lost_starts[r];
 }
 
 static void add_ends(struct nm_reuse_sum *sum, const struct nm_reuse_sum *more)
 {
 	sum->ends += more->ends;
 	sum->hits += more->hits;
-	sum->hits_squared += more->hits_squared;
+	sum->fewer += more->fewer;
+	sum->more += more->more;
+	for (unsigned r = 0; r < NM_REPLICATES; r++)
+		sum->lost_hits[r] += more->lost_hits[r];
 }
 
 static void add_both(struct nm_reuse_sum *sum, const struct nm_reuse_sum *more)
@@ -122,27 +142,36 @@ static void set_interval(struct nm_estimate *e, double n, double half)
 	e->high = fmin(1, fmax(p + half, centre + wilson));
 }
 
+/* The variance of a group's misses, each corrected by `slope` for each reference that the samples stand for. */
+static double variance_of(const struct nm_reuse_sum *sum, double slope)
+{
+	double lost[NM_REPLICATES], changes[NM_REPLICATES], all = 0;
+
+	for (unsigned r = 0; r < NM_REPLICATES; r++)
+		all += lost[r] = sum->lost_starts[r] * (1 - slope) - sum->lost_hits[r];
+	for (unsigned r = 0; r < NM_REPLICATES; r++)
+		changes[r] = (all - NM_REPLICATES * lost[r]) / (NM_REPLICATES - 1) + sum->changes[r];
+	return nm_replicate_variance(changes);
+}
+
 /* references: of the group; 0: not known. */
 static struct nm_estimate conclude(const struct nm_reuse_sum *sum, uint64_t references)
 {
 	const int known = references && sum->starts_squared > 0;
 	const double n = references ? (double)references : sum->starts, excess = sum->starts - n;
 	const double misses = sum->starts - sum->hits, cold = sum->starts - sum->ends;
-	const double starts_misses = sum->starts_squared - sum->starts_hits;
-	const double misses_squared = starts_misses - sum->starts_hits + sum->hits_squared;
 	const double of_cold = known ? 1 - sum->starts_ends / sum->starts_squared : 0;
-	const double slope = known ? starts_misses / sum->starts_squared : misses / n;
+	const double slope = known ? 1 - sum->starts_hits / sum->starts_squared : misses / n;
 	struct nm_estimate e = {
 	    .miss_ratio = NAN, .cold_ratio = NAN, .low = 0, .high = 1, .samples = sum->samples};
 
 	if (sum->starts > 0) {
-		const double variance = misses_squared - 2 * slope * starts_misses +
-					slope * slope * sum->starts_squared + sum->variance;
-
 		e.cold_ratio = fmin(fmax((cold - of_cold * excess) / n, 0), 1);
 		e.miss_ratio = fmin(fmax((misses - slope * excess) / n, e.cold_ratio), 1);
 		set_interval(&e, n * n / fmax(sum->starts_squared, 1e-9),
-			     NM_NORMAL_975 * sqrt(fmax(variance, 0)) / n);
+			     NM_STUDENT_975 * sqrt(variance_of(sum, slope)) / n);
+		e.low = fmax(0, e.miss_ratio - hypot(e.miss_ratio - e.low, sum->more / n));
+		e.high = fmin(1, e.miss_ratio + hypot(e.high - e.miss_ratio, sum->fewer / n));
 	}
 	return e;
 }

@@ -21,8 +21,11 @@
 struct nm_reuse_sum {
 	uint64_t samples;
 	double starts, ends, hits;
-	double starts_squared, starts_ends, starts_hits, hits_squared; /* sums of w (w - 1) */
-	double variance; /* of `hits`, by what the samples do not tell */
+	double starts_squared, starts_ends, starts_hits; /* sums of w (w - 1) */
+	double fewer, more; /* hits that may be misses, and misses that may be hits, all at once */
+	/* Losses of each replicate: */
+	double lost_starts[NM_REPLICATES], lost_hits[NM_REPLICATES];
+	double changes[NM_REPLICATES]; /* of misses, by what the samples do not tell, in each replicate */
 };
 
 /* Samples that start with one key and end with another. */
@@ -44,14 +47,13 @@ void nm_reuse_pairs_done(struct nm_reuse_pairs *pairs);
 void nm_reuse_pairs_sum(struct nm_reuse_pairs *pairs, const struct nm_reuse_samples *samples,
 			const double *miss);
 
+/* Sample i, if it ended as a hit, may be a miss with probability `fewer`, or the other way round. */
+void nm_reuse_pairs_add_doubt(struct nm_reuse_pairs *pairs, const struct nm_reuse_samples *samples, size_t i,
+			      double fewer, double more);
+
 /* Adds them to sums[group] of each group that they belong to, and of group 0, which is all keys. */
 void nm_reuse_pairs_add(const struct nm_reuse_pairs *pairs, const struct nm_groups *groups,
 			struct nm_reuse_sum *sums);
-
-/* Of all keys, in which the errors of groups cancel, and of a group. */
-struct nm_model_errors {
-	struct nm_model_error whole, group;
-};
 
 /* From sums to an estimate of each group, with these errors of the model. If it is known how many references a
  * group has, misses are corrected by how many too few or too many the samples stand for: the regression

@@ -4,10 +4,10 @@
  * 2015).
  *
  * A line is sampled if a hash of its number is below a threshold. Its weight is 1 / the sampling rate. The
- * stack distance of a touch is the sum of the weights of the lines touched since, and the touch counts
- * `weight` times. Misses are divided by the number of all references, as SHARDS-adj does in effect. A
- * reference that touches two lines counts both, minus one touch with the smaller distance (Horvitz and
- * Thompson 1952).
+ * stack distance of a touch is the sum of the weights of the lines touched since, at most the number of touches
+ * since. The touch counts `weight` times. Where hot lines are sampled by chance, or not, touches are too many or
+ * too few: shards_counts.c corrects for that. A reference that touches two lines counts both, minus one touch with
+ * the smaller distance (Horvitz and Thompson 1952).
  *
  * Extension: each object has its own rate. It is halved, down to the requested rate, while the object has
  * more than SMALL lines, so small objects are exact. A line of several objects is sampled at their highest
@@ -62,7 +62,8 @@ struct lines_sum {
 
 /* What is known of a touch from the sampled lines. */
 struct found {
-	unsigned bin;    /* of its distance */
+	unsigned bin;    /* of its distance, */
+	double distance; /* which is this */
 	double blur;     /* the variance of the distance */
 	uint64_t most;   /* the distance is at most that */
 	uint64_t before; /* the weight of the line's former owner */
@@ -72,6 +73,8 @@ struct found {
 struct counted {
 	double weight; /* 0: no touch was counted */
 	unsigned bin;
+	double distance;
+	unsigned part; /* of its line */
 	double alike;  /* as in a row */
 	double blur;   /* variance of the distance */
 	uint64_t most; /* as in a row */
@@ -287,6 +290,7 @@ static void release(void *self)
 	nm_vec_free(&s->object_of);
 	nm_vec_free(&s->counts.doubtful);
 	nm_vec_free(&s->counts.lost);
+	nm_vec_free(&s->counts.told);
 	nm_vec_free(&s->lines);
 	nm_vec_free(&s->counts.rows);
 	nm_map_done(&s->by_line);
@@ -301,7 +305,7 @@ static int keys(void *self, const uint32_t *objects, size_t count)
 
 	for (size_t i = 0; i < count; i++) {
 		if (nm_vec_push(&s->object_of, objects[i]) || nm_vec_push(&s->counts.doubtful, 0) ||
-		    nm_vec_push(&s->counts.lost, 0))
+		    nm_vec_push(&s->counts.lost, 0) || nm_vec_push(&s->counts.told, 0))
 			return NM_ENOMEM;
 		while (s->objects.count <= objects[i])
 			if (nm_vec_push(&s->objects, (struct object){.threshold = UINT64_MAX, .weight = ONE}))
@@ -315,11 +319,13 @@ static void add_to_row(struct nm_shards_row *r, const struct counted *c, int tou
 {
 	r->touches += touches;
 	r->weight += touches * c->weight;
-	r->variance += c->weight * (c->weight - 1);
 	r->blur += touches * c->weight * c->blur;
+	r->distance += touches * c->weight * c->distance;
+	r->squares += touches * c->weight * c->distance * c->distance;
 	r->most = c->most > r->most ? c->most : r->most;
 	r->known += c->alike > 0;
-	r->alike += c->alike;
+	r->alike += (float)c->alike;
+	r->parts[c->part] += (float)(touches * c->weight * sqrt(1 - 1 / fmax(c->weight, 1)));
 }
 
 /* The first bin of the quarter of an octave that has this bin. */
@@ -370,15 +376,19 @@ static int count_touch(struct shards *s, uint32_t key, const struct found *f, ui
 {
 	const double more = f->before > weight ? (double)(f->before - weight) / ONE : 0;
 	const int doubtful = f->bin == NM_BIN_COLD && hash >= s->lowest;
-	const struct counted now = {(double)weight / ONE, f->bin, doubtful ? 0 : more, f->blur, f->most};
+	const struct counted now = {.weight = (double)weight / ONE,
+				    .bin = f->bin,
+				    .distance = f->distance,
+				    .part = (unsigned)(hash % NM_SHARDS_PARTS),
+				    .alike = doubtful ? 0 : more,
+				    .blur = f->blur,
+				    .most = f->most};
 	struct counted both = f->bin < s->largest.bin ? now : s->largest;
 
 	both.weight = now.weight * s->largest.weight;
 	both.alike = 0;
 	if (doubtful)
 		s->counts.doubtful.at[key] += now.weight;
-	if (weight > ONE)
-		s->counts.buckets[hash % NM_SHARDS_BUCKETS][f->bin] += now.weight;
 	if (both.weight > 0 && count(s, key, &both, -1))
 		return NM_ENOMEM;
 	if (!(both.weight > 0) || f->bin > s->largest.bin)
@@ -413,9 +423,12 @@ static struct found take(struct shards *s, uint32_t index, uint32_t object)
 	struct followed *f = &s->lines.at[index];
 	const struct object *o = &s->objects.at[object];
 	const struct lines_sum all = sum_up_to(s, s->now), before = sum_up_to(s, f->time);
-	const struct found found = {.bin = nm_bin_of((all.weight - before.weight) / ONE),
+	const uint64_t most = s->seen - f->last - 1, sum = (all.weight - before.weight) / ONE;
+	const uint64_t distance = sum < most ? sum : most;
+	const struct found found = {.bin = nm_bin_of(distance),
+				    .distance = (double)distance,
 				    .blur = (double)(all.variance - before.variance),
-				    .most = s->seen - f->last - 1,
+				    .most = most,
 				    .before = f->weight};
 
 	change_weight(s, f->time, f->weight, 0);
@@ -462,6 +475,7 @@ static int touch(void *self, const struct nm_line_touch *touches, size_t count)
 		const uint64_t hash = nm_mix64(touches[i].line);
 
 		s->seen++;
+		s->counts.told.at[touches[i].key] += !touches[i].same;
 		if (!touches[i].same)
 			s->largest.weight = 0;
 		if (hash >= s->objects.at[object].threshold && !*filter_of(s, hash))

@@ -9,19 +9,21 @@
 #include "estimator.h"
 #include "vector.h"
 
-enum { NM_SHARDS_BUCKETS = 16, NM_SHARDS_BINS = NM_BIN_COLD + 1 };
+enum { NM_SHARDS_PARTS = 16, NM_SHARDS_BINS = NM_BIN_COLD + 1 };
 
 /* Touches by a key in a bin of distances; key 0: of all keys. */
 struct nm_shards_row {
 	uint32_t key, bin;
 	int64_t touches;
-	double weight;   /* sum of their weights */
-	double variance; /* of `weight`, if touches were independent */
-	double blur;     /* sum of the variances of their distances, by weight */
-	uint64_t most;   /* no distance is longer: as many touches were made in between, of any lines */
+	double weight;            /* sum of their weights */
+	double blur;              /* sum of the variances of their distances, by weight */
+	double distance, squares; /* sums of distances and of their squares, by weight */
+	uint64_t most; /* no distance is longer: as many touches were made in between, of any lines */
 	/* touches that would look cold if their line had a larger hash: their number, and the number of
 	 * touches that they represent */
-	double known, alike;
+	float known, alike;
+	/* `weight` of lines by hash, each times the root of 1 - 1/w: less where more lines are sampled */
+	float parts[NM_SHARDS_PARTS];
 };
 
 struct nm_shards_counts {
@@ -29,8 +31,7 @@ struct nm_shards_counts {
 	struct nm_vec(struct nm_shards_row) rows;
 	struct nm_vec(double) doubtful; /* [key]: weight of touches that look cold but may not be */
 	struct nm_vec(double) lost;     /* [key]: weight of touches for which there was no row */
-	/* weight of touches with a weight above 1, of lines by hash */
-	double buckets[NM_SHARDS_BUCKETS][NM_SHARDS_BINS];
+	struct nm_vec(uint64_t) told;   /* [key]: references, of lines that are sampled or not */
 };
 
 /* An estimate for each group, as nm_estimator.estimate() gives it. Sizes between quarters of an octave are taken

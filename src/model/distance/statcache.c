@@ -3,54 +3,38 @@
  * statcache.c - StatCache: fully associative caches with random replacement, from reuse samples (Berg and
  * Hagersten, ISPASS 2004).
  *
- * After n misses, a line has left a cache of L lines with probability f(n) = 1 - (1 - 1/L)^n (equation 1). A
- * reference of reuse distance A at miss ratio R has seen A * R misses, so in each time slot R N = sum of
- * h(A) f(A R) (equation 6). N is the number of references in the slot that the samples stand for, h the
- * histogram of their distances; lines that are not touched again count in N alone. R = 0 is always a root.
- * The right side is concave in R, so there is at most one other root, which exists if the slope at 0 is
- * larger than N.
+ * Evictions are followed through the run (evictions.h). A sample misses with the probability that its line has
+ * left the cache after as many evictions as lie between its two touches.
  *
- * Beyond the paper: a cache evicts nothing before it is full, so only the part of a reuse distance behind
- * that moment counts. It is the moment when the samples that wait for their lines, divided by the rate, are
- * L. And references whose line is not touched again load lines that evict others as misses do, so their share
- * is added to R in the argument of f. Their number is that of the cold misses, which are told apart.
- *
- * Intervals: those of independent samples (estimator.h), because samples are drawn at random from all
- * references. An error of R in a slot acts on f too, which makes it 1 / (1 - slope) times as large (the delta
- * method).
+ * Intervals: those of independent samples (estimator.h). An error in the number of evictions acts on all samples:
+ * its part is what hits change if the evictions were those of a replicate, by their derivative.
  */
 #include <math.h>
 #include <stdlib.h>
 
-#include "bins.h"
 #include "errors.h"
+#include "evictions.h"
 #include "reuse_sums.h"
 
-static const struct nm_model_errors errors = {.whole = {.part = 0.05, .least = 0.0004},
-					      .group = {.part = 0.1, .least = 0.0008}};
-static const double LEAST_LOG = -700;     /* of 1 - 1/L with L = 1, so that products are numbers */
-static const double LEAST_DAMPING = 0.05; /* of 1 - slope */
+static const struct nm_model_errors errors = {.whole = {.part = 0.01, .least = 0.0004},
+					      .group = {.part = 0.03, .least = 0.0008}};
 
-/* The samples of a slot: samples[first] and the next ones. */
-struct slot {
-	size_t first, count;
-	double references; /* that they stand for */
-	double fresh;      /* per reference, touches that nothing followed */
-	double ratio;      /* R of the cache, */
-	double error;      /* and its standard deviation */
+/* A moment, as a part of the way from the start of a window to its end. */
+struct moment {
+	uint32_t window;
+	float part;
 };
 
 struct statcache {
 	struct nm_reuse_samples *samples;
-	struct nm_vec(struct slot) slots; /* with samples */
-	struct nm_vec(double) touched;    /* lines that were touched up to the end of each slot */
+	int prepared;
+	struct nm_evictions evictions;
 	struct nm_reuse_pairs pairs;
-	/* The cache of the last estimate, whatever the groups: */
-	uint64_t lines;   /* 0: none yet */
-	double log_stay;  /* log(1 - 1/L) */
-	double *exposure; /* of each sample, */
-	double *misses;   /* f of it, */
-	double *slope;    /* and its derivative by R */
+	struct moment *start, *end; /* of each sample */
+	uint64_t lines;             /* of the cache of the last estimate, whatever the groups; 0: none yet */
+	double *misses;             /* the probability of each sample there, */
+	double *slope;              /* and its derivative by evictions */
+	double (*changes)[NM_REPLICATES]; /* of evictions at the start of each window, and at the end */
 };
 
 static int make(void **ret_self, const struct nm_estimator_setup *setup)
@@ -64,265 +48,127 @@ static int make(void **ret_self, const struct nm_estimator_setup *setup)
 	return 0;
 }
 
-/* f(n); its derivative is (f(n) - 1) log_stay. */
-static double leaves(double log_stay, double misses) { return misses > 0 ? -expm1(misses * log_stay) : 0; }
-
-/* References between the touches of a sample, as the middle of its bin. */
-static double distance_of(const struct nm_kept_sample *at)
+static void release(void *self)
 {
-	return ((double)nm_bin_low(at->bin) + (double)nm_bin_high(at->bin)) / 2;
+	struct statcache *s = self;
+
+	nm_evictions_done(&s->evictions);
+	nm_reuse_pairs_done(&s->pairs);
+	free(s->start);
+	free(s->end);
+	free(s->misses);
+	free(s->slope);
+	free(s->changes);
+	free(s);
 }
 
-/* So far as a cache is full then, which this reference fills. */
-static double exposure(const struct nm_reuse_samples *samples, const struct nm_kept_sample *at, double full)
+static struct moment moment_of(const struct nm_footprint *f, double reference)
 {
-	const double distance = distance_of(at),
-		     behind = (at->slot + 0.5) * (double)samples->slot + distance - full;
+	const uint32_t window = nm_footprint_window(f, reference);
 
-	return behind >= distance ? distance : behind > 0 ? behind : 0;
-}
-
-/* The sum of h(A) f(A r) / N - R, and its derivative; r: misses and new lines per reference. */
-static double excess(const struct statcache *s, const struct slot *slot, double ratio, double *ret_slope)
-{
-	const struct nm_kept_sample *at = &s->samples->at[slot->first];
-	const double *distance = &s->exposure[slot->first];
-	double sum = 0, slope = 0;
-
-	for (size_t i = 0, end; i < slot->count && at[i].bin < NM_BINS; i = end) {
-		const double f = leaves(s->log_stay, distance[i] * (ratio + slot->fresh));
-		double weight = 0;
-
-		for (end = i; end < slot->count && at[end].bin == at[i].bin; end++)
-			weight += at[end].weight;
-		sum += weight * f;
-		slope += weight * distance[i] * (f - 1) * s->log_stay;
-	}
-	*ret_slope = slope / slot->references - 1;
-	return sum / slot->references - ratio;
-}
-
-/* The largest root in [0, 1]: Newton's steps from above, within a bracket, which is halved where they leave it.
- * The excess is concave, not below 0 at 0 and not above 0 at 1. */
-static double solve(const struct statcache *s, const struct slot *slot, double above)
-{
-	enum { STEPS = 100 };
-	static const double precision = 1e-9;
-	double low = 0, high = 1, x = above, slope;
-
-	for (unsigned i = 0; i < STEPS; i++) {
-		const double last = x, y = excess(s, slot, x, &slope);
-
-		if (y > 0)
-			low = x;
-		else
-			high = x;
-		x -= y / slope;
-		if (!(x > low && x < high))
-			x = (low + high) / 2;
-		if (fabs(x - last) < precision)
-			break;
-	}
-	return x;
-}
-
-/* The slot that begins with a sample. */
-static struct slot slot_at(const struct nm_reuse_samples *samples, size_t first)
-{
-	struct slot slot = {.first = first, .ratio = 1};
-
-	for (size_t i = first; i < samples->count && samples->at[i].slot == samples->at[first].slot; i++) {
-		slot.count++;
-		slot.references += samples->at[i].further ? 0 : samples->at[i].weight;
-		slot.fresh += samples->at[i].bin < NM_BINS ? 0 : samples->at[i].weight;
-	}
-	slot.fresh /= slot.references;
-	return slot;
-}
-
-/* In a slot, the weight of samples that wait becomes `more` more. */
-static int add_waiting(struct statcache *s, double slot, double more)
-{
-	const uint64_t last = (s->samples->last - 1) / s->samples->slot;
-	const size_t at = slot < (double)last ? (size_t)slot : (size_t)last;
-
-	if (nm_vec_reach(&s->touched, at + 1))
-		return NM_ENOMEM;
-	s->touched.at[at] += more;
-	return 0;
-}
-
-/* From changes in the weight of samples that wait to lines: a line that was touched stays so. scale: of
- * weights. */
-static void accumulate(struct statcache *s, double scale)
-{
-	double waiting = 0, most = 0;
-
-	for (size_t slot = 0; slot < s->touched.count; slot++) {
-		waiting += s->touched.at[slot];
-		most = fmax(most, waiting * scale);
-		s->touched.at[slot] = most;
-	}
-}
-
-static int find_slots(struct statcache *s)
-{
-	int status = 0;
-
-	for (size_t i = 0; i < s->samples->count && !status; i += s->slots.at[s->slots.count - 1].count)
-		status = nm_vec_push(&s->slots, slot_at(s->samples, i));
-	return status;
-}
-
-static int find_touched(struct statcache *s)
-{
-	double references = 0;
-	int status = 0;
-
-	for (size_t i = 0; i < s->samples->count && !status; i++) {
-		const struct nm_kept_sample *at = &s->samples->at[i];
-
-		references += at->further ? 0 : at->weight;
-		status = add_waiting(s, at->slot, at->weight);
-		if (at->bin < NM_BINS && !status)
-			status = add_waiting(s, at->slot + 0.5 + distance_of(at) / (double)s->samples->slot,
-					     -(double)at->weight);
-	}
-	if (references > 0)
-		accumulate(s, (double)s->samples->last / references);
-	return status;
+	return (struct moment){window, (float)(reference / f->length - window)};
 }
 
 static int prepare(struct statcache *s)
 {
-	const size_t bytes = (s->samples->count + 1) * sizeof(double);
+	const size_t n = s->samples->count + 1;
+	struct nm_footprint f;
+	int status = nm_footprint_make(&f, s->samples);
 
-	nm_reuse_samples_sort(s->samples);
-	s->exposure = malloc(bytes);
-	s->misses = malloc(bytes);
-	s->slope = malloc(bytes);
-	return s->exposure && s->misses && s->slope && !find_slots(s) && !find_touched(s) &&
-		       !nm_reuse_pairs_make(&s->pairs, s->samples)
-		   ? 0
-		   : NM_ENOMEM;
-}
+	s->start = malloc(n * sizeof *s->start);
+	s->end = malloc(n * sizeof *s->end);
+	s->misses = calloc(n, sizeof *s->misses);
+	s->slope = calloc(n, sizeof *s->slope);
+	s->changes = calloc(NM_WINDOWS + 1, sizeof *s->changes);
+	if (!s->start || !s->end || !s->misses || !s->slope || !s->changes)
+		status = NM_ENOMEM;
+	if (!status)
+		status = nm_evictions_make(&s->evictions, &f);
+	for (size_t i = 0; i < s->samples->count && !status; i++) {
+		const struct nm_kept_sample *at = &s->samples->at[i];
 
-/* The reference by which so many lines have been touched; none: infinity. */
-static double reference_of(const struct statcache *s, double lines)
-{
-	double before = 0;
-	size_t slot = 0;
-
-	while (slot < s->touched.count && s->touched.at[slot] < lines)
-		before = s->touched.at[slot++];
-	if (slot == s->touched.count)
-		return INFINITY;
-	return ((double)slot + (lines - before) / (s->touched.at[slot] - before)) * (double)s->samples->slot;
-}
-
-/* Sets f and its derivative of the samples of a solved slot. */
-static void set_misses(struct statcache *s, const struct slot *slot)
-{
-	const double ratio = slot->ratio + slot->fresh;
-
-	for (size_t i = slot->first; i < slot->first + slot->count; i++) {
-		const int again = i > slot->first && s->samples->at[i].bin == s->samples->at[i - 1].bin;
-
-		s->misses[i] = again ? s->misses[i - 1] : leaves(s->log_stay, s->exposure[i] * ratio);
-		s->slope[i] = s->exposure[i] * (s->misses[i] - 1) * s->log_stay;
+		s->start[i] = moment_of(&f, (double)at->start);
+		if (at->distance != NM_NO_REUSE)
+			s->end[i] = moment_of(&f, (double)(at->start + at->distance));
 	}
+	nm_footprint_done(&f);
+	s->prepared = 1;
+	return status ? status : nm_reuse_pairs_make(&s->pairs, s->samples);
 }
 
-/* The standard deviation of a slot's R. */
-static double error_of(const struct statcache *s, const struct slot *slot)
+/* Finds what a cache of so many lines does with each sample. */
+static void follow(struct statcache *s, uint64_t lines)
 {
-	double variance = 0, slopes = 0;
-
-	for (size_t i = slot->first; i < slot->first + slot->count; i++) {
-		const double weight = s->samples->at[i].weight, off = s->misses[i] - slot->ratio;
-
-		variance += weight * (weight - 1) * off * off;
-		slopes += weight * s->slope[i];
-	}
-	return sqrt(variance) / slot->references / fmax(1 - slopes / slot->references, LEAST_DAMPING);
-}
-
-/* Solves for a cache of so many lines. A larger cache misses no more often. */
-static void solve_slots(struct statcache *s, uint64_t lines)
-{
-	const int larger = lines > s->lines;
-	const double full = reference_of(s, (double)lines);
+	struct nm_evictions *e = &s->evictions;
 
 	s->lines = lines;
-	s->log_stay = fmax(log1p(-1 / (double)lines), LEAST_LOG);
-	for (size_t i = 0; i < s->samples->count; i++)
-		s->exposure[i] =
-		    s->samples->at[i].bin < NM_BINS ? exposure(s->samples, &s->samples->at[i], full) : 0;
-	for (size_t i = 0; i < s->slots.count; i++) {
-		struct slot *slot = &s->slots.at[i];
+	nm_evictions_solve(e, lines);
+	for (size_t i = 0; i < s->samples->count; i++) {
+		const struct nm_kept_sample *at = &s->samples->at[i];
+		const double start = (double)at->start;
 
-		slot->ratio = solve(s, slot, larger ? slot->ratio : 1);
-		set_misses(s, slot);
-		slot->error = error_of(s, slot);
+		if (at->distance == NM_NO_REUSE)
+			continue;
+		s->misses[i] = nm_evictions_leave(e, nm_evictions_by(e, 0, start + (double)at->distance) -
+							 nm_evictions_by(e, 0, start));
+		s->slope[i] = (s->misses[i] - 1) * e->log_stay;
 	}
+	for (uint32_t window = 0; window <= e->windows; window++)
+		for (unsigned r = 0; r < NM_REPLICATES; r++)
+			s->changes[window][r] = e->paths[1 + r].evicted[window] - e->paths[0].evicted[window];
 	nm_reuse_pairs_sum(&s->pairs, s->samples, s->misses);
 }
 
-/* The variance of a group's hits grows by that of a slot. slopes: [groups->count], of f by R, summed over a
- * slot; zeros between slots. */
-static void add_variance(const struct statcache *s, const struct slot *slot, const struct nm_groups *groups,
-			 double *slopes, struct nm_reuse_sum *sums)
+/* What a group's misses change with the evictions at the start of each window: adds that of a moment. */
+static void add_slope(double *slopes, const struct moment *at, double slope)
 {
-	const struct nm_kept_sample *at = &s->samples->at[slot->first];
-	const double *slope = &s->slope[slot->first];
+	slopes[at->window] += slope * (1 - at->part);
+	slopes[at->window + 1] += slope * at->part;
+}
 
-	double all = 0;
+/* Adds what misses change in each replicate by its evictions. slopes: [groups->count * (windows + 1)], zeros. */
+static void add_changes(const struct statcache *s, const struct nm_groups *groups, double *slopes,
+			struct nm_reuse_sum *sums)
+{
+	const size_t moments = s->evictions.windows + 1;
 
-	for (size_t i = 0; i < slot->count; i++) {
-		all += at[i].key ? at[i].weight * slope[i] : 0;
-		slopes[nm_group_of(groups, at[i].key)] += at[i].weight * slope[i];
+	for (size_t i = 0; i < s->samples->count; i++) {
+		const struct nm_kept_sample *at = &s->samples->at[i];
+		const double slope = at->key && !at->aside ? at->weight * s->slope[i] : 0;
+		const uint32_t group = nm_group_of(groups, at->key);
+
+		if (!(slope > 0))
+			continue;
+		for (uint32_t to = 0;; to = group) {
+			add_slope(&slopes[to * moments], &s->end[i], slope);
+			add_slope(&slopes[to * moments], &s->start[i], -slope);
+			if (to == group)
+				break;
+		}
 	}
-	sums[0].variance += pow(all * slot->error, 2);
-	slopes[0] = 0;
-	for (size_t i = 0; i < slot->count; i++) {
-		const uint32_t group = nm_group_of(groups, at[i].key);
-
-		sums[group].variance += pow(slopes[group] * slot->error, 2);
-		slopes[group] = 0;
-	}
+	for (uint32_t group = 0; group < groups->count; group++)
+		for (size_t i = 0; i < moments; i++)
+			for (unsigned r = 0; r < NM_REPLICATES; r++)
+				sums[group].changes[r] += slopes[group * moments + i] * s->changes[i][r];
 }
 
 static int estimate(void *self, const struct nm_groups *groups, uint64_t lines, struct nm_estimate *ret)
 {
 	struct statcache *s = self;
-	double *slopes = calloc(groups->count, sizeof *slopes);
 	struct nm_reuse_sum *sums = calloc(groups->count, sizeof *sums);
-	int status = slopes && sums && (s->exposure || !prepare(s)) ? 0 : NM_ENOMEM;
+	double *slopes = calloc((size_t)groups->count * (NM_WINDOWS + 1), sizeof *slopes);
+	int status = sums && slopes && (s->prepared || !prepare(s)) ? 0 : NM_ENOMEM;
 
 	if (!status) {
 		if (lines != s->lines)
-			solve_slots(s, lines);
+			follow(s, lines);
 		nm_reuse_pairs_add(&s->pairs, groups, sums);
-		for (size_t i = 0; i < s->slots.count; i++)
-			add_variance(s, &s->slots.at[i], groups, slopes, sums);
+		add_changes(s, groups, slopes, sums);
 		nm_reuse_conclude(sums, groups, &errors, ret);
 	}
 	free(slopes);
 	free(sums);
 	return status;
-}
-
-static void release(void *self)
-{
-	struct statcache *s = self;
-
-	nm_vec_free(&s->slots);
-	nm_vec_free(&s->touched);
-	nm_reuse_pairs_done(&s->pairs);
-	free(s->exposure);
-	free(s->misses);
-	free(s->slope);
-	free(s);
 }
 
 const struct nm_estimator nm_estimator_statcache = {

@@ -3,53 +3,33 @@
  * statstack.c - StatStack: fully associative LRU caches, from reuse samples (Eklov and Hagersten, ISPASS
  * 2010).
  *
- * Of the references between two touches of a line, those count for the stack distance whose line is not
- * touched again before the second touch. A reference with k - 1 others behind it in that window counts with
- * the probability that its reuse distance is k or more. So the expected stack distance of reuse distance D is
- * the sum of these probabilities for k = 1 ... D, and the reference misses in caches of as many lines or
- * fewer.
- *
- * Beside the paper: programs have phases. The run is cut into up to WINDOWS windows, each with its own
- * distribution, and the sum takes for each reference that of the window in which it lies.
+ * The expected stack distance of a sample is the number of lines that the references between its two touches
+ * touch (footprint.h). It misses in caches of as many lines or fewer.
  *
  * AET (Hu et al., USENIX ATC 2016) asks for the time in which the same sum reaches the size of the cache; so
  * it predicts the same misses, and has no file here.
  *
- * Intervals: those of independent samples (estimator.h).
+ * Intervals: those of independent samples (estimator.h), and of the expected distances, whose errors are those of
+ * the replicates. Where a curve has a step, a size near it may lie on either side.
  */
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "bins.h"
 #include "errors.h"
+#include "footprint.h"
 #include "reuse_sums.h"
 
-enum { WINDOWS = 64, SAMPLES_A_WINDOW = 100 };
-
-static const struct nm_model_errors errors = {.whole = {.part = 0.05, .least = 0.0004},
-					      .group = {.part = 0.15, .least = 0.0005}};
-
-/* Of the samples that start in a window: */
-struct window {
-	double survivors[NM_BINS + 1]; /* per reference: distances that are the lowest of a bin or more, */
-	double sum[NM_BINS + 1];       /* summed over distances from 1 up to that one */
-};
+static const struct nm_model_errors errors = {.whole = {.part = 0.015, .least = 0.0004},
+					      .group = {.part = 0.03, .least = 0.0005}};
 
 struct statstack {
 	struct nm_reuse_samples *samples;
-	float *distance; /* expected stack distance of each sample; NULL: not yet */
+	double *distance; /* expected stack distance of each sample; NULL: not yet */
+	double *error;    /* by which it may be off */
 	struct nm_reuse_pairs pairs;
 	uint64_t lines; /* of the cache of the last estimate; 0: none yet */
 	double *misses; /* of each sample there: 0 or 1 */
-};
-
-/* How the run is cut. */
-struct cut {
-	struct window *windows;
-	uint32_t count;
-	double length; /* references of a window */
-	double slot;   /* of a slot of the samples */
 };
 
 static int make(void **ret_self, const struct nm_estimator_setup *setup)
@@ -69,125 +49,43 @@ static void release(void *self)
 
 	nm_reuse_pairs_done(&s->pairs);
 	free(s->distance);
+	free(s->error);
 	free(s->misses);
 	free(s);
 }
 
-static double low(unsigned bin) { return (double)nm_bin_low(bin); }
-
-static double middle(unsigned bin) { return (low(bin) + (double)nm_bin_high(bin)) / 2; }
-
-static uint32_t window_of(const struct cut *cut, double reference)
+/* The error of each distance, from those in the replicates. scratch: as many. */
+static void find_errors(struct statstack *s, struct nm_footprint *f, double *scratch)
 {
-	const double at = reference / cut->length;
-
-	return at < cut->count ? (uint32_t)at : cut->count - 1;
-}
-
-static double start_of(const struct cut *cut, const struct nm_kept_sample *sample)
-{
-	return (sample->slot + 0.5) * cut->slot;
-}
-
-/* From weights of samples in bins to numbers of those at a bin or above, per reference, and their sums. Within
- * a bin distances are evenly spread. */
-static void accumulate(struct window *w, double references)
-{
-	for (unsigned bin = NM_BINS; bin-- > 0;)
-		w->survivors[bin] += w->survivors[bin + 1];
-	for (unsigned bin = 0; bin <= NM_BINS; bin++)
-		w->survivors[bin] /= fmax(references, 1);
-	for (unsigned bin = 0; bin + 1 < NM_BINS; bin++) {
-		const double width = low(bin + 1) - low(bin),
-			     fall = w->survivors[bin] - w->survivors[bin + 1];
-
-		w->sum[bin + 1] = w->sum[bin] + width * w->survivors[bin] - fall * (width + 1) / 2;
+	for (unsigned r = 1; r <= NM_REPLICATES; r++) {
+		nm_footprint_weigh(f, r);
+		nm_footprint_distances(f, scratch);
+		for (size_t i = 0; i < s->samples->count; i++)
+			if (isfinite(scratch[i]))
+				s->error[i] += pow(scratch[i] - s->distance[i], 2);
 	}
+	for (size_t i = 0; i < s->samples->count; i++)
+		s->error[i] = 1.7 * sqrt(s->error[i] * (NM_REPLICATES - 1) / NM_REPLICATES);
 }
 
-/* The sum of the probabilities that a distance is k or more, k = 1 ... distance. */
-static double sum_up_to(const struct window *w, double distance)
-{
-	const unsigned bin = nm_bin_of((uint64_t)distance);
-	const double width = (double)(nm_bin_high(bin) - nm_bin_low(bin)) + 1, more = distance - low(bin);
-	const double fall = w->survivors[bin] - w->survivors[bin + 1];
-
-	return w->sum[bin] + more * w->survivors[bin] - fall * more * (more + 1) / (2 * width);
-}
-
-/* Each window between the touches gives the sum over its part of the references. */
-static double expect(const struct cut *cut, double start, double distance)
-{
-	const double end = start + distance + 1;
-	double sum = 0, from = start + 1;
-
-	for (uint32_t i = window_of(cut, from); from < end; i++) {
-		const double behind = i + 1 < cut->count ? fmin((i + 1) * cut->length, end) : end;
-
-		if (behind > from)
-			sum += sum_up_to(&cut->windows[i], end - from) -
-			       sum_up_to(&cut->windows[i], end - behind);
-		from = fmax(from, behind);
-	}
-	return sum;
-}
-
-/* Windows are whole slots, and at most WINDOWS. */
-static struct cut plan(const struct nm_reuse_samples *samples)
-{
-	const uint32_t slots = samples->count ? samples->at[samples->count - 1].slot + 1 : 1;
-	const double affordable = nm_reuse_samples_effective(samples) / SAMPLES_A_WINDOW;
-	const uint32_t most = affordable < 1 ? 1 : affordable < WINDOWS ? (uint32_t)affordable : WINDOWS;
-	const uint32_t length = (slots + most - 1) / most;
-
-	return (struct cut){.count = (slots + length - 1) / length,
-			    .length = (double)length * (double)samples->slot,
-			    .slot = (double)samples->slot};
-}
-
-static void fill(struct cut *cut, const struct nm_reuse_samples *samples)
-{
-	double in_window[WINDOWS] = {0};
-
-	for (size_t i = 0; i < samples->count; i++) {
-		const struct nm_kept_sample *sample = &samples->at[i];
-		const uint32_t window = window_of(cut, start_of(cut, sample));
-
-		cut->windows[window].survivors[sample->bin < NM_BINS ? sample->bin : NM_BINS] +=
-		    sample->weight;
-		in_window[window] += sample->further ? 0 : sample->weight;
-	}
-	for (uint32_t i = 0; i < cut->count; i++)
-		accumulate(&cut->windows[i], in_window[i]);
-}
-
-/* Samples of one slot and bin have one expected distance. */
 static int prepare(struct statstack *s)
 {
-	const struct nm_reuse_samples *samples = s->samples;
-	struct cut cut;
-	double last = 0;
+	const size_t n = s->samples->count + 1;
+	struct nm_footprint f;
+	int status = nm_footprint_make(&f, s->samples);
 
-	nm_reuse_samples_sort(s->samples);
-	cut = plan(samples);
-	cut.windows = calloc(cut.count, sizeof *cut.windows);
-	s->distance = malloc((samples->count + 1) * sizeof *s->distance);
-	s->misses = malloc((samples->count + 1) * sizeof *s->misses);
-	if (!cut.windows || !s->distance || !s->misses) {
-		free(cut.windows);
-		return NM_ENOMEM;
+	s->distance = malloc(n * sizeof *s->distance);
+	s->error = calloc(n, sizeof *s->error);
+	s->misses = malloc(n * sizeof *s->misses);
+	if (!s->distance || !s->error || !s->misses)
+		status = NM_ENOMEM;
+	if (!status) {
+		nm_footprint_weigh(&f, 0);
+		nm_footprint_distances(&f, s->distance);
+		find_errors(s, &f, s->misses);
 	}
-	if (samples->count)
-		fill(&cut, samples);
-	for (size_t i = 0; i < samples->count; i++) {
-		const struct nm_kept_sample *at = &samples->at[i];
-
-		if (at->bin < NM_BINS && (!i || at->slot != at[-1].slot || at->bin != at[-1].bin))
-			last = expect(&cut, start_of(&cut, at), middle(at->bin));
-		s->distance[i] = (float)last;
-	}
-	free(cut.windows);
-	return nm_reuse_pairs_make(&s->pairs, samples);
+	nm_footprint_done(&f);
+	return status ? status : nm_reuse_pairs_make(&s->pairs, s->samples);
 }
 
 static int estimate(void *self, const struct nm_groups *groups, uint64_t lines, struct nm_estimate *ret)
@@ -204,6 +102,11 @@ static int estimate(void *self, const struct nm_groups *groups, uint64_t lines, 
 		for (size_t i = 0; i < s->samples->count; i++)
 			s->misses[i] = s->distance[i] >= (double)lines - 0.5;
 		nm_reuse_pairs_sum(&s->pairs, s->samples, s->misses);
+		for (size_t i = 0; i < s->samples->count; i++)
+			nm_reuse_pairs_add_doubt(
+			    &s->pairs, s->samples, i,
+			    (s->distance[i] + s->error[i] >= (double)lines - 0.5) - s->misses[i],
+			    s->misses[i] - (s->distance[i] - s->error[i] >= (double)lines - 0.5));
 	}
 	nm_reuse_pairs_add(&s->pairs, groups, sums);
 	nm_reuse_conclude(sums, groups, &errors, ret);

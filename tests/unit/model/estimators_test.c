@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
- * estimators_test.c - reuse samples beside a look back over the stream; StatCache and StatStack beside their
- * equations, summed up one sample and one distance at a time; what few and no samples give.
+ * estimators_test.c - reuse samples beside a look back over the stream; footprints beside their sums, one step of
+ * S at a time; StatCache beside the paper's equation where most of a run lies behind the moment when a cache is
+ * full; what few and no samples give.
  */
 #include <math.h>
 #include <setjmp.h>
@@ -15,13 +16,14 @@
 
 #include "bins.h"
 #include "estimator.h"
+#include "footprint.h"
 #include "histograms.h"
 #include "numbers.h"
 #include "reuse_sampler.h"
 #include "reuse_sums.h"
 #include "stack.h"
 
-enum { REFS = 4000, SLOT = 1000, KEYS = 4, GROUPS = 3 };
+enum { REFS = 4000, SLOT = 1000, KEYS = 4, GROUPS = 3, LONGEST = 300 /* stretch that twins sum up */ };
 
 static const uint32_t group_of[KEYS + 1] = {0, 1, 2, 2, 0};
 static const struct nm_groups groups = {.of_key = group_of, .keys = KEYS + 1, .count = GROUPS};
@@ -56,7 +58,7 @@ static void sample(const struct stream *s, double rate, uint32_t enough, uint64_
 	static const uint32_t objects[KEYS + 1] = {0, 1, 2, 3, 4};
 	struct nm_reuse_sampler *sampler;
 
-	*ret = (struct nm_reuse_samples){.slot = SLOT};
+	*ret = (struct nm_reuse_samples){0};
 	sampler = nm_reuse_sampler_new(ret, rate, enough, seed);
 	assert_non_null(sampler);
 	assert_int_equal(nm_reuse_sampler_keys(sampler, objects, KEYS + 1), 0);
@@ -64,6 +66,13 @@ static void sample(const struct stream *s, double rate, uint32_t enough, uint64_
 		assert_int_equal(nm_reuse_sampler_touch(sampler, s->lines[i], s->lines[i], s->keys[i]), 0);
 	assert_int_equal(nm_reuse_sampler_finish(sampler), 0);
 	nm_reuse_sampler_free(sampler);
+}
+
+static uint64_t slot_of(const struct nm_kept_sample *at) { return (at->start - 1) / SLOT; }
+
+static unsigned bin_of(const struct nm_kept_sample *at)
+{
+	return at->distance == NM_NO_REUSE ? NM_BIN_COLD : nm_bin_of(at->distance);
 }
 
 /* At rate 1, and of objects of few references, each reference is a sample. */
@@ -86,7 +95,7 @@ static void test_sampler(void **state)
 			expected[i / SLOT][next < REFS ? nm_bin_of(next - i - 1) : NM_BIN_COLD]++;
 		}
 		for (size_t i = 0; i < samples.count; i++) {
-			assert_true(expected[samples.at[i].slot][samples.at[i].bin]-- > 0);
+			assert_true(expected[slot_of(&samples.at[i])][bin_of(&samples.at[i])]-- > 0);
 			assert_true(samples.at[i].weight == 1);
 		}
 		nm_reuse_samples_free(&samples);
@@ -122,8 +131,8 @@ static void test_rates_of_objects(void **state)
 
 			taken[at->starter]++;
 			weights[at->starter] += at->weight;
-			early[at->starter] += at->slot ? 0 : at->weight;
-			cold += at->bin == NM_BIN_COLD ? at->weight : 0;
+			early[at->starter] += slot_of(at) ? 0 : at->weight;
+			cold += at->distance == NM_NO_REUSE ? at->weight : 0;
 		}
 		for (uint32_t key = 1; key < 4; key++)
 			assert_in_range(taken[key], ENOUGH / 4, ENOUGH * 3 / 2);
@@ -139,116 +148,130 @@ static void test_rates_of_objects(void **state)
 
 /* ---- twins --------------------------------------------------------------------------------------- */
 
-static double middle(unsigned bin) { return ((double)nm_bin_low(bin) + (double)nm_bin_high(bin)) / 2; }
-
-/* Lines that were touched up to the end of a slot: as many as samples that wait for theirs stand for, or did
- * before. */
-static double twin_touched(const struct nm_reuse_samples *samples, uint32_t slot, uint32_t last)
+/* S of a window: how probable it is that a line is not touched within u references. Of the samples that have not
+ * been touched or lost before the t-th, the part that is touched by it, for each t up to u. */
+static void twin_survival(const struct nm_footprint *f, uint32_t window, double survival[REFS])
 {
-	double most = 0, weight = 0;
+	survival[0] = 1;
+	for (uint64_t t = 1; t < REFS; t++) {
+		double waiting = 0, touched = 0;
 
-	for (size_t i = 0; i < samples->count; i++)
-		weight += samples->at[i].further ? 0 : samples->at[i].weight;
-	for (uint32_t s = 0; s <= slot; s++) {
-		double waiting = 0;
+		for (size_t i = 0; i < f->samples->count && t < LONGEST; i++) {
+			const struct nm_kept_sample *at = &f->samples->at[i];
+			const int ends = at->distance != NM_NO_REUSE;
+			const uint64_t time = ends ? at->distance + 1 : REFS - at->start;
 
-		for (size_t i = 0; i < samples->count; i++) {
-			const struct nm_kept_sample *at = &samples->at[i];
-			const double end = at->slot + 0.5 + middle(at->bin < NM_BINS ? at->bin : 0) / SLOT;
-
-			if (at->slot <= s && (at->bin >= NM_BINS || fmin(end, (double)last) >= s + 1))
-				waiting += at->weight;
-		}
-		most = fmax(most, waiting * (double)samples->last / weight);
-	}
-	return most;
-}
-
-/* When a cache is full: within a slot, lines come evenly. */
-static double twin_full(const struct nm_reuse_samples *samples, double lines)
-{
-	double before = 0, now;
-
-	for (uint32_t slot = 0; slot < REFS / SLOT; slot++, before = now) {
-		now = twin_touched(samples, slot, (uint32_t)((samples->last - 1) / SLOT));
-		if (now >= lines)
-			return (slot + (lines - before) / (now - before)) * SLOT;
-	}
-	return 1e300;
-}
-
-static double twin_exposure(const struct nm_kept_sample *at, double full)
-{
-	const double start = (at->slot + 0.5) * SLOT, end = start + middle(at->bin);
-
-	return end <= full ? 0 : end - fmax(start, full);
-}
-
-/* Equation 6 by halving, and the sum of f over the samples of a group that ended. */
-static double twin_statcache(const struct nm_reuse_samples *samples, uint64_t lines, uint32_t group)
-{
-	const double stay = 1 - 1.0 / (double)lines, full = twin_full(samples, (double)lines);
-	double misses = 0, references = 0;
-
-	for (uint32_t slot = 0; slot < REFS / SLOT; slot++) {
-		double low = 0, high = 1, n = 0, fresh = 0;
-
-		for (size_t i = 0; i < samples->count; i++)
-			if (samples->at[i].slot == slot) {
-				n += samples->at[i].further ? 0 : samples->at[i].weight;
-				fresh += samples->at[i].bin == NM_BIN_COLD ? samples->at[i].weight : 0;
-			}
-		for (unsigned step = 0; step < 50; step++) {
-			double ratio = (low + high) / 2, sum = 0;
-
-			for (size_t i = 0; i < samples->count; i++)
-				if (samples->at[i].slot == slot && samples->at[i].bin != NM_BIN_COLD)
-					sum += samples->at[i].weight *
-					       (1 - pow(stay, twin_exposure(&samples->at[i], full) *
-								  (ratio + fresh / n)));
-			*(sum / n > ratio ? &low : &high) = ratio;
-		}
-		for (size_t i = 0; i < samples->count; i++) {
-			const struct nm_kept_sample *at = &samples->at[i];
-
-			if (at->slot != slot)
+			if ((uint32_t)((double)(at->start - 1) / f->length) != window || time < t)
 				continue;
-			if (!group || group_of[at->starter] == group) {
-				references += at->further ? 0 : at->weight;
-				misses += at->weight;
-			}
-			if (at->bin != NM_BIN_COLD && (!group || group_of[at->key] == group))
-				misses -= at->weight * pow(stay, twin_exposure(at, full) * (low + fresh / n));
+			waiting += at->weight;
+			touched += ends && time == t ? at->weight : 0;
 		}
+		survival[t] = survival[t - 1] * (waiting > 0 ? 1 - touched / waiting : 1);
 	}
-	return fmin(fmax(misses / references, 0), 1);
 }
 
-static void compare_statcache_at(const struct nm_reuse_samples *samples, void *estimator, uint64_t lines)
+/* In steps of half a reference, since windows may end in the middle of one. */
+static double twin_lines(const struct nm_footprint *f, const double *survival, uint64_t from, uint64_t to)
+{
+	double lines = 0;
+
+	for (double x = (double)from + 0.25; x < (double)to; x += 0.5) {
+		const uint32_t window = (uint32_t)(x / f->length);
+
+		lines += survival[window * REFS + (uint64_t)((double)to - x)] / 2;
+	}
+	return lines;
+}
+
+static void compare_footprint(const struct nm_reuse_samples *samples)
+{
+	struct nm_footprint f;
+	double *survival, *distances = malloc(samples->count * sizeof *distances);
+
+	assert_int_equal(nm_footprint_make(&f, samples), 0);
+	nm_footprint_weigh(&f, 0);
+	nm_footprint_distances(&f, distances);
+	survival = malloc((size_t)f.windows * REFS * sizeof *survival);
+	assert_true(distances && survival && f.windows > 1);
+	for (uint32_t window = 0; window < f.windows; window++)
+		twin_survival(&f, window, &survival[window * REFS]);
+	for (unsigned n = 0; n < 200; n++) {
+		const uint64_t from = below(REFS - LONGEST), to = from + below(LONGEST);
+
+		assert_true(fabs(nm_footprint_lines(&f, (double)from, (double)to) -
+				 twin_lines(&f, survival, from, to)) < 1e-6);
+	}
+	for (size_t i = 0; i < samples->count; i++) {
+		const struct nm_kept_sample *at = &samples->at[i];
+
+		assert_int_equal(isinf(distances[i]) != 0, at->distance == NM_NO_REUSE);
+		if (at->distance < LONGEST - 1)
+			assert_true(fabs(distances[i] + 1 -
+					 twin_lines(&f, survival, at->start, at->start + at->distance + 1)) <
+				    1e-6);
+	}
+	free(survival);
+	free(distances);
+	nm_footprint_done(&f);
+}
+
+static void test_footprint(void **state)
+{
+	static struct stream s;
+
+	(void)state;
+	for (uint64_t seed = 0; seed < 2; seed++) {
+		struct nm_reuse_samples samples;
+
+		rng_state = seed;
+		make_stream(&s, 0);
+		sample(&s, seed ? 0.1 : 1, 100, seed, &samples);
+		compare_footprint(&samples);
+		nm_reuse_samples_free(&samples);
+	}
+}
+
+/* Equation 6 by halving: the sum of f over the samples of the whole run, cold ones included. */
+static double twin_statcache(const struct nm_reuse_samples *samples, uint64_t lines)
+{
+	const double stay = 1 - 1.0 / (double)lines;
+	double low = 0, high = 1;
+
+	for (unsigned step = 0; step < 50; step++) {
+		const double ratio = (low + high) / 2;
+		double sum = 0, n = 0;
+
+		for (size_t i = 0; i < samples->count; i++) {
+			const struct nm_kept_sample *at = &samples->at[i];
+
+			n += at->weight;
+			sum +=
+			    at->weight *
+			    (at->distance == NM_NO_REUSE ? 1 : 1 - pow(stay, (double)at->distance * ratio));
+		}
+		*(sum / n > ratio ? &low : &high) = ratio;
+	}
+	return low;
+}
+
+static double compare_statcache_at(void *estimator, uint64_t lines)
 {
 	static const struct nm_groups no_groups = {.of_key = group_of, .keys = 0, .count = 1};
 	struct nm_estimate got[GROUPS], whole;
 
 	assert_int_equal(nm_estimator_statcache.estimate(estimator, &groups, lines, got), 0);
 	for (uint32_t group = 0; group < GROUPS; group++) {
-		assert_true(fabs(got[group].miss_ratio - twin_statcache(samples, lines, group)) < 1e-6);
 		assert_true(got[group].low <= got[group].miss_ratio);
 		assert_true(got[group].high >= got[group].miss_ratio);
 		assert_true(got[group].cold_ratio <= got[group].miss_ratio);
 	}
 	assert_int_equal(nm_estimator_statcache.estimate(estimator, &no_groups, lines, &whole), 0);
 	assert_true(whole.miss_ratio == got[0].miss_ratio && whole.low == got[0].low);
+	return whole.miss_ratio;
 }
 
-/* Each size stands on the one before, whether that was smaller or larger. */
-static void compare_statcache(const struct nm_reuse_samples *samples, void *estimator)
-{
-	for (uint64_t lines = 1; lines < 1000; lines = lines * 3 / 2 + 1)
-		compare_statcache_at(samples, estimator, lines);
-	for (uint64_t lines = 1000; lines; lines /= 3)
-		compare_statcache_at(samples, estimator, lines);
-}
-
+/* Misses fall with the size, whichever sizes were asked for before; caches that are soon full have the misses of
+ * the paper's equation. */
 static void test_statcache(void **state)
 {
 	static struct stream s;
@@ -257,64 +280,56 @@ static void test_statcache(void **state)
 	for (uint64_t seed = 0; seed < 4; seed++) {
 		struct nm_reuse_samples samples;
 		struct nm_estimator_setup setup = {.rate = 1, .samples = &samples};
+		double before = 1, first;
 		void *estimator;
 
 		rng_state = seed;
 		make_stream(&s, seed % 2);
 		sample(&s, seed < 2 ? 1 : 0.1, 200, seed, &samples);
 		assert_int_equal(nm_estimator_statcache.make(&estimator, &setup), 0);
-		compare_statcache(&samples, estimator);
+		first = compare_statcache_at(estimator, 1);
+		for (uint64_t lines = 1; lines < 4000; lines += lines / 8 + 1) {
+			const double ratio = compare_statcache_at(estimator, lines);
+
+			assert_true(ratio <= before + 1e-6);
+			assert_true(lines > 40 || seed % 2 ||
+				    fabs(ratio - twin_statcache(&samples, lines)) < 0.01);
+			before = ratio;
+		}
+		assert_true(compare_statcache_at(estimator, 1) == first);
 		nm_estimator_statcache.free(estimator);
 		nm_reuse_samples_free(&samples);
 	}
 }
 
-/* Four windows, each a slot; distances are exact below 64. */
-static double twin_statstack(const struct nm_reuse_samples *samples, uint64_t lines)
-{
-	double survivors[REFS / SLOT][NM_BINS_SINGLE + 1] = {{0}}, misses = 0;
-
-	for (uint32_t slot = 0; slot < REFS / SLOT; slot++)
-		for (unsigned k = 0; k <= NM_BINS_SINGLE; k++) {
-			double n = 0;
-
-			for (size_t i = 0; i < samples->count; i++)
-				if (samples->at[i].slot == slot) {
-					n++;
-					survivors[slot][k] += samples->at[i].bin >= k;
-				}
-			survivors[slot][k] /= n;
-		}
-	for (size_t i = 0; i < samples->count; i++) {
-		const unsigned distance = samples->at[i].bin;
-		double sum = 0;
-
-		for (unsigned k = 1; k <= distance && distance < NM_BINS; k++)
-			sum += survivors[samples->at[i].slot][k];
-		misses += distance >= NM_BINS || sum >= (double)lines - 0.5;
-	}
-	return misses / (double)samples->count;
-}
-
+/* Samples miss in caches of their expected stack distance or less. */
 static void test_statstack(void **state)
 {
 	static struct stream s;
 	struct nm_reuse_samples samples;
 	struct nm_estimator_setup setup = {.rate = 1, .samples = &samples};
+	struct nm_footprint f;
+	double distances[REFS];
 	void *estimator;
 
 	(void)state;
 	rng_state = 5;
-	make_stream(&s, 1);
+	make_stream(&s, 0);
 	sample(&s, 1, 2, 1, &samples);
-	for (size_t i = 0; i < samples.count; i++)
-		assert_true(samples.at[i].bin < NM_BINS_SINGLE || samples.at[i].bin == NM_BIN_COLD);
+	assert_int_equal(nm_footprint_make(&f, &samples), 0);
+	nm_footprint_weigh(&f, 0);
+	nm_footprint_distances(&f, distances);
+	nm_footprint_done(&f);
 	assert_int_equal(nm_estimator_statstack.make(&estimator, &setup), 0);
-	for (uint64_t lines = 1; lines < 6; lines++) {
+	for (uint64_t lines = 1; lines < 1000; lines = lines * 3 / 2 + 1) {
 		struct nm_estimate got[GROUPS];
+		double misses = 0;
 
+		for (size_t i = 0; i < samples.count; i++)
+			misses += distances[i] >= (double)lines - 0.5;
 		assert_int_equal(nm_estimator_statstack.estimate(estimator, &groups, lines, got), 0);
-		assert_true(fabs(got[0].miss_ratio - twin_statstack(&samples, lines)) < 1e-9);
+		assert_true(fabs(got[0].miss_ratio - misses / REFS) < 1e-9);
+		assert_true(got[0].low <= got[0].miss_ratio && got[0].miss_ratio <= got[0].high);
 		assert_int_equal(got[0].samples, REFS);
 		assert_int_equal(got[1].samples + got[2].samples < REFS, 1);
 	}
@@ -367,7 +382,7 @@ static void test_two_lines(void **state)
 	(void)state;
 	for (unsigned kind = 0; kind < 3; kind++) {
 		static const uint32_t objects[] = {0, 1};
-		struct nm_reuse_samples samples = {.slot = SLOT};
+		struct nm_reuse_samples samples = {0};
 		struct nm_reuse_sampler *sampler = nm_reuse_sampler_new(&samples, 1, 2, 1);
 		uint64_t last[LINES + 1] = {0}, expected[NM_BIN_COLD + 1] = {0}, references = 0;
 
@@ -390,8 +405,8 @@ static void test_two_lines(void **state)
 			const struct nm_kept_sample *at = &samples.at[i];
 
 			references += !at->further;
-			if (at->bin != NM_BIN_COLD && !at->aside)
-				assert_true(expected[at->bin]-- > 0);
+			if (at->distance != NM_NO_REUSE && !at->aside)
+				assert_true(expected[bin_of(at)]-- > 0);
 		}
 		assert_int_equal(references, REFS);
 		for (unsigned bin = 0; bin < NM_BIN_COLD; bin++)
@@ -610,7 +625,7 @@ static void test_few(void **state)
 {
 	(void)state;
 	for (size_t i = 0; nm_estimators[i]; i++) {
-		struct nm_reuse_samples samples = {.slot = SLOT};
+		struct nm_reuse_samples samples = {0};
 		struct nm_estimator_setup setup = {.rate = 1, .samples = &samples};
 		struct nm_estimate got[GROUPS];
 		void *estimator;
@@ -641,15 +656,11 @@ static void test_few(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-	    cmocka_unit_test(test_sampler),
-	    cmocka_unit_test(test_rates_of_objects),
-	    cmocka_unit_test(test_statcache),
-	    cmocka_unit_test(test_statstack),
-	    cmocka_unit_test(test_shards),
-	    cmocka_unit_test(test_few),
-	    cmocka_unit_test(test_blurred_distances),
-	    cmocka_unit_test(test_many_keys),
-	    cmocka_unit_test(test_known_references),
+	    cmocka_unit_test(test_sampler),   cmocka_unit_test(test_rates_of_objects),
+	    cmocka_unit_test(test_footprint), cmocka_unit_test(test_statcache),
+	    cmocka_unit_test(test_statstack), cmocka_unit_test(test_shards),
+	    cmocka_unit_test(test_few),       cmocka_unit_test(test_blurred_distances),
+	    cmocka_unit_test(test_many_keys), cmocka_unit_test(test_known_references),
 	    cmocka_unit_test(test_two_lines),
 	};
 
