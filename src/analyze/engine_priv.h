@@ -142,6 +142,9 @@ int nm_engine_name_chains(struct nm_engine *engine, struct nm_result *result);
  * NULL. */
 const struct nm_type *nm_engine_allocated_type(struct nm_engine *engine, uint32_t context, uint64_t bytes);
 
+/* The type of such a block as reports show it, "struct node", "double[]"; or NULL. */
+const char *nm_engine_allocated_text(struct nm_engine *engine, uint32_t context, uint64_t bytes);
+
 /* code.c: adds the code of the functions that loaded lines. */
 int nm_engine_list_code(struct nm_engine *engine, struct nm_result *result);
 

@@ -167,7 +167,9 @@ struct nm_locals {
 const struct nm_locals *nm_module_locals(struct nm_module *module, uint64_t vaddr);
 
 /* The type of the block of `bytes` bytes that the call at vaddr allocates, if the debug information gives it
- * (allocated.c). NM_ALLOCATED_UNKNOWN: nothing here, perhaps in the caller. */
+ * (allocated.c). NM_ALLOCATED_UNKNOWN: nothing here, perhaps in the caller. NM_ALLOCATED_OTHER: not of a
+ * structure, but perhaps of numbers or pointers, a type without fields. */
+enum { NM_COUNT_BYTES = 8 }; /* that new[] puts before elements that have a destructor */
 enum nm_allocated { NM_ALLOCATED_UNKNOWN, NM_ALLOCATED_STRUCTURE, NM_ALLOCATED_OTHER };
 enum nm_allocated nm_module_allocated(struct nm_module *module, uint64_t vaddr, uint64_t bytes,
 				      const struct nm_type **ret_type);

@@ -227,6 +227,7 @@ int is_mangled(const char *name);
 
 /* dwarf/language.c */
 int is_c(int language);
+int is_cxx(int language);
 int is_fortran(int language);
 
 /* dwarf/units.c */

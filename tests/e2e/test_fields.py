@@ -62,7 +62,7 @@ def case_vectors():
 def case_bucket():
     """The block is an array of what its pointer points to, though the pointer is declared on another line."""
     record([program("fields")])
-    assert rows("SELECT type FROM objects WHERE object LIKE ?", BUCKET) == [("struct item",)]
+    assert rows("SELECT type FROM objects WHERE object LIKE ?", BUCKET) == [("struct item[]",)]
     found = counts(BUCKET)
     near(found["count"][0], ELEMENTS * WALKS)
     near(found["price"][0], ELEMENTS * WALKS)
@@ -225,7 +225,7 @@ def case_reports():
     assert any(row["field"] == "weight" and row["type"] == "struct record" and row["function"] == "weigh"
                and row["level"] == "L2" for row in found), found
     found = report("--by", "type", "--limit", "0")
-    assert any(row["type"] == "struct item" for row in found), found
+    assert any(row["type"] == "struct item[]" for row in found), found
     found = report("affinity", "--limit", "0")
     assert any((row["field"], row["other"], row["distance"]) == ("key", "weight", "96") for row in found), found
 
@@ -259,7 +259,8 @@ def case_example():
     """Pins and terminals from a wrapper that returns void *; cells and nets through pointers to pointers."""
     record([program("placement"), "500", "2000"])
     types = dict(rows("SELECT type, sum(blocks) FROM objects WHERE kind = 'heap' AND type IS NOT NULL GROUP BY type"))
-    assert types == {"struct pin": 2000, "struct terminal": 2000, "struct cell": 500, "struct net": 666}, types
+    assert types == {"struct pin": 2000, "struct terminal": 2000, "struct cell": 500, "struct cell *[]": 1,
+                     "struct net": 666, "struct net *[]": 1}, types
     found = counts("net->pins (placement.c:%")
     assert found["x"][0] > 0 and found["next"][0] > 0, found
 
@@ -278,9 +279,9 @@ def case_rust():
     types = sorted(kind or "" for _, kind in found)
     assert types[0] == "" and types[1].startswith("alloc::rc::Rc<orders::Ware"), found
     assert re.fullmatch(r"alloc::rc::Rc(Box|Inner)<orders::Ware>", types[2]), found
-    assert types[3:] == ["orders::" + name for name in ("Client", "Order", "Part", "Rate")], found
+    assert types[3:] == ["orders::" + name for name in ("Client", "Order[]", "Part[]", "Rate[]")], found
     # What a function returns without a name has that of its caller's variable.
-    assert [name for name, type_ in found if type_ == "orders::Rate"][0].startswith("rates "), found
+    assert [name for name, type_ in found if type_ == "orders::Rate[]"][0].startswith("rates "), found
     assert [name.split(" (")[0] for name, kind in found if not kind] == ["names"], found
     assert rows("SELECT field, offset, bytes FROM fields WHERE type = 'orders::Client' AND object LIKE '%orders.rs%' "
                 "ORDER BY offset") == \

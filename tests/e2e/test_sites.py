@@ -48,6 +48,7 @@ def case_arguments_name_what_helpers_hand_out():
         record(["./program"])
         found = {name: rest for name, rest in heap().items() if rest[1] == 8 << 15}
         assert set(names) < set(found) and len(found) == 5, (level, found)
+        assert all(found[name][2] == "double[]" for name in names), (level, found)
 
 
 def case_stripped_programs_have_their_sites_apart():
@@ -56,6 +57,41 @@ def case_stripped_programs_have_their_sites_apart():
     found = heap()
     assert len(found) == 7, found
     assert all(re.fullmatch(r"heap \(program\+0x[0-9a-f]+\)", name) for name in found), found
+
+
+def check_parts(wanted):
+    found = {name.split(" (")[0]: (blocks, type) for name, (blocks, _, type) in heap().items()}
+    for name, part in wanted.items():
+        assert name in found and (part[0] is None or found[name][0] == part[0]), (name, found)
+        assert (found[name][1] or "").startswith(part[1]), (name, found)
+
+
+def case_parts_of_containers_are_apart():
+    """One line allocates header blocks and elements: objects of their own, with their types."""
+    for level in ("-O1", "-O2"):
+        build("g++", "parts.cpp", level, "-g")
+        record(["./program"])
+        check_parts({"rows": (1, "std::vector<double, "), "rows[]": (2001, "double[]"), "cube[]": (41, "std::vector<float, "),
+                     "cube[][]": (1641, "float[]"), "hash": (None, "std::__detail::_Hash_node_base *[]"),
+                     "hash[]": (5000, "std::__detail::_Hash_node<"), "queue[]": (None, "point[]"),
+                     "words": (None, "std::__cxx11::basic_string<char, "), "words[]": (2000, "")})
+
+
+def case_parts_of_vectors_of_rust_are_apart():
+    for level in "013":
+        build("rustc", "parts.rs", "-g", "-C", f"opt-level={level}")
+        record(["./program"])
+        check_parts({"rows": (1, "alloc::vec::Vec<f64"), "rows[]": (1999, "f64[]"), "cells": (None, "alloc::vec::Vec<"),
+                     "cells[]": (1000, "parts::Point[]"), "boxes": (1, "alloc::boxed::Box<"),
+                     "boxes[]": (5000, "parts::Point")})
+
+
+def case_allocatable_arrays_of_fortran_have_types():
+    for level in ("-O0", "-O1", "-O2"):
+        build("gfortran", "parts.f90", level, "-g")
+        record(["./program"])
+        check_parts({"m": (1, "type(row)[]"), "m(i)%values": (2000, "real(kind=8)[]"), "g%rows": (1, ""), "g%u": (1, ""),
+                     "a": (1, "")})
 
 
 if __name__ == "__main__":

@@ -537,7 +537,8 @@ const char *nm_engine_allocation_site(struct nm_engine *e, const struct nm_conte
 	return NULL;
 }
 
-const struct nm_type *nm_engine_allocated_type(struct nm_engine *e, uint32_t context, uint64_t bytes)
+/* The type of a block or of its elements, which may have no fields, or NULL. */
+static const struct nm_type *allocated(struct nm_engine *e, uint32_t context, uint64_t bytes)
 {
 	const struct nm_context *c = &e->contexts.list.at[context];
 	const struct nm_type *type = NULL;
@@ -550,4 +551,22 @@ const struct nm_type *nm_engine_allocated_type(struct nm_engine *e, uint32_t con
 			what = nm_module_allocated(place.module, place.vaddr, bytes, &type);
 	}
 	return type;
+}
+
+const struct nm_type *nm_engine_allocated_type(struct nm_engine *e, uint32_t context, uint64_t bytes)
+{
+	const struct nm_type *type = allocated(e, context, bytes);
+
+	return type && type->field_count ? type : NULL;
+}
+
+const char *nm_engine_allocated_text(struct nm_engine *e, uint32_t context, uint64_t bytes)
+{
+	const struct nm_type *type = allocated(e, context, bytes);
+	char text[NAME_ROOM];
+
+	if (!type || bytes < 2 * type->bytes)
+		return type ? type->name : NULL;
+	snprintf(text, sizeof text, "%s[]", type->name);
+	return nm_symbols_intern(e->symbols, text);
 }

@@ -33,6 +33,9 @@ int nm_engine_name_mapping(struct nm_engine *engine, const struct nm_context *co
 int nm_engine_name_object(struct nm_engine *engine, const struct nm_object *object,
 			  struct nm_call_name *ret_name);
 
+/* parts.c: tells the parts of containers apart among the names of all objects of the engine. 0 or NM_ENOMEM. */
+int nm_engine_name_parts(struct nm_engine *engine, struct nm_call_name *names);
+
 /* What a mapping is for, if a call of its chain stands in an allocator (it got memory from the system) or in
  * the creation of a thread; else NULL. */
 const char *nm_engine_allocation_site(struct nm_engine *engine, const struct nm_context *context);

@@ -3,8 +3,8 @@
  * names.c - names for objects, made when the stream has ended.
  *
  * A heap bucket is named by the call that allocates it (call_names.h). Contexts that lead to the same call
- * are one object, unless they are to be told apart by their chains (chains.c). Different objects never have
- * the same name: variables are told apart by their file, all else by a number.
+ * are one object, unless they are to be told apart by their chains (chains.c) or as parts of a container
+ * (parts.c). Different objects never have the same name: variables are told apart by their file, all else by a number.
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -99,36 +99,35 @@ static int add_object(struct nm_engine *e, struct nm_result *result, struct name
 	return 0;
 }
 
-/* What a bucket is made of, if no pass has asked yet: traces keep the answer. */
+/* What a bucket is made of: traces keep the answer. */
 static void set_type(struct nm_engine *e, struct nm_object *o)
 {
-	const struct nm_type *type = NULL;
+	const char *type =
+	    o->kind == NM_OBJECT_HEAP ? nm_engine_allocated_text(e, o->context, o->largest) : NULL;
 
-	if (o->kind == NM_OBJECT_HEAP && !o->type)
-		type = nm_engine_allocated_type(e, o->context, o->largest);
-	if (type)
-		o->type = type->name;
+	o->type = type ? type : o->type;
 }
 
 int nm_engine_name_objects(struct nm_engine *e, struct nm_result *result, uint32_t **ret_index)
 {
 	struct named named = {0};
-	struct nm_call_name name;
 	size_t n = e->space.objects.count;
+	struct nm_call_name *names = calloc(n, sizeof *names);
 	uint32_t *index = calloc(n, sizeof *index);
 	int status = 0;
 
 	result->objects = calloc(n, sizeof *result->objects);
-	if (!result->objects || !index)
+	if (!result->objects || !names || !index)
 		status = NM_ENOMEM;
 	for (size_t i = 0; i < n && !status; i++) {
-		struct nm_object *o = &e->space.objects.at[i];
-
-		set_type(e, o);
-		status = nm_engine_name_object(e, o, &name);
-		if (!status)
-			status = add_object(e, result, &named, o, name, &index[i]);
+		set_type(e, &e->space.objects.at[i]);
+		status = nm_engine_name_object(e, &e->space.objects.at[i], &names[i]);
 	}
+	if (!status)
+		status = nm_engine_name_parts(e, names);
+	for (size_t i = 0; i < n && !status; i++)
+		status = add_object(e, result, &named, &e->space.objects.at[i], names[i], &index[i]);
+	free(names);
 	nm_map_done(&named.index);
 	nm_map_done(&named.taken);
 	if (status) {

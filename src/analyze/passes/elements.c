@@ -48,6 +48,8 @@ static int locate_block(struct nm_elements *e, uint64_t address, uint32_t object
 			nm_program_set_type(e->program, object, o->type->name);
 	}
 	to->low = block.address;
+	if (o->type && block.size % o->type->bytes == NM_COUNT_BYTES)
+		to->low += NM_COUNT_BYTES;
 	to->end = block.address + block.size;
 	return 1;
 }

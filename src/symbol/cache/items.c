@@ -283,9 +283,9 @@ static void type_fields(struct coder *c, enum item_kind kind, struct nm_type *t)
 	if (kind == ITEM_ALIGNED_TYPE || kind == ITEM_TYPED)
 		number(c, &t->alignment);
 	small_number(c, &t->field_count);
-	require(c, t->name && t->bytes && t->field_count && t->field_count <= TYPE_FIELDS_MAX);
+	require(c, t->name && t->bytes && t->field_count <= TYPE_FIELDS_MAX);
 	if (c->mode == READ && !c->status) {
-		t->fields = fields = calloc(t->field_count, sizeof *fields);
+		t->fields = fields = calloc(t->field_count + 1, sizeof *fields);
 		if (!fields)
 			fail(c, NM_ENOMEM);
 	}

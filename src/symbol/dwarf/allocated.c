@@ -12,6 +12,8 @@
  * A function that returns void * passes the block on, so its caller is asked next. Anything else ends the
  * search: no structure is guessed from far away. Candidates that disagree are no evidence.
  *
+ * In Fortran it is the element of the arrays that the line allocates, "allocate(a(n), g%u(m))", if they agree.
+ *
  * In Rust, generic functions of the standard library allocate. RawVec<T>, below Vec, String and boxed slices,
  * gives an array of T. Others of the crate alloc (Box, Rc, Arc, nodes of B-trees) give T, or the target of
  * the returned pointer if that is a structure of exactly the block's size: for Rc<T>, its box with the
@@ -23,6 +25,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <strings.h>
 
 #include "dwarf/die.h"
 #include "symbol_priv.h"
@@ -100,6 +103,9 @@ static void add(struct search *s, Dwarf_Die *die, uint32_t line, int hops)
 	int pointers = 0;
 
 	if (s->list.count >= MOST_CANDIDATES || !die_reference(die, DW_AT_type, &c.type))
+		return;
+	if (type_peel(&c.type, 0) && dwarf_tag(&c.type) == DW_TAG_reference_type &&
+	    !die_reference(&c.type, DW_AT_type, &c.type))
 		return;
 	inside = c.type;
 	while (type_peel(&inside, 1) && dwarf_tag(&inside) == DW_TAG_pointer_type) {
@@ -199,14 +205,30 @@ static int type_argument(Dwarf_Die *generic, const char *wanted, Dwarf_Die *ret_
 	return 0;
 }
 
-/* Is a block of the target's type, or an array of it, what was allocated? */
+/* Numbers and pointers: a type without fields. */
+static enum nm_allocated judge_plain(struct search *s, Dwarf_Die *target, uint64_t each)
+{
+	static const struct nm_field none;
+	struct nm_type plain = {.bytes = each, .fields = &none};
+	const int tag = dwarf_tag(target);
+
+	if (each && s->bytes % each == 0 &&
+	    (tag == DW_TAG_base_type || tag == DW_TAG_pointer_type || tag == DW_TAG_enumeration_type))
+		plain.name = type_spelled(s->module, target, s->unit->language);
+	s->found = plain.name ? type_intern(s->module->store, &plain) : NULL;
+	return NM_ALLOCATED_OTHER;
+}
+
+/* Is a block of the target's type, or an array of it, what was allocated? In C++ the number of elements may
+ * stand before them. */
 static enum nm_allocated judge_type(struct search *s, Dwarf_Die *target)
 {
 	uint64_t each = type_bytes(target);
 
 	if (!type_is_structure(target))
-		return NM_ALLOCATED_OTHER;
-	if (!each || s->bytes < each || s->bytes % each)
+		return judge_plain(s, target, each);
+	if (!each || s->bytes < each ||
+	    (s->bytes % each && (!is_cxx(s->unit->language) || (s->bytes - NM_COUNT_BYTES) % each)))
 		return NM_ALLOCATED_UNKNOWN;
 	s->found = type_of(s->module, target, s->unit->language);
 	return s->found ? NM_ALLOCATED_STRUCTURE : NM_ALLOCATED_OTHER;
@@ -329,6 +351,81 @@ static enum nm_allocated by_line(struct search *s, const char *file, uint32_t li
 	return what == NM_ALLOCATED_UNKNOWN ? agreed(s, NULL, 0, line) : what;
 }
 
+/* ---- Fortran ---- */
+
+/* The member or local, global or outer variable of a name, which Fortran writes in any case. 1 if there is one. */
+static int named_child(Dwarf_Die *parent, const char *name, size_t n, Dwarf_Die *ret_child)
+{
+	unsigned budget = MOST_ENTRIES;
+	Dwarf_Die child;
+
+	if (dwarf_child(parent, &child))
+		return 0;
+	do {
+		const char *own = die_name(&child);
+
+		if (own && strlen(own) == n && !strncasecmp(own, name, n) &&
+		    dwarf_tag(&child) != DW_TAG_subprogram) {
+			*ret_child = child;
+			return 1;
+		}
+	} while (--budget && dwarf_siblingof(&child, &child) == 0);
+	return 0;
+}
+
+/* The element of the array that an item names, "a" or "grid%u". */
+static int element_of(struct search *s, Dwarf_Die *scopes, int scope_count, const char *item,
+		      Dwarf_Die *ret_type)
+{
+	size_t n = strcspn(item, "%( \t");
+	Dwarf_Die at;
+	int found = 0;
+
+	for (int i = 0; i < scope_count && !found; i++)
+		found = named_child(&scopes[i], item, n, &at);
+	found = found || named_child(&s->unit->body, item, n, &at);
+	for (; found; found = named_child(ret_type, item, n = strcspn(item, "%( \t"), &at)) {
+		if (!die_reference(&at, DW_AT_type, ret_type))
+			return 0;
+		while (type_peel(ret_type, 1) && dwarf_tag(ret_type) == DW_TAG_pointer_type)
+			if (!die_reference(ret_type, DW_AT_type, ret_type))
+				return 0;
+		item += n;
+		if (*item == '(')
+			item += strcspn(item, ")") + 1;
+		item += strspn(item, " \t");
+		if (*item++ != '%')
+			return 1;
+	}
+	return 0;
+}
+
+/* All arrays that the line allocates: their element, if they agree. */
+static enum nm_allocated by_allocate(struct search *s, const struct frame *frame, const char *file,
+				     uint32_t line)
+{
+	char text[1024];
+	Dwarf_Die target = {0}, other, *scopes = NULL, root = frame->die;
+	const char *item =
+	    read_statement(file, line, text, sizeof text) ? strcasestr(text, "allocate(") : NULL;
+	int depth = 0, scope_count = item ? dwarf_getscopes_die(&root, &scopes) : 0;
+
+	for (item = item ? item + strlen("allocate(") : NULL; item && *item && depth >= 0; item++) {
+		item += strspn(item, " \t&\n");
+		if (!element_of(s, scopes, scope_count, item, &other) ||
+		    (target.addr && target.addr != other.addr)) {
+			target.addr = NULL;
+			break;
+		}
+		target = other;
+		for (; *item && depth >= 0 && (depth || *item != ','); item++)
+			depth += (*item == '(') - (*item == ')');
+		item -= !*item;
+	}
+	free(scopes);
+	return target.addr ? judge_type(s, &target) : NM_ALLOCATED_UNKNOWN;
+}
+
 /* ---- 3: the size ---- */
 
 static enum nm_allocated by_size(struct search *s)
@@ -415,6 +512,11 @@ static enum nm_allocated ask_frame(struct search *s, struct frame *frame, const 
 	if (what != NM_ALLOCATED_UNKNOWN || !function || !strncmp(function, "std::", 5) ||
 	    !strncmp(function, "__gnu_cxx::", 11) || !strncmp(function, "operator new", 12))
 		return what;
+	if (is_fortran(s->unit->language)) {
+		what = by_allocate(s, frame, file, line);
+		*ret_on = 0;
+		return what;
+	}
 	hands_on = add_returned(s, &frame->die);
 	add_locals(s, &frame->die);
 	add_globals(s);

@@ -371,7 +371,7 @@ static const char *find_allocate(const char *text)
 	return *at == '(' ? at + 1 : NULL;
 }
 
-/* The order-th array of its list "a(n), b%c(m), stat=i". */
+/* The order-th array of its list "a(n), b(i)%c(m), stat=i": its name ends at the last parenthesis. */
 static int allocated_item(const char *list, unsigned order, char *name)
 {
 	const char *item = list, *end = NULL; /* of the name of an item */
@@ -379,9 +379,10 @@ static int allocated_item(const char *list, unsigned order, char *name)
 
 	for (const char *at = list; *at; at++) {
 		if (*at == '(' && !depth++)
-			end = end ? end : at;
+			end = at;
 		if (depth || (*at != ',' && *at != ')')) {
 			depth -= *at == ')';
+			end = !depth && *at == '%' ? NULL : end;
 			continue;
 		}
 		end = end ? end : at;
@@ -510,6 +511,16 @@ int text_copied(const char *text, const char *name, char copied[ASSIGNED_ROOM])
 	return 0;
 }
 
+/* Does a word that is constructed stand in a declaration or a list of members, "type word(value)", "), word(value)",
+ * rather than for the type of a value, "f(text(value))", "x = ns::text(value)"? */
+static int is_declared(const char *text, size_t start, size_t word)
+{
+	const size_t before = back_blanks(text, start);
+
+	return start == word && !is_assignment(text, before) && !back_enclosing(text, start) &&
+	       !is_token(text, back_word(text, before), before, "return");
+}
+
 int statement_assigned(const struct statement_call *c, char name[ASSIGNED_ROOM])
 {
 	char method[ASSIGNED_ROOM] = "";
@@ -534,7 +545,8 @@ int statement_assigned(const struct statement_call *c, char name[ASSIGNED_ROOM])
 	before = back_blanks(text, call.start);
 	if (!strcmp(method, "operator[]"))
 		return take(text, back_operand(text, call.word_end), call.word_end, "", name);
-	if (constructs && !call.is_new && strncmp(text + call.word, method, strlen(method)))
+	if (constructs && !call.is_new && strncmp(text + call.word, method, strlen(method)) &&
+	    is_declared(text, call.start, call.word))
 		return take(text, call.word, call.word_end, "",
 			    name); /* a declaration, or a member that is constructed */
 	if (before > 1 && (text[before - 1] == '.' || !strncmp(text + before - 2, "->", 2)) && c->callee &&
