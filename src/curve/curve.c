@@ -69,6 +69,8 @@ int nm_curve_run(const struct nm_curve_source *sources, size_t count, const stru
 		status = nm_curves_choose(&curves, request, err);
 	if (!status)
 		status = nm_knees_make(&curves, sources, count, request, err);
+	if (!status && nm_curve_notes(&curves))
+		status = nm_fail_memory(err);
 	if (!status) {
 		switch (format) {
 		case NM_CURVE_TEXT: status = nm_curves_text(&curves, request, style, out); break;

@@ -80,8 +80,8 @@ static int json_knees(const struct nm_curves *curves, const struct nm_curve *c, 
 		fprintf(out, "%s{", comma);
 		if (json_text("object", knee->object, out))
 			return NM_ENOMEM;
-		fprintf(out, "\"size\":%.0f,\"before\":%.10g,\"after\":%.10g,\"share\":%.10g}", knee->bytes,
-			knee->before, knee->after, knee->share);
+		fprintf(out, "\"size\":%.0f,\"before\":%.10g,\"after\":%.10g,\"share\":%.10g,\"fits\":%s}",
+			knee->bytes, knee->before, knee->after, knee->share, knee->fits ? "true" : "false");
 		comma = ",";
 	}
 	fputs("]", out);
@@ -150,6 +150,11 @@ int nm_curves_json(struct nm_curves *curves, const struct nm_curve_request *requ
 		fputs(i ? ",\n" : "\n", out);
 		status = json_curve(curves, &curves->list.at[i], request->has_start, out);
 	}
-	fputs("\n]}\n", out);
+	fputs("\n],\"notes\":[", out);
+	for (size_t i = 0; i < curves->notes.count && !status; i++) {
+		fputs(i ? "," : "", out);
+		status = nm_json_text(curves->notes.at[i], out);
+	}
+	fputs("]}\n", out);
 	return status ? NM_ENOMEM : 0;
 }

@@ -33,6 +33,7 @@ struct nm_knee {
 	double bytes, before, after; /* miss ratios */
 	const char *object;          /* the one that stops missing most there; NULL: not known */
 	double share;                /* the object's part of the misses that go away */
+	int fits;                    /* hardly any of the object's misses are left, but cold ones */
 };
 
 enum { NM_MAX_KNEES = 6 };
@@ -41,6 +42,7 @@ struct nm_curves {
 	struct nm_strings pool;
 	struct nm_vec(struct nm_curve) list;
 	struct nm_vec(struct nm_knee) knees; /* in order of curves, then sizes */
+	struct nm_vec(const char *) notes;   /* sentences, kept in the pool */
 	unsigned groups, methods;
 	double from, to; /* bytes that are shown */
 };
@@ -73,6 +75,11 @@ unsigned nm_knees_find(const struct nm_curve *curve, double from, double to, str
 /* Finds the knees of the first method's curves. If the scope is the total, names the object of each. */
 int nm_knees_make(struct nm_curves *curves, const struct nm_curve_source *sources, size_t count,
 		  const struct nm_curve_request *request, struct nm_error *err);
+
+/* ---- notes.c ---- */
+
+/* Makes the notes of the curves that are shown. 0 or NM_ENOMEM. */
+int nm_curve_notes(struct nm_curves *curves);
 
 /* ---- legend.c ---- */
 

@@ -229,7 +229,7 @@ static int print_knee(const struct picture *p, const struct nm_knee *knee, unsig
 	if (*name) {
 		fprintf(p->out, "<text x=\"%d\" y=\"%.1f\" class=\"small\">", left + 26, y + 15);
 		text(name, p->out);
-		fputs(" fits</text>\n", p->out);
+		fputs(knee->fits ? " fits</text>\n" : " misses less</text>\n", p->out);
 	}
 	free(name);
 	return 0;

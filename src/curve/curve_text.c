@@ -332,7 +332,8 @@ static void print_knees(const struct canvas *c, FILE *out)
 			fprintf(out, "%c  ", labels[curve]);
 		fprintf(out, "%s: %s to %s", size, before, after);
 		if (knee->object)
-			fprintf(out, "; %s fits (%.0f %% of the fall)", knee->object, 100 * knee->share);
+			fprintf(out, "; %s %s (%.0f %% of the fall)", knee->object,
+				knee->fits ? "fits" : "misses less", 100 * knee->share);
 		fputc('\n', out);
 	}
 }
@@ -370,6 +371,8 @@ static int print(struct canvas *c, const struct nm_curve_request *request, FILE 
 	if (print_legend(c, out))
 		return NM_ENOMEM;
 	print_knees(c, out);
+	for (size_t i = 0; i < c->curves->notes.count; i++)
+		fprintf(out, "%*s%s\n", LEFT, "", c->curves->notes.at[i]);
 	return 0;
 }
 

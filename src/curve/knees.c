@@ -6,7 +6,7 @@
  * after it. A knee is where the bend is larger than anywhere within an octave, and large enough: on its own
  * (least_bend), and as a part of the fall of the whole curve (least_part). A cliff has its knee at its foot,
  * an even slope has none. Knees below knee_from are left out: in such caches only neighbouring bytes of a
- * line are reused.
+ * line are reused. So are falls that intervals do not support: those before and after must not meet.
  */
 #include <math.h>
 #include <string.h>
@@ -14,6 +14,7 @@
 #include "curve_priv.h"
 
 static const double least_bend = 0.0005, least_part = 0.04, knee_from = 4096;
+static const double most_left = 0.1; /* of an object's misses, where it fits */
 
 enum { STEPS_AN_OCTAVE = 8 };
 
@@ -51,6 +52,20 @@ static double sharpen(const struct nm_curve *c, double bytes)
 	return best;
 }
 
+static int falls_for_sure(const struct nm_curve *c, double bytes)
+{
+	return c->exact || nm_curve_at(c, bytes / 2).low > nm_curve_at(c, bytes).high;
+}
+
+/* Whether hardly any misses of an object are left at a size, as far as its interval tells, but cold ones. */
+static int fits(const struct nm_curve *object, double bytes)
+{
+	const struct nm_curve_point at = nm_curve_at(object, bytes);
+	const double before = ratio(object, bytes / 2) - object->cold_ratio;
+
+	return (object->exact ? at.ratio : at.high) - object->cold_ratio <= most_left * before;
+}
+
 /* Keeps those with the largest falls, in order of their sizes. */
 static unsigned insert(struct nm_knee *knees, unsigned n, struct nm_knee knee)
 {
@@ -79,7 +94,7 @@ unsigned nm_knees_find(const struct nm_curve *c, double from, double to, struct 
 	for (double bytes = start; bytes <= to; bytes *= exp2(1.0 / STEPS_AN_OCTAVE)) {
 		const double at = sharpen(c, bytes);
 
-		if (bend(c, bytes) >= least && is_peak(c, bytes))
+		if (bend(c, bytes) >= least && is_peak(c, bytes) && falls_for_sure(c, at))
 			n = insert(
 			    knees, n,
 			    (struct nm_knee){
@@ -104,6 +119,7 @@ static void name_knee(struct nm_knee *knee, const struct nm_curves *objects)
 		if (gain > most) {
 			most = gain;
 			knee->object = c->name;
+			knee->fits = fits(c, knee->bytes);
 		}
 	}
 	knee->share = all > 0 ? most / all : 0;

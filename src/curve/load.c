@@ -113,5 +113,6 @@ void nm_curves_done(struct nm_curves *curves)
 		nm_vec_free(&curves->list.at[i].points);
 	nm_vec_free(&curves->list);
 	nm_vec_free(&curves->knees);
+	nm_vec_free(&curves->notes);
 	nm_strings_done(&curves->pool);
 }

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * curve_test.c - axes, the reading of curves between their points, and knees where they must be.
+ * curve_test.c - axes, the reading of curves between their points, knees where they must be, and notes.
  */
 #include <math.h>
 #include <setjmp.h>
@@ -140,6 +140,82 @@ static void test_the_largest_knees_are_kept(void **state)
 		assert_true(knees[i].bytes > knees[i - 1].bytes && knees[i].before - knees[i].after > 0.045);
 }
 
+/* An estimate of one size beside another, of 100 samples. */
+static size_t count_notes(struct nm_curve_point a, const char *policy_a, struct nm_curve_point b,
+			  const char *policy_b, const char *expected)
+{
+	struct nm_curve_point low[] = {a, {a.bytes * 4, a.ratio, a.low, a.high}},
+			      high[] = {b, {b.bytes * 4, b.ratio, b.low, b.high}};
+	struct nm_curve list[] = {curve_of(low, 2, 0), curve_of(high, 2, 0)};
+	struct nm_curves curves = {.from = a.bytes, .to = a.bytes * 2};
+	size_t count;
+
+	list[0].name = list[1].name = "app";
+	list[0].method = "one";
+	list[1].method = "two";
+	list[0].policy = policy_a;
+	list[1].policy = policy_b;
+	list[0].samples = list[1].samples = 100;
+	curves.list.at = list;
+	curves.list.count = 2;
+	assert_int_equal(nm_curve_notes(&curves), 0);
+	count = curves.notes.count;
+	if (expected)
+		assert_string_equal(curves.notes.at[0], expected);
+	nm_vec_free(&curves.notes);
+	nm_strings_done(&curves.pool);
+	return count;
+}
+
+/* LRU may miss up to twice as often as random replacement in half the size, or the other way round. */
+static void test_methods_that_disagree_are_named(void **state)
+{
+	const struct nm_curve_point few = {65536, 0.1, 0.08, 0.12}, twice = {65536, 0.22, 0.2, 0.24},
+				    many = {65536, 0.6, 0.58, 0.62};
+
+	(void)state;
+	assert_int_equal(count_notes(few, "lru", few, "lru", NULL), 0);
+	assert_int_equal(count_notes(few, "lru", twice, "random", NULL), 0);
+	assert_int_equal(
+	    count_notes(few, "lru", twice, "lru",
+			"two and one disagree beyond their intervals: two misses at least 20 % at 64K, "
+			"one at most 12 % at 64K"),
+	    1);
+	assert_int_equal(
+	    count_notes(few, "lru", many, "random",
+			"two and one disagree beyond their intervals and what their policies explain: two "
+			"misses at least 58 % at 128K, one at most 12 % at 64K"),
+	    1);
+}
+
+static void test_too_few_samples_are_told(void **state)
+{
+	const struct nm_curve_point unsure = {65536, 0.3, 0.1, 0.5};
+
+	(void)state;
+	assert_int_equal(
+	    count_notes(unsure, "lru", unsure, "lru",
+			"app: 100 samples (one) tell misses to within 20 % on average; 3 % would take "
+			"about 4500"),
+	    2);
+}
+
+/* The fall of the scans, if intervals after it reach those before. */
+static void test_knees_need_intervals(void **state)
+{
+	struct nm_curve_point p[] = {{1024, 0.5, 0.45, 0.55},
+				     {32768, 0.5, 0.45, 0.55},
+				     {65536, 0.1, 0.05, 0.15},
+				     {1 << 20, 0.1, 0.05, 0.15}};
+	struct nm_curve c = curve_of(p, 4, 0);
+	struct nm_knee knees[NM_MAX_KNEES];
+
+	(void)state;
+	assert_int_equal(nm_knees_find(&c, 1024, 1 << 20, knees), 1);
+	p[2].high = p[3].high = 0.5;
+	assert_int_equal(nm_knees_find(&c, 1024, 1 << 20, knees), 0);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -147,6 +223,9 @@ int main(void)
 	    cmocka_unit_test(test_ratios_have_round_ticks_that_reach_the_largest),
 	    cmocka_unit_test(test_sizes_and_ratios_are_short_texts),
 	    cmocka_unit_test(test_exact_curves_are_steps_and_others_are_interpolated),
+	    cmocka_unit_test(test_methods_that_disagree_are_named),
+	    cmocka_unit_test(test_too_few_samples_are_told),
+	    cmocka_unit_test(test_knees_need_intervals),
 	    cmocka_unit_test(test_knees_stand_where_scans_fit),
 	    cmocka_unit_test(test_a_curve_that_falls_evenly_or_not_at_all_has_no_knee),
 	    cmocka_unit_test(test_the_largest_knees_are_kept),
