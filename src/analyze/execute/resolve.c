@@ -226,26 +226,24 @@ static inline int visit(struct nm_resolver *r, uint32_t access_site, uint32_t bl
 		   : 0;
 }
 
-/* Whose the slots at both ends of a frame are depends on which function runs: they are left out. */
-int nm_resolver_keep_frame(struct nm_resolver *r, uint32_t access_site, uint64_t address,
-			   struct nm_frame_place frame)
+/* Keeps a part of a caller's frame, that around an address, after repeated accesses. Whose the slots at both ends of
+ * a frame are depends on which function runs: they are left out. */
+static int keep_frame(struct nm_resolver *r, uint32_t access_site, uint64_t address,
+		      const struct nm_frame_place *frame, const struct nm_frame_part *part, uint32_t attr)
 {
 	struct nm_access_site *o = &r->decoder->access_sites.at[access_site];
-	const struct nm_frame_part part =
-	    nm_space_frame_part(r->space, frame.object, frame.end - 1 - address);
-	uint64_t low = frame.slot + 8, end = frame.end - (part.low > 8 ? part.low : 8);
+	uint64_t low = frame->slot + 8, end = frame->end - (part->low > 8 ? part->low : 8);
 
-	if (part.end < frame.end - low)
-		low = frame.end - part.end;
-	if (address < low || address >= end || !has_visited(o, NM_OWNER_LARGE | part.object) ||
-	    o->object != part.object || !o->attr)
+	if (part->end < frame->end - low)
+		low = frame->end - part->end;
+	if (address < low || address >= end || !has_visited(o, NM_OWNER_LARGE | part->object))
 		return 0;
 	if (!o->framed && nm_vec_push(&r->framed, access_site))
 		return NM_ENOMEM;
 	o->framed = 1;
-	if (frame.slot < r->running->kept_frames)
-		r->running->kept_frames = frame.slot;
-	hold_range(r, o, low, end - low, o->attr);
+	if (frame->slot < r->running->kept_frames)
+		r->running->kept_frames = frame->slot;
+	hold_range(r, o, low, end - low, attr);
 	return 0;
 }
 
@@ -522,16 +520,36 @@ static uint32_t find_in_own_frame(struct nm_resolver *r, const struct nm_decoded
 	return attr;
 }
 
+/* The same in the frame of a caller. */
+static uint32_t find_in_frame(struct nm_resolver *r, const struct nm_decoded_block *decoded,
+			      uint32_t access_site, uint64_t address, uint64_t last,
+			      const struct nm_frame_place *frame)
+{
+	const struct nm_frame_part part =
+	    nm_space_frame_part(r->space, frame->object, frame->end - 1 - address);
+	uint32_t attr;
+
+	if (last != address && last >= frame->end - (part.low > 8 ? part.low : 8))
+		return find_keys_apart(r, decoded, access_site, address);
+	attr = find_key(r, access_site, part.object);
+	return attr && keep_frame(r, access_site, address, frame, &part, attr) ? 0 : attr;
+}
+
 uint32_t nm_resolver_find(struct nm_resolver *r, const struct nm_decoded_block *decoded, uint32_t access_site,
 			  uint64_t address)
 {
 	const uint64_t word = nm_entry_of(&r->decoder->access_sites.at[access_site], word);
 	const uint64_t last = nm_word_is_coalesced(word) ? address + nm_word_size(word) - 1 : address;
+	struct nm_frame_place frame = {0};
 	struct nm_location location;
 	uint32_t attr;
 
 	if (address - r->running->window.low < r->running->window.own)
 		return find_in_own_frame(r, decoded, access_site, address, last);
+	if (nm_stack_holds(r->running->stack, address))
+		frame = nm_stack_owner(r->running->stack, address);
+	if (frame.object)
+		return find_in_frame(r, decoded, access_site, address, last, &frame);
 	if (find_object(r, decoded, address, &location))
 		return 0;
 	if (!is_within(r, access_site, address, &location))
@@ -573,15 +591,11 @@ int nm_resolver_find_all(struct nm_resolver *r, struct nm_ref *refs, const uint6
 
 	for (size_t i = 0; i < count; i++) {
 		const uint32_t index = (uint32_t)pending[i], access_site = (uint32_t)(pending[i] >> 32);
-		struct nm_ref *ref = &refs[index & (NM_KNOWN - 1)];
-		const uint32_t attr = index & NM_KNOWN ? find_key(r, access_site, ref->attr)
-						       : resolve_late(r, access_site, ref->address, plain);
+		const uint32_t attr = resolve_late(r, access_site, refs[index].address, plain);
 
 		if (!attr)
 			return NM_ENOMEM;
-		if (index & NM_KNOWN)
-			ref->attr = 0;
-		nm_resolver_recount(r, ref, attr);
+		nm_resolver_recount(r, &refs[index], attr);
 	}
 	return 0;
 }

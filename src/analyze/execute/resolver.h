@@ -31,9 +31,6 @@ struct nm_filling {
 	uint32_t object; /* 0: none is known */
 };
 
-/* Of a pending reference: its object is known, and its `attr` holds it. */
-enum { NM_KNOWN = 1 << 30 };
-
 struct nm_resolver {
 	/* Where it looks; all borrowed. */
 	struct nm_decoder *decoder;
@@ -67,18 +64,12 @@ void nm_resolver_done(struct nm_resolver *resolver);
 uint32_t nm_resolver_find(struct nm_resolver *resolver, const struct nm_decoded_block *decoded,
 			  uint32_t access_site, uint64_t address);
 
-/* Sets the attribution keys of pending references: the index in refs, perhaps with NM_KNOWN, and the access
- * site << 32. 0 or NM_ENOMEM. */
+/* Sets the attribution keys of pending references: the index in refs, and the access site << 32. 0 or NM_ENOMEM. */
 int nm_resolver_find_all(struct nm_resolver *resolver, struct nm_ref *refs, const uint64_t *pending,
 			 size_t count);
 
 /* The object at an address outside of the running function's frame, as of now. 0 or NM_ENOMEM. */
 int nm_resolver_object_at(struct nm_resolver *resolver, uint64_t address, uint32_t *ret_object);
-
-/* An access to a caller's frame on the running stack: its entry keeps that part of the frame after repeated ones.
- * 0 or NM_ENOMEM. */
-int nm_resolver_keep_frame(struct nm_resolver *resolver, uint32_t access_site, uint64_t address,
-			   struct nm_frame_place frame);
 
 /* Empties entries whose range may no longer be valid: those of mappings; of released heap blocks; of callers'
  * frames; all. */

@@ -31,7 +31,7 @@ struct nm_running {
 	struct nm_stack_window window;
 	struct nm_stack *stack; /* of the thread */
 	struct nm_thread *thread;
-	/* Calls and returns below this leave the frames alone whose ranges entries keep (nm_resolver_keep_frame). */
+	/* Calls and returns below this leave the frames alone whose ranges entries keep (resolve.c). */
 	uint64_t kept_frames;
 };
 
