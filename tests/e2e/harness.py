@@ -13,6 +13,7 @@ a test; without a name all cases of the file run. The environment has the paths:
 import os
 import re
 import shutil
+import signal
 import sqlite3
 import subprocess
 import sys
@@ -125,6 +126,9 @@ def main(cases):
     if sys.argv[1:] == ["--list"]:
         print("\n".join(table))
         return
+    # Nor must what the tester's shell ignores, such as interrupts of jobs in the background.
+    for number in (signal.SIGINT, signal.SIGQUIT, signal.SIGTERM, signal.SIGHUP):
+        signal.signal(number, signal.SIG_DFL)
     worst = 0
     for name in sys.argv[1:] or table:
         with tempfile.TemporaryDirectory(prefix="nearmiss-e2e-") as folder:
