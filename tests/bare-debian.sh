@@ -1,10 +1,10 @@
 #!/bin/bash
 # SPDX-License-Identifier: MIT
 #
-# bare-debian.sh [FOLDER] - the README's commands on a bare Debian 12, from a fresh clone.
+# bare-debian.sh [FOLDER [SUITE]] - the README's commands on a bare Debian, from a fresh clone.
 #
-# Run by root. debootstrap makes the smallest Debian 12 in FOLDER (default: a temporary folder, removed
-# afterwards) from the mirror that this machine's own apt uses; git and ca-certificates are added, the
+# Run by root. debootstrap makes the smallest Debian of SUITE (bookworm, which is Debian 12, or trixie, 13) in FOLDER
+# (default: a temporary folder, removed afterwards) from the mirror that this machine's own apt uses; git and ca-certificates are added, the
 # committed state of this checkout is cloned into it, and ./quickstart, meson install and ./runtests are run
 # there. What was installed is used elsewhere: the command, its man page, the library through pkg-config.
 set -euo pipefail
@@ -12,8 +12,9 @@ top=$(cd "$(dirname "$0")/.." && pwd)
 [ "$(id -u)" -eq 0 ] || { echo "bare-debian.sh: run me as root" >&2; exit 125; }
 command -v debootstrap >/dev/null || { echo "bare-debian.sh: debootstrap is needed" >&2; exit 125; }
 
-suite=bookworm
-mirror=$(apt-get indextargets --format '$(SITE) $(RELEASE)' | awk -v suite=$suite '$2 == suite { print $1; exit }')
+suite=${2:-bookworm}
+here=$(. /etc/os-release && echo "$VERSION_CODENAME")
+mirror=$(apt-get indextargets --format '$(SITE) $(RELEASE)' | awk -v here="$here" '$2 == here { print $1; exit }')
 root=${1:-$(mktemp -d)}
 mkdir -p "$root"
 chmod 755 "$root" # apt reads it as a user of its own

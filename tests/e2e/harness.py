@@ -83,9 +83,13 @@ def rows(sql, *values, profile="p.nmp"):
     return found
 
 
+# Since 2.39 the GNU C library prints the id of each thread that it starts: which digits it reads differs from run to run.
+DIGITS = "_itoa_lower_digits"
+
+
 def counts(profile="p.nmp"):
-    """All rows of the fact table, in an order of their own."""
-    return sorted(rows("SELECT * FROM counts", profile=profile), key=repr)
+    """All rows of the fact table but those of DIGITS, in an order of their own."""
+    return sorted(rows("SELECT * FROM counts WHERE object <> ?", DIGITS, profile=profile), key=repr)
 
 
 def at(source, tag):

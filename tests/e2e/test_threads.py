@@ -5,7 +5,7 @@ import signal
 import subprocess
 import time
 
-from harness import NEARMISS, SPEC, main, nearmiss, program, record, rows
+from harness import NEARMISS, SPEC, counts, main, nearmiss, program, record, rows
 
 CORES = ("--cores", "4", "-q")
 FIGURES = ("level", "reads", "writes", "read_misses", "write_misses", "coherence", "loads", "evictions")
@@ -96,7 +96,9 @@ def case_quantum():
 
 def case_same_rule_same_profile():
     def figures(profile):
-        return [rows(f"SELECT * FROM {view}", profile=profile) for view in ("levels", "counts", "evictions")]
+        return counts(profile), rows("SELECT * FROM evictions", profile=profile), \
+            rows("SELECT level, thread, sum(read_misses), sum(write_misses), sum(cold), sum(capacity), sum(conflict), "
+                 "sum(coherence), sum(loads) FROM counts GROUP BY 1, 2", profile=profile)
     drawn = ("--schedule", "random:7")
     record([program("neighbours")], *CORES, *drawn, "--trace", "t.nmt")
     first = figures("p.nmp")
