@@ -274,6 +274,10 @@ int type_peel(Dwarf_Die *type, int arrays);
 int type_is_structure(Dwarf_Die *type);
 uint64_t type_bytes(Dwarf_Die *type);
 const struct nm_type *type_of(struct nm_module *module, Dwarf_Die *type, int language);
+/* flexible.c: does a structure end in an array without a size? Then *ret_type is that of a block of so many bytes, with
+ * the array as its last field, "tail[]"; NULL if the block is too small. */
+int type_flexible(struct nm_module *module, Dwarf_Die *structure, int language, uint64_t bytes,
+		  const struct nm_type **ret_type);
 const struct nm_type *type_of_variable(struct nm_module *module, Dwarf_Die *variable, int language);
 const struct nm_type *type_intern(struct nm_symbols *symbols, const struct nm_type *type);
 

@@ -94,5 +94,17 @@ def case_allocatable_arrays_of_fortran_have_types():
                      "a": (1, "")})
 
 
+def case_blocks_longer_than_their_elements_have_fields():
+    for level in ("-O0", "-O1", "-O2"):
+        build("g++", "tails.cpp", level, "-g")
+        record(["./program"])
+        found = {name.split(" (")[0]: type for name, (_, _, type) in heap().items() if "tails.cpp" in name}
+        assert found == {"leaves": "leaf[]", "list": "flex", "plain": "double[]"}, (level, found)
+        fields = rows("SELECT object, field, offset, bytes FROM fields WHERE object LIKE '%tails.cpp%'")
+        assert [(name.split(" (")[0], *rest) for name, *rest in sorted(fields)] == [
+            ("leaves", "_vptr.base", 0, 8), ("leaves", "id", 8, 4), ("leaves", "weight", 16, 8),
+            ("list", "count", 0, 8), ("list", "tail[]", 8, 160000)], (level, fields)
+
+
 if __name__ == "__main__":
     main(globals())

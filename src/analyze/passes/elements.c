@@ -4,6 +4,8 @@
  */
 #include "elements.h"
 
+#include <string.h>
+
 struct nm_element_owner *nm_elements_owner(struct nm_elements *e, uint32_t object)
 {
 	return nm_vec_reach(&e->owners, (size_t)object + 1) ? NULL : &e->owners.at[object];
@@ -31,6 +33,15 @@ int nm_elements_block(const struct nm_elements *e, uint64_t address, uint32_t ob
 	return 0;
 }
 
+/* Does a structure end in an array without a size (allocated.c)? Then its size is that of one block. */
+static int is_flexible(const struct nm_type *type)
+{
+	const char *last = type->field_count ? type->fields[type->field_count - 1].name : "";
+	const size_t n = strlen(last);
+
+	return n > 2 && !strcmp(last + n - 2, "[]");
+}
+
 /* Blocks of a bucket: looks up the type only after enough accesses. */
 static int locate_block(struct nm_elements *e, uint64_t address, uint32_t object, struct nm_element *to)
 {
@@ -47,6 +58,8 @@ static int locate_block(struct nm_elements *e, uint64_t address, uint32_t object
 		if (o->type)
 			nm_program_set_type(e->program, object, o->type->name);
 	}
+	if (o->type && block.size != o->type->bytes && is_flexible(o->type))
+		return 0;
 	to->low = block.address;
 	if (o->type && block.size % o->type->bytes == NM_COUNT_BYTES)
 		to->low += NM_COUNT_BYTES;

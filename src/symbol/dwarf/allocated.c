@@ -227,6 +227,8 @@ static enum nm_allocated judge_type(struct search *s, Dwarf_Die *target)
 
 	if (!type_is_structure(target))
 		return judge_plain(s, target, each);
+	if (type_flexible(s->module, target, s->unit->language, s->bytes, &s->found))
+		return s->found ? NM_ALLOCATED_STRUCTURE : NM_ALLOCATED_OTHER;
 	if (!each || s->bytes < each ||
 	    (s->bytes % each && (!is_cxx(s->unit->language) || (s->bytes - NM_COUNT_BYTES) % each)))
 		return NM_ALLOCATED_UNKNOWN;
