@@ -3,8 +3,8 @@
  * statcache.c - StatCache: fully associative caches with random replacement, from reuse samples (Berg and
  * Hagersten, ISPASS 2004).
  *
- * Evictions are followed through the run (evictions.h). A sample misses with the probability that its line has
- * left the cache after as many evictions as lie between its two touches.
+ * Evictions are followed through the run (expected_evictions.h). A sample misses with the probability that its
+ * line has left the cache after as many evictions as lie between its two touches.
  *
  * Intervals: those of independent samples (estimator.h). An error in the number of evictions acts on all samples:
  * its part is what hits change if the evictions were those of a replicate, by their derivative.
@@ -13,7 +13,7 @@
 #include <stdlib.h>
 
 #include "errors.h"
-#include "evictions.h"
+#include "expected_evictions.h"
 #include "reuse_sums.h"
 
 static const struct nm_model_errors errors = {.whole = {.part = 0.01, .least = 0.0004},

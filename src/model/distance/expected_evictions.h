@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * evictions.h - how many lines a fully associative cache with random replacement has evicted by each moment of a
- * run that begins with an empty cache, from reuse samples.
+ * expected_evictions.h - how many lines a fully associative cache with random replacement has evicted by each
+ * moment of a run that begins with an empty cache, from reuse samples.
  *
  * A cache evicts nothing before it is full, which is when as many lines have been touched as it has (footprint.h).
  * From then on each miss evicts a line, and a line of L leaves with probability f(n) = 1 - (1 - 1/L)^n before n
@@ -14,8 +14,8 @@
  * which is the paper's equation 3 with a miss ratio that is constant in each window. Where all windows are alike
  * and no line is fresh, it is equation 6.
  */
-#ifndef NM_EVICTIONS_H
-#define NM_EVICTIONS_H
+#ifndef NM_EXPECTED_EVICTIONS_H
+#define NM_EXPECTED_EVICTIONS_H
 
 #include "footprint.h"
 #include "vector.h"
