@@ -162,9 +162,12 @@ uint32_t nm_consumer_unobserved(const struct nm_consumer *c) { return look(&c->c
 
 void nm_consumer_detach_all(struct nm_consumer *c)
 {
+	struct flock gone = {.l_type = F_UNLCK, .l_whence = SEEK_SET, .l_start = 0, .l_len = 1};
+
 	c->detached = 1;
 	for (size_t i = 0; i < c->rings.count; i++)
 		nm_ring_detach(&c->rings.at[i]);
+	fcntl(c->fd, F_SETLK, &gone); /* tells those whose rings were not found yet */
 }
 
 void nm_consumer_free(struct nm_consumer *c)

@@ -3,6 +3,7 @@
  * ring_test.c - the live transport between threads and between processes: wrap-around, full rings, several
  * rings at once, replaced producers, detachment, slots, damaged rings.
  */
+#include <fcntl.h>
 #include <pthread.h>
 #include <setjmp.h>
 #include <signal.h>
@@ -176,6 +177,33 @@ static void test_a_ring_that_comes_after_detachment_is_detached_too(void **state
 	assert_int_equal(nm_consumer_next(run->consumer, 0, &chunk, NULL), 0);
 	assert_int_equal(send(&p, 0, 10), 1);
 	ring_producer_close(&p);
+}
+
+/* The lock by which producers know that their events are taken. */
+static int is_locked(const struct nm_consumer *consumer)
+{
+	int status;
+	pid_t pid = fork();
+
+	assert_true(pid >= 0);
+	if (!pid) {
+		struct flock lock = {.l_type = F_WRLCK, .l_whence = SEEK_SET, .l_len = 1};
+
+		_exit(fcntl(nm_consumer_fd(consumer), F_GETLK, &lock) ? 2 : lock.l_type != F_UNLCK);
+	}
+	assert_int_equal(waitpid(pid, &status, 0), pid);
+	assert_true(WIFEXITED(status) && WEXITSTATUS(status) < 2);
+	return WEXITSTATUS(status);
+}
+
+/* Where rings cannot be mapped any more, their producers must not wait. */
+static void test_detachment_gives_up_the_lock(void **state)
+{
+	struct run *run = *state;
+
+	assert_true(is_locked(run->consumer));
+	nm_consumer_detach_all(run->consumer);
+	assert_false(is_locked(run->consumer));
 }
 
 static void test_a_ring_may_appear_later_than_its_number(void **state)
@@ -374,6 +402,7 @@ int main(void)
 	    RING_TEST(test_a_second_ring_of_a_process_ends_the_first),
 	    RING_TEST(test_a_detached_producer_never_waits),
 	    RING_TEST(test_a_ring_that_comes_after_detachment_is_detached_too),
+	    RING_TEST(test_detachment_gives_up_the_lock),
 	    RING_TEST(test_a_ring_may_appear_later_than_its_number),
 	    RING_TEST(test_slots_are_used_again),
 	    RING_TEST(test_a_slot_whose_process_may_still_write_is_not_freed),
