@@ -50,11 +50,11 @@ def case_tables():
 
 def case_none_and_trace():
     """Without a protocol nothing is coherence; a trace gives what the run gave."""
-    record_cores("sharing", ",protocol=none", "p.nmp", "--trace", "t.nmt")
+    record_cores("sharing", ",protocol=none", "p.nmp")
     assert rows("SELECT sum(coherence) FROM levels") == [(0,)] and not rows("SELECT * FROM coherence")
     done = nearmiss("sharing", "-i", "p.nmp")
     assert done.returncode == 2 and b"--cores" in done.stderr, done
-    record_cores("sharing")
+    record_cores("sharing", "", "p.nmp", "--trace", "t.nmt")
     nearmiss("replay", "-q", "-o", "r.nmp", "--cores", "4", "--cache", MACHINE % "", "t.nmt")
     for view in ("levels", "coherence", "messages"):
         assert rows(f"SELECT * FROM {view}") == rows(f"SELECT * FROM {view}", profile="r.nmp"), view

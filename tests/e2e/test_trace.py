@@ -342,7 +342,7 @@ def case_merge():
 def case_limited_memory():
     """What is reserved for the heap would count against a limit of the address space."""
     record([program("list")], "--trace", "t.nmt", "-q")
-    for megabytes in range(64, 100, 4):
+    for megabytes in range(72, 108, 4):
         limit = megabytes << 20
         done = subprocess.run([NEARMISS, "replay", "-q", "-o", "r.nmp", "--threads", "2", "--cache", SPEC, "t.nmt"],
                               env=ENVIRONMENT, capture_output=True, check=False,
