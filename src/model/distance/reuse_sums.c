@@ -75,6 +75,16 @@ void nm_reuse_pairs_add_doubt(struct nm_reuse_pairs *p, const struct nm_reuse_sa
 	sum->more += at->weight * more;
 }
 
+void nm_reuse_pairs_add_changes(struct nm_reuse_pairs *p, const struct nm_reuse_samples *samples, size_t i,
+				const double changes[NM_REPLICATES])
+{
+	const struct nm_kept_sample *at = &samples->at[i];
+	struct nm_reuse_sum *sum = &p->list.at[p->of_sample[i]].sum;
+
+	for (unsigned r = 0; r < NM_REPLICATES && at->key && !at->aside; r++)
+		sum->changes[r] += at->weight * changes[r];
+}
+
 void nm_reuse_pairs_sum(struct nm_reuse_pairs *p, const struct nm_reuse_samples *samples, const double *miss)
 {
 	for (size_t i = 0; i < p->list.count; i++)
@@ -100,8 +110,10 @@ static void add_ends(struct nm_reuse_sum *sum, const struct nm_reuse_sum *more)
 	sum->hits += more->hits;
 	sum->fewer += more->fewer;
 	sum->more += more->more;
-	for (unsigned r = 0; r < NM_REPLICATES; r++)
+	for (unsigned r = 0; r < NM_REPLICATES; r++) {
 		sum->lost_hits[r] += more->lost_hits[r];
+		sum->changes[r] += more->changes[r];
+	}
 }
 
 static void add_both(struct nm_reuse_sum *sum, const struct nm_reuse_sum *more)

@@ -51,6 +51,10 @@ void nm_reuse_pairs_sum(struct nm_reuse_pairs *pairs, const struct nm_reuse_samp
 void nm_reuse_pairs_add_doubt(struct nm_reuse_pairs *pairs, const struct nm_reuse_samples *samples, size_t i,
 			      double fewer, double more);
 
+/* Sample i, if it ended, misses with a probability that is larger by so much in each replicate. */
+void nm_reuse_pairs_add_changes(struct nm_reuse_pairs *pairs, const struct nm_reuse_samples *samples,
+				size_t i, const double changes[NM_REPLICATES]);
+
 /* Adds them to sums[group] of each group that they belong to, and of group 0, which is all keys. */
 void nm_reuse_pairs_add(const struct nm_reuse_pairs *pairs, const struct nm_groups *groups,
 			struct nm_reuse_sum *sums);

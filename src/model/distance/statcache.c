@@ -32,9 +32,9 @@ struct statcache {
 	struct nm_reuse_pairs pairs;
 	struct moment *start, *end; /* of each sample */
 	uint64_t lines;             /* of the cache of the last estimate, whatever the groups; 0: none yet */
-	double *misses;             /* the probability of each sample there, */
-	double *slope;              /* and its derivative by evictions */
-	double (*changes)[NM_REPLICATES]; /* of evictions at the start of each window, and at the end */
+	double *misses;             /* the probability of each sample there */
+	/* Evictions of each replicate beyond those of all samples, at the start of each window and at the end. */
+	double excess[NM_WINDOWS + 1][NM_REPLICATES];
 };
 
 static int make(void **ret_self, const struct nm_estimator_setup *setup)
@@ -57,8 +57,6 @@ static void release(void *self)
 	free(s->start);
 	free(s->end);
 	free(s->misses);
-	free(s->slope);
-	free(s->changes);
 	free(s);
 }
 
@@ -78,9 +76,7 @@ static int prepare(struct statcache *s)
 	s->start = malloc(n * sizeof *s->start);
 	s->end = malloc(n * sizeof *s->end);
 	s->misses = calloc(n, sizeof *s->misses);
-	s->slope = calloc(n, sizeof *s->slope);
-	s->changes = calloc(NM_WINDOWS + 1, sizeof *s->changes);
-	if (!s->start || !s->end || !s->misses || !s->slope || !s->changes)
+	if (!s->start || !s->end || !s->misses)
 		status = NM_ENOMEM;
 	if (!status)
 		status = nm_evictions_make(&s->evictions, &f);
@@ -96,6 +92,29 @@ static int prepare(struct statcache *s)
 	return status ? status : nm_reuse_pairs_make(&s->pairs, s->samples);
 }
 
+/* By how much more lines each replicate has evicted by a moment. */
+static void excess_at(const struct statcache *s, const struct moment *at, double ret[NM_REPLICATES])
+{
+	const double *from = s->excess[at->window], *to = s->excess[at->window + 1];
+
+	for (unsigned r = 0; r < NM_REPLICATES; r++)
+		ret[r] = from[r] + (to[r] - from[r]) * (double)at->part;
+}
+
+/* Adds what the evictions of each replicate change. */
+static void add_changes(struct statcache *s, size_t i)
+{
+	const double slope =
+	    (s->misses[i] - 1) * s->evictions.log_stay; /* of the probability, by evictions */
+	double start[NM_REPLICATES], changes[NM_REPLICATES];
+
+	excess_at(s, &s->start[i], start);
+	excess_at(s, &s->end[i], changes);
+	for (unsigned r = 0; r < NM_REPLICATES; r++)
+		changes[r] = slope * (changes[r] - start[r]);
+	nm_reuse_pairs_add_changes(&s->pairs, s->samples, i, changes);
+}
+
 /* Finds what a cache of so many lines does with each sample. */
 static void follow(struct statcache *s, uint64_t lines)
 {
@@ -107,68 +126,35 @@ static void follow(struct statcache *s, uint64_t lines)
 		const struct nm_kept_sample *at = &s->samples->at[i];
 		const double start = (double)at->start;
 
-		if (at->distance == NM_NO_REUSE)
-			continue;
-		s->misses[i] = nm_evictions_leave(e, nm_evictions_by(e, 0, start + (double)at->distance) -
-							 nm_evictions_by(e, 0, start));
-		s->slope[i] = (s->misses[i] - 1) * e->log_stay;
+		if (at->distance != NM_NO_REUSE)
+			s->misses[i] =
+			    nm_evictions_leave(e, nm_evictions_by(e, 0, start + (double)at->distance) -
+						      nm_evictions_by(e, 0, start));
 	}
 	for (uint32_t window = 0; window <= e->windows; window++)
 		for (unsigned r = 0; r < NM_REPLICATES; r++)
-			s->changes[window][r] = e->paths[1 + r].evicted[window] - e->paths[0].evicted[window];
+			s->excess[window][r] = e->paths[1 + r].evicted[window] - e->paths[0].evicted[window];
 	nm_reuse_pairs_sum(&s->pairs, s->samples, s->misses);
-}
-
-/* What a group's misses change with the evictions at the start of each window: adds that of a moment. */
-static void add_slope(double *slopes, const struct moment *at, double slope)
-{
-	slopes[at->window] += slope * (1 - at->part);
-	slopes[at->window + 1] += slope * at->part;
-}
-
-/* Adds what misses change in each replicate by its evictions. slopes: [groups->count * (windows + 1)], zeros. */
-static void add_changes(const struct statcache *s, const struct nm_groups *groups, double *slopes,
-			struct nm_reuse_sum *sums)
-{
-	const size_t moments = s->evictions.windows + 1;
-
-	for (size_t i = 0; i < s->samples->count; i++) {
-		const struct nm_kept_sample *at = &s->samples->at[i];
-		const double slope = at->key && !at->aside ? at->weight * s->slope[i] : 0;
-		const uint32_t group = nm_group_of(groups, at->key);
-
-		if (!(slope > 0))
-			continue;
-		for (uint32_t to = 0;; to = group) {
-			add_slope(&slopes[to * moments], &s->end[i], slope);
-			add_slope(&slopes[to * moments], &s->start[i], -slope);
-			if (to == group)
-				break;
-		}
-	}
-	for (uint32_t group = 0; group < groups->count; group++)
-		for (size_t i = 0; i < moments; i++)
-			for (unsigned r = 0; r < NM_REPLICATES; r++)
-				sums[group].changes[r] += slopes[group * moments + i] * s->changes[i][r];
+	for (size_t i = 0; i < s->samples->count; i++)
+		if (s->samples->at[i].distance != NM_NO_REUSE && s->misses[i] < 1)
+			add_changes(s, i);
 }
 
 static int estimate(void *self, const struct nm_groups *groups, uint64_t lines, struct nm_estimate *ret)
 {
 	struct statcache *s = self;
 	struct nm_reuse_sum *sums = calloc(groups->count, sizeof *sums);
-	double *slopes = calloc((size_t)groups->count * (NM_WINDOWS + 1), sizeof *slopes);
-	int status = sums && slopes && (s->prepared || !prepare(s)) ? 0 : NM_ENOMEM;
 
-	if (!status) {
-		if (lines != s->lines)
-			follow(s, lines);
-		nm_reuse_pairs_add(&s->pairs, groups, sums);
-		add_changes(s, groups, slopes, sums);
-		nm_reuse_conclude(sums, groups, &errors, ret);
+	if (!sums || (!s->prepared && prepare(s))) {
+		free(sums);
+		return NM_ENOMEM;
 	}
-	free(slopes);
+	if (lines != s->lines)
+		follow(s, lines);
+	nm_reuse_pairs_add(&s->pairs, groups, sums);
+	nm_reuse_conclude(sums, groups, &errors, ret);
 	free(sums);
-	return status;
+	return 0;
 }
 
 const struct nm_estimator nm_estimator_statcache = {
