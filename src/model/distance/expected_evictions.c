@@ -229,6 +229,16 @@ static double solve(const struct nm_evictions *e, const struct stretch *s, doubl
 	return x;
 }
 
+/* The same in a replicate, near what it is for all samples: one step, unless the excess is too flat there. */
+static double solve_near(const struct nm_evictions *e, const struct stretch *s, double whole)
+{
+	static const double steep = -0.1;
+	double slope;
+	const double y = excess(e, s, whole, &slope);
+
+	return slope < steep ? fmin(fmax(whole - y / slope, s->fresh), e->touches) : solve(e, s, whole);
+}
+
 /* Follows the cache through a window, in which it is full from `start` on. */
 static void follow(struct nm_evictions *e, unsigned replicate, uint32_t window, double start, double fresh)
 {
@@ -250,7 +260,9 @@ static void follow(struct nm_evictions *e, unsigned replicate, uint32_t window, 
 					: 0;
 		s.weight += s.cells[i].weight[replicate];
 	}
-	path->ratio[window] = solve(e, &s, path->ratio[window]);
+	path->ratio[window] = replicate && e->paths[0].full <= start
+				  ? solve_near(e, &s, e->paths[0].ratio[window])
+				  : solve(e, &s, path->ratio[window]);
 	path->evicted[window + 1] =
 	    path->evicted[window] + path->ratio[window] * ((window + 1) * e->length - start);
 }
