@@ -22,8 +22,9 @@ enum {
 	MIN_SHARE = 5,
 	MIN_GAIN = 1,
 	MIN_LIBRARY_SHARE = 2,
-	MODULES = 4
-}; /* notes, percent, names */
+	MODULES = 4,
+	GROUPED = 200
+}; /* notes, percent, percent, percent, names, rows: further ones cost little */
 
 /* Rows that get one sentence: those of one cause that share an object or a line of code, since the repair of one is
  * that of the others. */
@@ -151,10 +152,8 @@ static struct group group_of(const struct note_writer *r, struct nm_table *table
 {
 	const char *cause = word(table, first, "cause");
 	struct group g = {.rule = nm_rule_named(cause), .worth = -1};
-	size_t *found = malloc(count * sizeof *found), n = 0;
+	size_t found[GROUPED], n = 0;
 
-	if (!found)
-		return g;
 	found[n++] = first;
 	open[first] = 0;
 	for (size_t i = 0; i < n; i++) {
@@ -166,7 +165,6 @@ static struct group group_of(const struct note_writer *r, struct nm_table *table
 				found[n++] = row;
 			}
 	}
-	free(found);
 	return g;
 }
 
@@ -183,8 +181,6 @@ static int is_large(const struct note_writer *r, const struct group *g)
 {
 	return g->rows && g->share >= MIN_SHARE && !(g->worth > 0 && 100 * g->worth < r->run * MIN_GAIN);
 }
-
-enum { GROUPED = 200 /* rows; further ones cost little */ };
 
 /* The groups that save most first, or by misses, in the order of the rows. */
 static int note_rows(struct note_writer *r, struct nm_table *table)
