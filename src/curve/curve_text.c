@@ -357,9 +357,11 @@ static void choose_axes(struct canvas *c, const struct nm_curve_request *request
 static int print(struct canvas *c, const struct nm_curve_request *request, FILE *out)
 {
 	const char *title = nm_curve_title(c->curves, request);
+	char lead[LEFT + 1];
 
 	if (!title)
 		return NM_ENOMEM;
+	snprintf(lead, sizeof lead, "%*s", LEFT, "");
 	fprintf(out, "%s%s%s\n\n", c->style->colour ? "\033[1m" : "", title, plain(c));
 	if (print_marks(c, request, out))
 		return NM_ENOMEM;
@@ -372,7 +374,7 @@ static int print(struct canvas *c, const struct nm_curve_request *request, FILE 
 		return NM_ENOMEM;
 	print_knees(c, out);
 	for (size_t i = 0; i < c->curves->notes.count; i++)
-		fprintf(out, "%*s%s\n", LEFT, "", c->curves->notes.at[i]);
+		nm_print_wrapped(lead, c->curves->notes.at[i], c->style->width, out);
 	return 0;
 }
 

@@ -9,7 +9,6 @@
 #include <inttypes.h>
 #include <math.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include "curve_priv.h"
@@ -18,9 +17,7 @@ static const double least_gap = 0.01; /* misses per reference */
 /* The half of an interval that needs more samples, and what it is to become. */
 static const double wide = 0.05, narrow = 0.03;
 
-enum { STEPS_AN_OCTAVE = 4 };
-
-enum { LONGEST = 512 /* a note; a longer one is cut */ };
+enum { STEPS_AN_OCTAVE = 4, LONGEST = 512 /* bytes of a note; a longer one is cut */ };
 
 static int add(struct nm_curves *curves, const char *text)
 {
@@ -58,11 +55,9 @@ static int add_gap(struct nm_curves *curves, const struct gap *g)
 	nm_percent_text(more.low, low);
 	nm_percent_text(less.high, high);
 	snprintf(
-	    text, sizeof text,
-	    "%s and %s disagree beyond their intervals%s: %s misses at least %s at %s, %s at most %s at %s",
-	    g->more->method, g->less->method,
-	    strcmp(g->more->policy, g->less->policy) ? " and what their policies explain" : "",
-	    g->more->method, low, size, g->less->method, high, lesser_size);
+	    text, sizeof text, "%s and %s disagree: %s misses at least %s at %s, %s at most %s at %s%s",
+	    g->more->method, g->less->method, g->more->method, low, size, g->less->method, high, lesser_size,
+	    strcmp(g->more->policy, g->less->policy) ? ", more than their replacement policies explain" : "");
 	return add(curves, text);
 }
 
