@@ -3,10 +3,11 @@
 #
 # bare-debian.sh [FOLDER [SUITE]] - the README's commands on a bare Debian, from a fresh clone.
 #
-# Run by root. debootstrap makes the smallest Debian of SUITE (bookworm, which is Debian 12, or trixie, 13) in FOLDER
-# (default: a temporary folder, removed afterwards) from the mirror that this machine's own apt uses; git and ca-certificates are added, the
-# committed state of this checkout is cloned into it, and ./quickstart, meson install and ./runtests are run
-# there. What was installed is used elsewhere: the command, its man page, the library through pkg-config.
+# Run by root. debootstrap makes the smallest Debian of SUITE (bookworm, which is Debian 12, or trixie, 13) in
+# FOLDER (default: a temporary folder, removed afterwards) from the mirror that this machine's own apt uses; git
+# and ca-certificates are added, the committed state of this checkout is cloned into it, and ./quickstart, meson
+# install and ./runtests are run there. What was installed is used elsewhere: the command, its man page, the
+# library through pkg-config.
 set -euo pipefail
 top=$(cd "$(dirname "$0")/.." && pwd)
 [ "$(id -u)" -eq 0 ] || { echo "bare-debian.sh: run me as root" >&2; exit 125; }

@@ -80,9 +80,9 @@ int nm_engine_finish(struct nm_engine *engine, struct nm_result *ret_result, str
 /* References so far, for progress reports. */
 uint64_t nm_engine_references(const struct nm_engine *engine);
 
-/* The latest fork that the stream has reported: an engine that starts as the child does, with the parent's code, heap and
- * call stack, but with cold caches and nothing counted. Gives each child once; NULL if there is none. The
- * engine is the caller's. */
+/* The latest fork that the stream has reported: an engine that starts as the child does, with the parent's code,
+ * heap and call stack, but with cold caches and nothing counted. Gives each child once; NULL if there is none.
+ * The engine is the caller's. */
 struct nm_engine *nm_engine_take_child(struct nm_engine *engine, uint32_t *ret_ordinal);
 
 #endif

@@ -3,8 +3,8 @@
  * workers.h - the engine's threads: the decoding thread hands batches to consumers.
  *
  * Every consumer runs every batch, one at a time in order. With one thread all of it happens in the caller.
- * With more, each consumer has a thread of its own, from the first batch on; when the first one has no batch, it does an idle job, if
- * there is one. The results are the same.
+ * With more, each consumer has a thread of its own, from the first batch on; when the first one has no batch, it
+ * does an idle job, if there is one. The results are the same.
  */
 #ifndef NM_WORKERS_H
 #define NM_WORKERS_H

@@ -296,8 +296,8 @@ static int may_show(const struct nm_source *source, const struct nm_stored_sourc
 	       nm_is_below(source->path, ".");
 }
 
-/* The path as the profile has it, malloc'ed, of one that was cleaned for terminals: characters that they must not get, such
- * as tabs in names of folders, were replaced. NULL: it has none. 0 or a code. */
+/* The path as the profile has it, malloc'ed, of one that was cleaned for terminals: characters that they must
+ * not get, such as tabs in names of folders, were replaced. NULL: it has none. 0 or a code. */
 static int uncleaned(struct nm_annotation *a, const char *file, char **ret_path)
 {
 	struct nm_rows *rows = NULL;

@@ -154,8 +154,8 @@ struct nm_model_errors {
 /* Widens low and high by that error, within [0, 1]: errors add as their squares. */
 void nm_estimate_widen(struct nm_estimate *estimate, const struct nm_model_error *error);
 
-/* Sets low and high to the interval of this variance of the miss ratio, known from as many parts as replicates, within [0, 1]; 0: the ratio
- * itself. */
+/* Sets low and high to the interval of this variance of the miss ratio, known from as many parts as replicates,
+ * within [0, 1]; 0: the ratio itself. */
 void nm_estimate_spread(struct nm_estimate *estimate, double variance);
 
 #endif

@@ -101,7 +101,8 @@ static const struct nm_machine machines[] = {
      .count = 4,
      .foresee = NM_FORESEE_ALL},
     {"skylake-sp",
-     "Intel Xeon Platinum 8180, Skylake server: 28 slices of 1.375M (CPUID leaf 4 of one, InstLatx64 0050654; latencies 7-cpu.com)",
+     "Intel Xeon Platinum 8180, Skylake server: 28 slices of 1.375M (CPUID leaf 4 of one, InstLatx64 0050654; "
+     "latencies 7-cpu.com)",
      {L1I(32 * KIB, 8), L1D(32 * KIB, 8), L2_IN(14, 1 * MIB, 16), L3_IN(68, 28 * 1408 * KIB, 11)},
      .count = 4,
      .foresee = NM_FORESEE_ALL,
@@ -122,17 +123,20 @@ static const struct nm_machine machines[] = {
      .count = 4,
      .foresee = NM_FORESEE_ALL},
     {"zen2",
-     "AMD EPYC 7002, Zen 2, L3 of one core complex (CPUID leaf 8000001D of a 7742, InstLatx64 0830F10; latencies WikiChip)",
+     "AMD EPYC 7002, Zen 2, L3 of one core complex (CPUID leaf 8000001D of a 7742, InstLatx64 0830F10; "
+     "latencies WikiChip)",
      {L1I(32 * KIB, 8), L1D(32 * KIB, 8), L2_IN(12, 512 * KIB, 8), L3_IN(39, 16 * MIB, 16)},
      .count = 4,
      .foresee = NM_FORESEE_ALL},
     {"zen3",
-     "AMD EPYC 7003, Zen 3, L3 of one core complex (CPUID leaf 8000001D of a 7763, InstLatx64 0A00F11; latencies 7-cpu.com)",
+     "AMD EPYC 7003, Zen 3, L3 of one core complex (CPUID leaf 8000001D of a 7763, InstLatx64 0A00F11; "
+     "latencies 7-cpu.com)",
      {L1I(32 * KIB, 8), L1D(32 * KIB, 8), L2_IN(12, 512 * KIB, 8), L3_IN(47, 32 * MIB, 16)},
      .count = 4,
      .foresee = NM_FORESEE_ALL},
     {"zen4",
-     "AMD EPYC 9004, Zen 4, L3 of one core complex (CPUID leaf 8000001D of a 9654, InstLatx64 0A10F11; latencies WikiChip)",
+     "AMD EPYC 9004, Zen 4, L3 of one core complex (CPUID leaf 8000001D of a 9654, InstLatx64 0A10F11; "
+     "latencies WikiChip)",
      {L1I(32 * KIB, 8), L1D(32 * KIB, 8), L2_IN(14, 1 * MIB, 8), L3_IN(50, 32 * MIB, 16)},
      .count = 4,
      .foresee = NM_FORESEE_ALL},

@@ -63,9 +63,10 @@ static void advise_dependent(const struct nm_evidence *e, FILE *out)
 {
 	fprintf(
 	    out,
-	    "%.0f %% of the loads wait for the one before them, whose value makes the next address: if these are indices "
-	    "of a list, number the elements in the order in which it is walked; else follow several such chains at a "
-	    "time, so that their loads overlap, or make them shorter: prefetching cannot run ahead of a chain",
+	    "%.0f %% of the loads wait for the one before them, whose value makes the next address: if these are "
+	    "indices of a list, number the elements in the order in which it is walked; else follow several such "
+	    "chains at a time, so that their loads overlap, or make them shorter: prefetching cannot run ahead of "
+	    "a chain",
 	    percent(e->chained, e->loads));
 }
 
@@ -403,8 +404,8 @@ static void advise_sparse(const struct nm_evidence *e, FILE *out)
 {
 	fprintf(
 	    out,
-	    "%.0f %% of the bytes loaded are never used, and no pattern was seen that says why: nearmiss report patterns "
-	    "has the steps of its accesses, nearmiss report fields what is used of structures",
+	    "%.0f %% of the bytes loaded are never used, and no pattern was seen that says why: nearmiss report "
+	    "patterns has the steps of its accesses, nearmiss report fields what is used of structures",
 	    e->waste);
 }
 

@@ -15,7 +15,7 @@ struct container {
 	double saves;  /* of the misses of a look-up; 0: of a walk, by the bytes of an element */
 };
 
-#define FLAT_TREE \
+#define TREE_STEP \
 	"a step from one node to the next waits for the load before it: if it seldom changes, keep the elements in a "
 
 static const struct container containers[] = {
@@ -35,7 +35,7 @@ static const struct container containers[] = {
      0},
     {{"_Rb_tree", "std::map<", "std::set<", "std::multimap<", "std::multiset<"},
      "std::map or std::set",
-     FLAT_TREE
+     TREE_STEP
      "sorted std::vector (and search it with std::lower_bound), which lies in the order in which it is walked; "
      "else in a B-tree, whose nodes hold many keys",
      1,
@@ -43,7 +43,7 @@ static const struct container containers[] = {
      0},
     {{"collections::btree::"},
      "BTreeMap or BTreeSet",
-     FLAT_TREE
+     TREE_STEP
      "sorted Vec (and search it with binary_search_by_key); where the order of keys is not needed, in a HashMap, or "
      "in a Vec indexed by the key if keys are dense",
      1,
@@ -51,17 +51,17 @@ static const struct container containers[] = {
      0.5},
     {{"_Hash_node", "_Hashtable", "std::unordered_"},
      "std::unordered_map or std::unordered_set",
-     "a look-up loads a place of the table, then a node for each key that it compares, one after the other: use a flat "
-     "table (open addressing) that keeps keys and values, or the hash of a long key, in one array; look-ups that do not "
-     "depend on each other gain from being prefetched in batches",
+     "a look-up loads a place of the table, then a node for each key that it compares, one after the other: "
+     "use a flat table (open addressing) that keeps keys and values, or the hash of a long key, in one array; "
+     "look-ups that do not depend on each other gain from being prefetched in batches",
      1,
      0,
      0.7},
     {{"basic_string<", "std::string"},
      "std::string",
-     "a string of more than 15 characters keeps them in a block of its own, so each comparison follows a pointer: keep a "
-     "prefix of the key (its first 8 bytes as a number) or its hash beside the pointer, or all characters in one array "
-     "with offsets",
+     "a string of more than 15 characters keeps them in a block of its own, so each comparison follows a "
+     "pointer: keep a prefix of the key (its first 8 bytes as a number) or its hash beside the pointer, or all "
+     "characters in one array with offsets",
      1,
      0,
      0.5},

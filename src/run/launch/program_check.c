@@ -15,7 +15,8 @@
 
 enum { SCRIPT_DEPTH = 4 }; /* scripts that interpret scripts: the kernel's limit */
 
-/* Where Valgrind loads a position-independent program, and where it lies itself (its coregrind/m_ume and link_tool_exe). */
+/* Where Valgrind loads a position-independent program, and where it lies itself (its coregrind/m_ume and
+ * link_tool_exe). */
 static const uint64_t LOADED_AT = 0x108000, VALGRIND_AT = 0x58000000;
 
 static int check(const char *path, int depth, struct nm_error *err);
