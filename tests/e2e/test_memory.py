@@ -6,12 +6,13 @@ import re
 import shutil
 
 from failing import Failures
-from harness import TOP, main, nearmiss, need
+from harness import TOP, main, nearmiss, need, program
 
 BUILD = os.environ.get("BUILD", os.path.join(TOP, "build"))
 SETTINGS = (os.path.join(BUILD, "tests/support/libfail_allocation.so"), [125],
             re.compile("out of memory|Cannot allocate memory"))
 MEMORY = Failures(*SETTINGS)
+SYMBOLS = Failures(*SETTINGS, program=os.path.join(BUILD, "tests/support/ask_symbols"))
 LIBRARY = Failures(*SETTINGS, program=os.path.join(BUILD, "tests/support/use_library"))
 NEST = """parameter N = 20
 array A(N,N), B(N,N)
@@ -77,6 +78,15 @@ def case_exports():
 def case_library():
     shutil.copy(os.path.join(TOP, "tests/data/profile-fields.nmp"), "p.nmp")
     LIBRARY.try_all("p.nmp", most=150)
+
+
+def case_symbols():
+    """Names may be missing; those that are there keep their promises."""
+    command = [program("containers")]
+    _, total = SYMBOLS.count(command)
+    assert total > 300, total
+    for i in range(300):
+        SYMBOLS.attempt(command, 1 + i * total // 300, i % 4 == 3)
 
 
 if __name__ == "__main__":

@@ -79,16 +79,17 @@ void unit_read_frames(struct nm_module *module, struct unit *unit)
 {
 	struct die_walk walk;
 	uint32_t inside[DIE_DEPTH] = {NO_ID}; /* the frame that the entries at each depth lie in */
-	int descend = 1;
+	int descend = 1, failed = 0;
 	if (unit->frames_read)
 		return;
 	unit->frames_read = 1;
 	die_walk_start(&walk, &unit->body, unit->bytes);
-	while (die_walk_next(&walk, descend))
-		if (visit(module, unit, &walk, inside, &descend))
-			break;
-	if (spans_flatten(&unit->code))
+	while (!failed && die_walk_next(&walk, descend))
+		failed = visit(module, unit, &walk, inside, &descend);
+	if (failed || spans_flatten(&unit->code)) { /* a span may have no frame yet */
 		nm_vec_free(&unit->code);
+		nm_vec_free(&unit->frames);
+	}
 }
 
 /* The entry that declares the function: an instance refers to it, perhaps over another one. */
