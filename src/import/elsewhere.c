@@ -17,7 +17,7 @@ static const struct kind {
 	}
     KIND("SQLite format 3", "is a profile, not a trace: show it with nearmiss report FILE"),
     KIND("\177ELF", "is a program, not a trace: run it with nearmiss record"),
-    KIND("PERFILE2", "holds samples of perf record, which are no trace of all references"),
+    KIND("PERFILE2", "holds samples of perf record, not a trace: read it with nearmiss import"),
     KIND("# callgrind format", "holds sums of Callgrind, which are no trace"),
     KIND("desc: I1 cache:", "holds sums of Cachegrind, which are no trace"),
     KIND("JiTD", "is a jitdump, not a trace"),
