@@ -211,6 +211,19 @@ struct nm_result_schedule {
 	size_t coherence_count;
 };
 
+/* Samples of a processor's counters that agree in all this (data_source.h), and the sum of their
+ * latencies in cycles. */
+struct nm_result_sample {
+	uint32_t attr; /* index */
+	uint8_t event; /* index of sample_events */
+	uint8_t operation, level, snoop, tlb;
+	uint8_t is_miss, is_locked;
+	uint16_t latency_bin; /* bins.h; 0: no latency is known */
+	uint64_t count, latency;
+};
+
+enum { NM_RESULT_EVENTS = 16 }; /* whose samples are told apart */
+
 struct nm_result_level {
 	struct nm_counts total;
 	struct nm_counts *counts;         /* [attr_count] */
@@ -287,6 +300,10 @@ struct nm_result {
 	uint64_t distance_limit;              /* lines; longer distances are `beyond`; 0: no limit */
 	struct nm_result_estimate *estimates; /* by method, scope, whose, size */
 	size_t estimate_count;
+	struct nm_result_sample *samples; /* of a processor's counters; in no order */
+	size_t sample_count;
+	const char *sample_events[NM_RESULT_EVENTS]; /* what was sampled: perf's names */
+	size_t event_count;
 	struct nm_filtered_events events; /* single events, if a query asked for some */
 };
 
