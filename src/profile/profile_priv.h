@@ -181,6 +181,11 @@ int nm_store_distances(const struct nm_result_writer *w);
 /* ---- estimates.c: curves that were estimated --------------------------------------------------------- */
 
 int nm_store_estimates(const struct nm_result_writer *w);
+
+/* ---- samples.c: samples of a processor's counters, if the result has them ---------------------------- */
+
+int nm_store_samples(struct nm_result_writer *w);
+
 /* ---- sharing.c: what cores contend for, where a protocol keeps them coherent ------------------------- */
 
 int nm_store_sharing(const struct nm_result_writer *w);

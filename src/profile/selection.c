@@ -78,11 +78,17 @@ int nm_select_process(struct nm_profile *profile, const char *process, struct nm
 
 int nm_select_thread(struct nm_profile *profile, int64_t thread, struct nm_error *err)
 {
+	const int has_samples = nm_profile_has_samples(profile, err);
 	char name[24];
 
 	snprintf(name, sizeof name, "%lld", (long long)thread);
+	if (has_samples < 0)
+		return has_samples;
 	return must_be(profile, "thread", name,
-		       "SELECT DISTINCT CAST(thread AS TEXT) AS name FROM counts ORDER BY thread", err);
+		       has_samples
+			   ? "SELECT DISTINCT CAST(thread AS TEXT) AS name FROM samples ORDER BY thread"
+			   : "SELECT DISTINCT CAST(thread AS TEXT) AS name FROM counts ORDER BY thread",
+		       err);
 }
 
 int nm_profile_has_contexts(struct nm_profile *profile, struct nm_error *err)
@@ -170,10 +176,22 @@ int nm_profile_is_sampled(struct nm_profile *profile, struct nm_error *err)
 	return nm_profile_has_row(profile, "SELECT 1 FROM info WHERE key = 'sampling_rate'", err);
 }
 
+int nm_profile_has_samples(struct nm_profile *profile, struct nm_error *err)
+{
+	return nm_profile_has_row(profile, "SELECT 1 FROM info WHERE key = 'sampled_events'", err);
+}
+
 int nm_select_counts(struct nm_profile *profile, struct nm_error *err)
 {
-	int sampled = nm_profile_is_sampled(profile, err);
+	int sampled = nm_profile_has_samples(profile, err);
 
+	if (sampled > 0)
+		return nm_fail(
+		    err, NM_EINVAL,
+		    "the profile has a processor's samples and no counts of simulated caches; nearmiss report "
+		    "shows what it has");
+	if (!sampled)
+		sampled = nm_profile_is_sampled(profile, err);
 	if (sampled <= 0)
 		return sampled;
 	return nm_fail(

@@ -18,6 +18,9 @@ int nm_select_counts(struct nm_profile *profile, struct nm_error *err);
 /* 1 for a profile of a sampled recording, 0 for others, or a code. */
 int nm_profile_is_sampled(struct nm_profile *profile, struct nm_error *err);
 
+/* 1 for a profile of a processor's samples (nearmiss import), 0 for others, or a code. */
+int nm_profile_has_samples(struct nm_profile *profile, struct nm_error *err);
+
 /* 1 if it holds call chains (views contexts and context_counts), 0 if it does not, or a code. */
 int nm_profile_has_contexts(struct nm_profile *profile, struct nm_error *err);
 

@@ -159,3 +159,10 @@ CREATE TABLE code_block(
 CREATE TABLE code_line(
 	process INTEGER, module INTEGER, address INTEGER, function INTEGER, file INTEGER, line INTEGER,
 	PRIMARY KEY(process, module, address)) WITHOUT ROWID;
+
+-- Samples of a processor's counters: those of a thread at a place that agree in what they found.  Texts are those of
+-- data_source.h, NULL where the processor does not say; latencies are cycles, from latency_low to latency_high of each
+-- sample, and `latency` is their sum.
+CREATE TABLE sample(
+	process INTEGER, thread INTEGER, place INTEGER, event INTEGER, operation TEXT, served TEXT, missed INTEGER,
+	snoop TEXT, tlb TEXT, locked INTEGER, latency_low INTEGER, latency_high INTEGER, count INTEGER, latency INTEGER);

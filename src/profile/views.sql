@@ -527,3 +527,14 @@ CREATE VIEW predictions AS
 		FROM cell d CROSS JOIN place x ON x.id = d.place GROUP BY d.level, x.object) c
 		ON c.level = l.id AND c.object = f.object
 	LEFT JOIN text n ON n.id = f.object;
+
+CREATE VIEW samples AS
+	SELECT p.name AS process, c.thread AS thread, fn.text AS function, fi.text AS file, s.line AS line,
+		n.text AS object, e.text AS event, c.operation AS operation, c.served AS served, c.missed AS missed,
+		c.snoop AS snoop, c.tlb AS tlb, c.locked AS locked, c.latency_low AS latency_low,
+		c.latency_high AS latency_high, c.count AS count, c.latency AS latency, $USER(s)
+	FROM process p
+	CROSS JOIN sample c ON c.process = p.id
+	LEFT JOIN text e ON e.id = c.event
+	$PLACE(c.place)
+	$USERS(s);

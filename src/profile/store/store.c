@@ -395,6 +395,8 @@ static void store_all(struct nm_result_writer *w)
 	if (!w->status)
 		w->status = nm_store_estimates(w);
 	if (!w->status)
+		w->status = nm_store_samples(w);
+	if (!w->status)
 		w->status = nm_store_sharing(w);
 	if (!w->status)
 		w->status = nm_store_schedules(w);

@@ -224,7 +224,7 @@ int nm_profile_writer_add(struct nm_profile_writer *writer, const struct nm_resu
 
 	if (writer->failed)
 		return nm_fail(err, writer->failed, "cannot write profile %s", writer->path);
-	if (!writer->processes && (info_machine(writer, &result->machine, err) ||
+	if (!writer->processes && ((result->machine.count && info_machine(writer, &result->machine, err)) ||
 				   (result->order.quantum && info_order(writer, &result->order, err))))
 		return writer->failed;
 	status = nm_store_result(&writer->store, result);
