@@ -9,6 +9,7 @@
 
 #include "curve_priv.h"
 #include "name_match.h"
+#include "selection.h"
 
 static const char *const scopes[] = {"total", "object", "function", "line", "thread", "field", NULL};
 
@@ -41,6 +42,10 @@ static int nothing_fits(const struct nm_curve_source *sources, size_t count, con
 	if (r->method)
 		return nm_fail(err, NM_EINVAL, "no curves by %s were found by the method \"%s\"", r->by,
 			       r->method);
+	if (nm_profile_has_samples(sources[0].profile, NULL) > 0)
+		return nm_fail(
+		    err, NM_EINVAL,
+		    "a processor's samples give no curves: they say nothing of other sizes of caches");
 	if (!has_total(sources, count, r))
 		return nm_fail(
 		    err, NM_EINVAL,

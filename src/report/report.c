@@ -9,6 +9,7 @@
 
 #include "machine.h"
 #include "report_priv.h"
+#include "samples_report.h"
 #include "selection.h"
 #include "utf8.h"
 
@@ -162,7 +163,11 @@ int nm_report_run(const struct nm_report *report, struct nm_profile *profile,
 	struct nm_selection selection = {.one_level = 0};
 	struct nm_report_table filled = {.table = {0}};
 	int sampled = report->is_summary ? nm_profile_is_sampled(profile, err) : 0, status;
+	int has_samples = nm_profile_has_samples(profile, err);
 
+	if (has_samples)
+		return has_samples < 0 ? has_samples
+				       : nm_samples_report(report, profile, request, style, out, err);
 	if (sampled)
 		return sampled < 0 ? sampled : nm_sampled_summary_run(profile, request, style, out, err);
 	status = nm_select_counts(profile, err);

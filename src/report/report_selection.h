@@ -10,7 +10,8 @@
 #include "report.h"
 
 struct nm_selection {
-	struct nm_report_request request; /* its level is never NULL */
+	struct nm_report_request request; /* its level is NULL of samples only */
+	int of_samples;                   /* of a processor, which have no levels */
 	int one_level;                    /* the user named the level */
 	int has_strides;                  /* what the profile holds: the view `sites`, */
 	int has_weights;                  /* the column `weighted_bytes`, */

@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "report_priv.h"
+#include "samples_report.h"
 
 static int no_such_column(const struct nm_query *query, const char *typed, int composed, struct nm_error *err)
 {
@@ -90,6 +91,8 @@ static int ordered(const struct nm_report *report, struct nm_query *query,
 static int make_query(struct nm_query *query, const struct nm_report *report,
 		      const struct nm_selection *selection, struct nm_error *err)
 {
+	if (selection->of_samples)
+		return nm_samples_query_make(query, report, selection, err);
 	if (!report->columns)
 		return nm_query_make(query, report, selection, err);
 	memcpy(query->columns, report->columns, report->column_count * sizeof *report->columns);

@@ -141,7 +141,8 @@ static void print_spec(const char *spec, FILE *out)
 static int print_verdict(const struct nm_verdict *verdict, unsigned width, FILE *out)
 {
 	char *text = NULL;
-	FILE *to = nm_memstream_open(&text, NULL);
+	size_t bytes;
+	FILE *to = open_memstream(&text, &bytes);
 
 	if (!to)
 		return NM_ENOMEM;

@@ -100,13 +100,14 @@ static int note_group(struct note_writer *r, const struct nm_table *table, const
 {
 	const char *object = word(table, g->row, "object"), *advice = word(table, g->row, "try");
 	char *text = NULL;
+	size_t bytes;
 	FILE *out;
 
 	if (!object || !advice || is_repeated(r, g->rule, object))
 		return 0;
 	if (nm_vec_push(&r->advised, ((struct advised){g->rule, nm_intern(&r->pairs->pool, object)})))
 		return nm_fail_memory(r->err);
-	out = nm_memstream_open(&text, NULL);
+	out = open_memstream(&text, &bytes);
 	if (!out)
 		return nm_fail_memory(r->err);
 	fputs(object, out);

@@ -46,7 +46,8 @@ static const char *first_level(const struct nm_levels *levels)
 
 static int write_query(const struct nm_levels *levels, char **ret_sql)
 {
-	FILE *sql = nm_memstream_open(ret_sql, NULL);
+	size_t bytes;
+	FILE *sql = open_memstream(ret_sql, &bytes);
 
 	if (!sql)
 		return NM_ENOMEM;

@@ -40,7 +40,8 @@ static const char *column_of(unsigned key, const char *has)
 static char *query_of(const struct nm_levels *levels, const char *level, const char *has)
 {
 	char *text = NULL;
-	FILE *sql = nm_memstream_open(&text, NULL);
+	size_t bytes;
+	FILE *sql = open_memstream(&text, &bytes);
 
 	if (!sql)
 		return NULL;

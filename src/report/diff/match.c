@@ -19,7 +19,8 @@ static const char *without_numbers(const char *name, struct nm_strings *pool)
 {
 	char *text = NULL;
 	const char *kept = NULL;
-	FILE *out = nm_memstream_open(&text, NULL);
+	size_t bytes;
+	FILE *out = open_memstream(&text, &bytes);
 
 	if (!out)
 		return NULL;

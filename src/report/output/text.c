@@ -13,7 +13,6 @@
 #include <string.h>
 
 #include "distinct.h"
-#include "memstream.h"
 #include "table.h"
 
 enum { GAP = 2, ENOUGH = 24, LEAST = 12 };
@@ -31,26 +30,28 @@ static int flexible(const struct nm_column *column)
 	return column->kind == NM_COLUMN_NAME || column->kind == NM_COLUMN_LOCATION;
 }
 
-int nm_format_grouped(int64_t value, char text[NM_GROUPED_ROOM])
+static char *grouped(int64_t value)
 {
-	char digits[24];
-	int n = snprintf(digits, sizeof digits, "%" PRId64, value), to = 0;
+	char digits[24], *text;
+	int n = snprintf(digits, sizeof digits, "%" PRId64, value), i, to = 0;
 
-	for (int i = 0; i < n; i++) {
+	text = malloc(2 * sizeof digits);
+	for (i = 0; text && i < n; i++) {
 		text[to++] = digits[i];
 		if (digits[i] != '-' && i + 1 < n && (n - i - 1) % 3 == 0)
 			text[to++] = ',';
 	}
-	text[to] = '\0';
-	return to;
+	if (text)
+		text[to] = '\0';
+	return text;
 }
 
 void nm_print_grouped(int64_t value, FILE *out)
 {
-	char text[NM_GROUPED_ROOM];
+	char *text = grouped(value);
 
-	nm_format_grouped(value, text);
-	fputs(text, out);
+	fputs(text ? text : "?", out);
+	free(text);
 }
 
 void nm_print_wrapped(const char *lead, const char *text, unsigned width, FILE *out)
@@ -88,7 +89,7 @@ static char *bytes(int64_t value)
 
 static char *format(const struct nm_column *column, const struct nm_value *value)
 {
-	char digits[NM_GROUPED_ROOM], *text;
+	char *text;
 	int n = 0;
 
 	if (value->type == NM_VALUE_NULL)
@@ -99,10 +100,9 @@ static char *format(const struct nm_column *column, const struct nm_value *value
 		n = asprintf(&text, "%.*f", (int)column->decimals, value->real);
 	else if (value->type == NM_VALUE_REAL)
 		n = asprintf(&text, "%.10g", value->real);
-	else if (column->kind == NM_COLUMN_NUMBER) {
-		nm_format_grouped(value->integer, digits);
-		return strdup(digits);
-	} else if (column->kind == NM_COLUMN_BYTES)
+	else if (column->kind == NM_COLUMN_NUMBER)
+		return grouped(value->integer);
+	else if (column->kind == NM_COLUMN_BYTES)
 		return bytes(value->integer);
 	else
 		n = asprintf(&text, "%" PRId64, value->integer);
@@ -328,14 +328,19 @@ static int put_number(struct layout *layout, size_t line, uint64_t number)
 static char *shown_keys(const struct layout *layout, size_t line)
 {
 	char *text = NULL;
-	FILE *out = nm_memstream_open(&text, NULL);
+	size_t bytes;
+	FILE *out = open_memstream(&text, &bytes);
 
 	if (!out)
 		return NULL;
 	for (unsigned i = 0; i < layout->table->keys; i++)
 		if (layout->shown[i])
 			fprintf(out, "%s\n", *cell(layout, line, i));
-	return nm_memstream_close(out, &text) ? NULL : text;
+	if (fclose(out)) {
+		free(text);
+		return NULL;
+	}
+	return text;
 }
 
 static int tell_rows_apart(struct layout *layout)
