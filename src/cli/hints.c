@@ -37,7 +37,6 @@ static const struct {
     {"serve", "view"},
     {"flamegraph", "export folded"},
     {"sql", "query SQL"},
-    {"import", "replay FILE"},
     {"version", "--version"},
     {"compare", "diff BEFORE AFTER"},
 };

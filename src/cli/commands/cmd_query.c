@@ -51,7 +51,8 @@ const struct nm_command nm_cmd_query = {
 	"instructions, code, code_lines, sources, sectors, prefetches, coherence, sharing, contenders,\n"
 	"latent, schedules, schedule_levels, schedule_coherence, schedule_sharing, schedule_contenders,\n"
 	"schedule_latent, messages, numa, sites, walks, fields, field_counts, affinity, hot_lines, contexts, context_counts,\n"
-	"buckets, threads, curve, distances, reuses, scope_distances, predictions, undebugged, pass_figures, cells, places.\n"
+	"buckets, threads, curve, distances, reuses, scope_distances, predictions, undebugged, pass_figures, cells, places,\n"
+	"samples.\n"
 	"nearmiss-query(1) describes their columns.  Example:\n\n"
 	"  nearmiss query \"SELECT object, sum(read_misses + write_misses) AS misses FROM counts\n"
 	"                  WHERE level = 'L1d' GROUP BY object ORDER BY misses DESC LIMIT 10\"\n",

@@ -137,6 +137,8 @@ const struct nm_command nm_cmd_report = {
 	"  calltree   call chains with inclusive counts (record --callgraph)\n"
 	"  buckets    heap blocks by the call chain that allocates them (record --heap-chains)\n"
 	"\n"
+	"Of samples (nearmiss import): summary, objects, functions, lines, pairs.\n"
+	"\n"
 	"Examples:\n"
 	"  nearmiss report functions --object matrix     functions that miss on it\n"
 	"  nearmiss report --by type,level               any other grouping\n",

@@ -26,7 +26,8 @@ json_t *nm_debug_ask(struct nm_debugger *debugger, const char *method, const cha
 						    .self = said,
 						    .body = body};
 	json_t *answer = NULL;
-	FILE *out = nm_memstream_open(&text, NULL);
+	size_t bytes;
+	FILE *out = open_memstream(&text, &bytes);
 	int status = out ? nm_debugger_answer(debugger, &request, out, err) : nm_fail_memory(err);
 
 	if (out && nm_memstream_close(out, &text) && !status)

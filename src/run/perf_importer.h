@@ -1,0 +1,22 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * perf_importer.h - turns the samples of a perf.data file into a profile.
+ */
+#ifndef NM_PERF_IMPORTER_H
+#define NM_PERF_IMPORTER_H
+
+#include "run.h"
+
+struct nm_perf_request {
+	const char *input;        /* path; "-": standard input */
+	const char *output;       /* path of the profile */
+	const char *user_folders; /* of the user's sources (user_code.h), or NULL */
+	struct nm_source_choice sources;
+	struct nm_run_feedback feedback;
+};
+
+/* A damaged file gives a profile of the samples before the fault, and NM_STATUS_BAD_INPUT. Returns a status;
+ * *ret_has_result: there is a profile. */
+int nm_import_samples(const struct nm_perf_request *request, int *ret_has_result, struct nm_error *err);
+
+#endif
