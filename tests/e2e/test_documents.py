@@ -169,6 +169,15 @@ def case_man_pages_of_profiles():
     run_document("docs/man/nearmiss.1.md")
 
 
+def case_samples_of_perf():
+    probe = run([need("perf"), "record", "-q", "-e", "page-faults", "-c", "1", "-d", "-o", "probe.data", "--", "/bin/true"])
+    if probe.returncode:
+        raise Skip("perf may not sample page faults here")
+    run_document("docs/howto/hardware.md")
+    shutil.rmtree("work")
+    run_man_pages("import")
+
+
 def run_man_pages(*pages):
     for page in pages:
         run_document(f"docs/man/nearmiss-{page}.1.md")

@@ -1,0 +1,150 @@
+# SPDX-License-Identifier: MIT
+"""test_samples.py - samples of a processor: a file of perf of each kind gives the rows that it must; page faults of real programs
+are the pages of their variables; damaged files keep what they hold."""
+
+import os
+import struct
+import subprocess
+
+from harness import TOP, Skip, main, need, nearmiss, program, rows, run
+
+BAD_INPUT, USAGE = 121, 2
+SAMPLE, MMAP2, COMM = 9, 10, 3
+IP, TID, TIME, ADDR, WEIGHT, DATA_SRC = 1, 2, 4, 8, 1 << 14, 1 << 15
+LOAD, STORE, NOTHING = 2, 4, 1
+L1, L2, MEMORY = (0x2 | 0x8) << 5, (0x2 | 0x20) << 5, (0x2 | 0x80) << 5
+HITM = 0x10 << 19
+TEXT, DATA = 0x401000, 0x404000
+
+
+def record(kind, misc, body):
+    body += b"\0" * (-len(body) % 8)
+    return struct.pack("<IHH", kind, misc, 8 + len(body)) + body
+
+
+def mapping(address, size, path, executable):
+    name = path.encode() + b"\0"
+    body = struct.pack("<IIQQQIIQQII", 100, 100, address, size, 0, 0, 0, 0, 0, 5 if executable else 3, 2)
+    return record(MMAP2, 2 | (0 if executable else 1 << 13), body + name)
+
+
+def samples_file(path, samples, order="<"):
+    """A perf.data of one event as Intel's mem-loads: samples are (thread, ip, address, cycles, source)."""
+    kinds = IP | TID | TIME | ADDR | WEIGHT | DATA_SRC
+    attr = struct.pack("<IIQQQQQ", 4, 64, 0x1cd, 10007, kinds, 0, 0).ljust(64, b"\0")
+    data = record(COMM, 1 << 13, struct.pack("<II", 100, 100) + b"solver\0")
+    data += mapping(TEXT, 0x1000, "/gone/solver", True)
+    data += mapping(DATA, 0x1000, "/gone/solver", False)
+    data += mapping(0x7ffd00000000, 0x10000, "[stack]", False) + mapping(0x5550000, 0x10000, "[heap]", False)
+    for time, (thread, ip, address, cycles, source) in enumerate(samples, 1000):
+        data += record(SAMPLE, 2, struct.pack("<QIIQQQQ", ip, 100, thread, time, address, cycles, source))
+    entry = len(attr) + 16
+    head = b"PERFILE2" if order == "<" else b"2ELIFREP"
+    head += struct.pack("<QQQQQQQQQQQQ", 104, entry, 104, entry, 104 + entry, len(data), 0, 0, 0, 0, 0, 0)
+    with open(path, "wb") as out:
+        out.write(head + attr + struct.pack("<QQ", 0, 0) + data)
+
+
+def imported(*arguments, status=0):
+    done = nearmiss("import", "-q", "-o", "p.nmp", *arguments)
+    assert done.returncode == status, done
+    return done
+
+
+def case_latencies():
+    """Shares, sources and latencies by object are the sums of the samples: 60 of the heap at 300 cycles, 40 of the stack, 38 of them
+    at 4 cycles and two at 1000."""
+    heap = [(100, TEXT, 0x5550000 + 64 * i, 300, LOAD | MEMORY) for i in range(60)]
+    stack = [(101, TEXT + 8, 0x7ffd00000000 + 8 * i, 1000 if i < 2 else 4, (LOAD | L1) if i >= 2 else (STORE | L2 | HITM))
+             for i in range(40)]
+    samples_file("perf.data", heap + stack + [(100, TEXT, 0, 0, NOTHING)] * 7)
+    imported()
+    table = nearmiss("report", "objects", "-i", "p.nmp", "--format=csv").stdout.decode().splitlines()
+    fields = table[0].split(",")
+    found = {line.split(",")[0]: dict(zip(fields, line.split(","))) for line in table[1:]}
+    assert list(found) == ["[heap]", "[first thread's stack]"], found
+    first, second = found.values()
+    assert (first["samples"], first["memory"], first["hitm"], first["all"]) == ("60", "60", "0", "100"), first
+    assert float(first["latency"]) == 300 and 300 <= int(first["latency_p95"]) <= 310, first
+    assert (second["samples"], second["loads"], second["stores"], second["l1"], second["l2"], second["hitm"]) == \
+        ("40", "38", "2", "38", "2", "2"), second
+    total = 60 * 300 + 38 * 4 + 2 * 1000
+    assert abs(float(second["latency_share"]) - 100 * (38 * 4 + 2000) / total) < 0.01, second
+    assert second["latency_p95"] == "4", second  # 38 of 40 are 95 %
+    assert first["interval"] == "50.2 - 69.1", first  # Wilson, 60 of 100
+    summary = nearmiss("report", "-i", "p.nmp").stdout.decode()
+    assert "107; 7 of instructions that access no memory" in summary, summary
+    assert rows("SELECT thread, sum(count) FROM samples GROUP BY thread") == [(1, 67), (2, 40)]
+    for arguments, told in ((("levels",), "simulated"), (("--by=level",), "no key"), (("objects", "--level=L1d"), "--level"),
+                            (("objects", "--object=x"), "no object"), (("objects", "--thread=9"), "it has 1, 2")):
+        done = nearmiss("report", "-i", "p.nmp", *arguments)
+        assert done.returncode == USAGE and told in done.stderr.decode(), done
+    for command in (["annotate"], ["evictions"], ["curve"], ["export", "callgrind"]):
+        done = nearmiss(*command, "p.nmp")
+        assert done.returncode == USAGE and b"samples" in done.stderr, done
+
+
+def case_damaged_files():
+    """What lies before the damage is kept; other byte orders, other files and files without samples are told."""
+    samples_file("whole", [(100, TEXT, 0x5550000, 9, LOAD | L1)] * 50)
+    with open("whole", "rb") as f:
+        data = f.read()
+    with open("cut", "wb") as f:
+        f.write(data[:-500])
+    done = imported("cut", status=BAD_INPUT)
+    assert 30 < rows("SELECT sum(count) FROM samples")[0][0] < 50, done
+    samples_file("swapped", [], order=">")
+    samples_file("none", [])
+    with open("text", "w", encoding="ascii") as f:
+        f.write("no samples\n")
+    for name, told in (("swapped", "big-endian"), ("none", "no samples"), ("text", "perf"), ("missing", "No such file")):
+        done = imported(name, status=BAD_INPUT)
+        assert told in done.stderr.decode() and done.stderr.count(b"\n") == 1, done
+
+
+def perf(*arguments):
+    """Runs perf record; Skip where it is missing or may not sample."""
+    tool = need("perf")
+    probe = run([tool, "record", "-q", "-e", "page-faults", "-c", "1", "-d", "-o", "probe.data", "--", "/bin/true"])
+    if probe.returncode:
+        raise Skip("perf may not sample page faults here: " + probe.stderr.decode().strip().splitlines()[-1])
+    subprocess.run([tool, "record", "-q", *arguments], check=True, stdout=subprocess.DEVNULL)
+
+
+def case_page_faults():
+    """Every page of `matrix`, 4,000,000 bytes that are first touched in the loop, faults once, in both modes of perf record."""
+    for output in (["-o", "perf.data"], ["-z", "-o", "perf.data"]):
+        perf("-e", "page-faults", "-c", "1", "-d", *output, "--", program("matrix"), "columns")
+        imported()
+        pages = dict(rows("SELECT object, sum(count) FROM samples GROUP BY object"))
+        huge = os.path.exists("/sys/kernel/mm/transparent_hugepage/enabled") and pages["matrix"] < 100
+        assert huge or 970 <= pages["matrix"] <= 977, pages
+        lines = rows("SELECT file, sum(count) FROM samples WHERE object = 'matrix' GROUP BY file, line ORDER BY 2 DESC")
+        assert lines[0][0].endswith("matrix.c") and lines[0][1] > 0.9 * pages["matrix"], lines
+
+
+def case_pipe():
+    """What perf record writes to a pipe is read as its file is."""
+    tool = need("perf")
+    perf("-e", "page-faults", "-c", "1", "-d", "-o", "perf.data", "--", "/bin/true")
+    writer = subprocess.run([tool, "record", "-q", "-e", "page-faults", "-c", "1", "-d", "-o", "-", "--", program("matrix"), "columns"],
+                            stdout=subprocess.PIPE, check=True)
+    with open("matrix.pipe", "wb") as f:
+        f.write(writer.stdout)
+    imported("matrix.pipe")
+    with open("matrix.pipe", "rb") as f:
+        done = nearmiss("import", "-q", "-o", "stdin.nmp", "-", stdin=f.read())
+    assert done.returncode == 0, done
+    by_object = "SELECT object, sum(count) FROM samples GROUP BY object ORDER BY object"
+    assert rows(by_object) == rows(by_object, profile="stdin.nmp") and dict(rows(by_object)).get("matrix"), rows(by_object)
+
+
+def case_stored_file():
+    """Page faults of another machine's program, whose files are not here: objects are its mappings."""
+    imported(os.path.join(TOP, "tests/data/import/page-faults.perf.data.xz"))
+    assert rows("SELECT sum(count) FROM samples WHERE process = 'matrix'")[0][0] > 1000
+    names = {name for name, in rows("SELECT DISTINCT object FROM samples")}
+    assert "mapped matrix" in {os.path.basename(n) if "/" not in n else "mapped " + os.path.basename(n) for n in names}, names
+
+
+main(dict(globals()))
