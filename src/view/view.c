@@ -121,7 +121,8 @@ static int make_answer(struct nm_view *view, const struct nm_request *request, c
 static char *key_of(const struct nm_request *request)
 {
 	char *key = NULL;
-	FILE *out = nm_memstream_open(&key, NULL);
+	size_t bytes;
+	FILE *out = open_memstream(&key, &bytes);
 
 	if (!out)
 		return NULL;
@@ -160,8 +161,9 @@ static void ask(struct nm_view *view, unsigned profile, const char *name)
 {
 	char path[40];
 	const struct nm_request request = {.method = "GET", .path = path, .body = ""};
+	size_t bytes;
 	char *text = NULL;
-	FILE *out = nm_memstream_open(&text, NULL);
+	FILE *out = open_memstream(&text, &bytes);
 
 	snprintf(path, sizeof path, "/api/p/%u/%s", profile, name);
 	if (out) {

@@ -118,7 +118,8 @@ static void add_key(struct nm_facts *facts, const char *key, FILE *sql)
 static char *prepare(struct nm_facts *facts, enum nm_fact_kind kind, int has_inner)
 {
 	char *text = NULL;
-	FILE *sql = nm_memstream_open(&text, NULL);
+	size_t bytes;
+	FILE *sql = open_memstream(&text, &bytes);
 
 	if (!sql)
 		return NULL;
