@@ -136,6 +136,19 @@ static void test_sources(void **state)
 	     {.operation = NM_OPERATION_LOAD, .level = NM_SERVED_REMOTE_MEMORY}},
 	    {2 | (uint64_t)3 << 33 | (uint64_t)1 << 37 | (uint64_t)1 << 43 | (uint64_t)2 << 38,
 	     {.operation = NM_OPERATION_LOAD, .level = NM_SERVED_L3, .snoop = NM_SNOOP_HIT}},
+	    /* Intel's stores before Alder Lake: L1 was missed; a load of which another core had the line modified */
+	    {4 | (4 | 8) << 5 | 2 << 19,
+	     {.operation = NM_OPERATION_STORE, .level = NM_SERVED_L1, .snoop = NM_SNOOP_NONE, .is_miss = 1}},
+	    {2 | (2 | 0x40) << 5 | 0x10 << 19 | 1 << 24 | (uint64_t)(2 | 8 | 0x10) << 26 | (uint64_t)3 << 33,
+	     {.operation = NM_OPERATION_LOAD,
+	      .level = NM_SERVED_L3,
+	      .snoop = NM_SNOOP_HITM,
+	      .tlb = NM_TLB_HIT}},
+	    /* Arm's SPE after perf inject: the last level was missed, and so was the TLB; data of a peer's L2 */
+	    {2 | (4 | 0x40) << 5 | (uint64_t)(4 | 0x20) << 26,
+	     {.operation = NM_OPERATION_LOAD, .level = NM_SERVED_L3, .tlb = NM_TLB_MISS, .is_miss = 1}},
+	    {2 | 2 << 5 | (uint64_t)2 << 33 | (uint64_t)2 << 38,
+	     {.operation = NM_OPERATION_LOAD, .level = NM_SERVED_L2, .snoop = NM_SNOOP_HIT}},
 	    {2 | (uint64_t)(2 | 8) << 26, {.operation = NM_OPERATION_LOAD, .tlb = NM_TLB_L1}},
 	    {2 | (uint64_t)(4 | 0x10) << 26, {.operation = NM_OPERATION_LOAD, .tlb = NM_TLB_MISS}},
 	    {2 | (uint64_t)(2 | 8 | 0x10) << 26, {.operation = NM_OPERATION_LOAD, .tlb = NM_TLB_HIT}},
@@ -164,6 +177,22 @@ static void test_sources(void **state)
 /* ---- other records ------------------------------------------------------------------------------ */
 
 enum { TYPE = 1 << 0 | 1 << 1 | 1 << 2 | 1 << 16 };
+
+/* MMAP, as older kernels write it: without build id and protection. */
+static void put_old_map(struct bytes *records, const struct wanted *w)
+{
+	static struct bytes body;
+
+	body.count = 0;
+	put32(&body, w->pid);
+	put32(&body, w->tid);
+	put64(&body, 0x7000);
+	put64(&body, 0x1000);
+	put64(&body, 0x2000);
+	put_text(&body, "/usr/lib/lib.so");
+	put_trailer(&body, TYPE, w);
+	put_record(records, 1, 1 << 13, &body); /* of data */
+}
 
 static void put_map(struct bytes *records, const struct wanted *w, int with_build_id)
 {
@@ -221,6 +250,16 @@ static void put_lost(struct bytes *records, const struct wanted *w)
 	put_record(records, 2, 0, &body);
 }
 
+static void put_lost_samples(struct bytes *records, const struct wanted *w)
+{
+	static struct bytes body;
+
+	body.count = 0;
+	put64(&body, 42);
+	put_trailer(&body, TYPE, w);
+	put_record(records, 13, 0, &body);
+}
+
 static void put_round(struct bytes *records)
 {
 	static const struct bytes none;
@@ -237,6 +276,8 @@ static void put_timed_sample(struct bytes *records, uint64_t time)
 	put_sample(&body, TYPE, &w);
 	put_record(records, 9, 2, &body);
 }
+
+enum { RUN = 9 }; /* records */
 
 /* The buffers of two processors, one after the other: what happened comes out in the order of time. */
 static void put_run(struct bytes *records)
@@ -256,26 +297,34 @@ static void put_run(struct bytes *records)
 	w.time = 80;
 	put_task(records, 4, &w);
 	put_lost(records, &w);
+	put_lost_samples(records, &w);
+	put_old_map(records, &w);
 	put_round(records);
 }
 
 static void check_run(const struct bytes *file, int has_host)
 {
-	static const enum nm_perf_kind kinds[] = {NM_PERF_COMM,   NM_PERF_MAP,  NM_PERF_SAMPLE, NM_PERF_FORK,
-						  NM_PERF_SAMPLE, NM_PERF_EXIT, NM_PERF_LOST};
-	static const uint64_t times[] = {10, 20, 50, 60, 70, 80, 80};
+	static const enum nm_perf_kind kinds[] = {NM_PERF_COMM, NM_PERF_MAP,    NM_PERF_SAMPLE,
+						  NM_PERF_FORK, NM_PERF_SAMPLE, NM_PERF_EXIT,
+						  NM_PERF_LOST, NM_PERF_LOST,   NM_PERF_MAP};
+	static const uint64_t times[] = {10, 20, 50, 60, 70, 80, 80, 80, 80};
 	struct nm_error err;
 	struct nm_perf *perf = open_bytes(file, &err);
 	struct nm_perf_record r;
 
 	assert_non_null(perf);
-	for (unsigned i = 0; i < 7; i++) {
+	for (unsigned i = 0; i < RUN; i++) {
 		assert_int_equal(nm_perf_next(perf, &r, &err), 1);
 		assert_int_equal(r.kind, kinds[i]);
 		assert_true(r.time == times[i]);
 		if (r.kind == NM_PERF_COMM) {
 			assert_string_equal(r.comm.name, "prog");
 			assert_true(r.comm.is_exec);
+		} else if (r.kind == NM_PERF_MAP && i == RUN - 1) {
+			assert_string_equal(r.map.path, "/usr/lib/lib.so");
+			assert_true(r.map.address == 0x7000 && r.map.bytes == 0x1000 &&
+				    r.map.offset == 0x2000);
+			assert_true(!r.map.is_executable && !r.map.build_id_bytes);
 		} else if (r.kind == NM_PERF_MAP) {
 			assert_string_equal(r.map.path, "/usr/bin/prog");
 			assert_true(r.map.address == 0x400000 && r.map.bytes == 0x3000 &&
@@ -424,9 +473,9 @@ static void test_cut_off(void **state)
 		at += size;
 	}
 	file.count = end; /* without what it says of its making */
-	assert_int_equal(read_to_end(&file, 0, ""), 7);
+	assert_int_equal(read_to_end(&file, 0, ""), RUN);
 	memset(file.at + 48, 0, 8); /* perf record was killed */
-	assert_int_equal(read_to_end(&file, NM_EFORMAT, "did not finish"), 7);
+	assert_int_equal(read_to_end(&file, NM_EFORMAT, "did not finish"), RUN);
 }
 
 int main(void)

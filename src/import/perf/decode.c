@@ -83,13 +83,12 @@ static enum nm_served level_of_bits(unsigned level)
 /* The newer fields: a number, and whether it is another node's (hops: or another core's). */
 static enum nm_served level_of_number(unsigned number, int is_remote, unsigned hops)
 {
-	static const enum nm_served levels[16] = {[1] = NM_SERVED_L1,           [2] = NM_SERVED_L2,
-						  [3] = NM_SERVED_L3,           [4] = NM_SERVED_L4,
-						  [5] = NM_SERVED_L2,           [6] = NM_SERVED_OTHER_CACHE,
-						  [8] = NM_SERVED_UNCACHED,     [9] = NM_SERVED_REMOTE_MEMORY,
-						  [10] = NM_SERVED_UNCACHED,    [11] = NM_SERVED_OTHER_CACHE,
-						  [12] = NM_SERVED_FILL_BUFFER, [13] = NM_SERVED_MEMORY,
-						  [14] = NM_SERVED_MEMORY};
+	static const enum nm_served levels[16] = {
+	    [1] = NM_SERVED_L1,        [2] = NM_SERVED_L2,           [3] = NM_SERVED_L3,
+	    [4] = NM_SERVED_L4,        [5] = NM_SERVED_L2,           [6] = NM_SERVED_OTHER_CACHE,
+	    [7] = NM_SERVED_L1,        [8] = NM_SERVED_UNCACHED,     [9] = NM_SERVED_REMOTE_MEMORY,
+	    [10] = NM_SERVED_UNCACHED, [11] = NM_SERVED_OTHER_CACHE, [12] = NM_SERVED_FILL_BUFFER,
+	    [13] = NM_SERVED_MEMORY,   [14] = NM_SERVED_MEMORY};
 	const enum nm_served level = levels[number];
 	enum { SAME_NODE = 1 }; /* hops: another core of this node */
 
@@ -347,8 +346,9 @@ static int decode_sample(const struct nm_perf *perf, const struct perf_bytes *by
 	if (attr->sample_type & SAMPLE_CALLCHAIN)
 		take_chain(c, s);
 	take_last_parts(c, attr, s);
-	if (attr->type == TYPE_SOFTWARE) /* the kernel's own events have no source, but may have an address */
-		s->source.operation = NM_OPERATION_UNKNOWN;
+	if (attr->type < TYPE_RAW && s->source.operation == NM_OPERATION_NONE)
+		s->source.operation =
+		    NM_OPERATION_UNKNOWN; /* events that never know their source, as page faults */
 	s->has_address =
 	    (attr->sample_type & SAMPLE_ADDRESS) && s->address && s->source.operation != NM_OPERATION_NONE;
 	return !c->is_short;

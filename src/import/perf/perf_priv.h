@@ -38,7 +38,7 @@ enum {
 	RECORD_COMPRESSED2 = 83
 };
 
-enum { TYPE_HARDWARE = 0, TYPE_SOFTWARE = 1 }; /* of events */
+enum { TYPE_HARDWARE = 0, TYPE_SOFTWARE = 1, TYPE_RAW = 4 }; /* of events */
 
 /* Parts of a sample (sample_type). */
 enum {
