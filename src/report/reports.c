@@ -406,6 +406,11 @@ static const struct nm_report reports[] = {
      .sql = bucket_sql,
      .view = "buckets",
      .without = "chains of allocations: record with --heap-chains"},
+    {.name = "latencies",
+     .summary = "how many samples of a processor took how many cycles",
+     .keys = "band",
+     .view = "samples",
+     .without = "samples of a processor: import a file of perf"},
 };
 
 const struct nm_report nm_report_by = {.name = "by", .sort = "misses"};

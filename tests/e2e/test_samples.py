@@ -12,7 +12,7 @@ BAD_INPUT, USAGE = 121, 2
 SAMPLE, MMAP2, COMM = 9, 10, 3
 IP, TID, TIME, ADDR, WEIGHT, DATA_SRC = 1, 2, 4, 8, 1 << 14, 1 << 15
 LOAD, STORE, NOTHING = 2, 4, 1
-L1, L2, MEMORY = (0x2 | 0x8) << 5, (0x2 | 0x20) << 5, (0x2 | 0x80) << 5
+L1, L2, MEMORY, NOT_L1 = (0x2 | 0x8) << 5, (0x2 | 0x20) << 5, (0x2 | 0x80) << 5, (0x4 | 0x8) << 5
 HITM = 0x10 << 19
 TEXT, DATA = 0x401000, 0x404000
 
@@ -82,6 +82,33 @@ def case_latencies():
     for command in (["annotate"], ["evictions"], ["curve"], ["export", "callgrind"]):
         done = nearmiss(*command, "p.nmp")
         assert done.returncode == USAGE and b"samples" in done.stderr, done
+
+
+def table(*arguments):
+    """The rows of a report, by its first column."""
+    lines = nearmiss("report", *arguments, "--format=csv").stdout.decode().splitlines()
+    return {line.split(",")[0]: dict(zip(lines[0].split(","), line.split(","))) for line in lines[1:]}
+
+
+def case_histograms():
+    """Latencies by powers of two, of all samples and of an object, and by what served them, straight from the file of perf. A level
+    that was missed served nothing."""
+    samples_file("perf.data", [(100, TEXT, 0x5550000, cycles, LOAD | served) for cycles, served, count in
+                               ((4, L1, 6), (7, L1, 2), (70, NOT_L1, 5), (300, MEMORY, 3)) for _ in range(count)] +
+                 [(100, TEXT, 0x7ffd00000000, 5, LOAD | L1)] * 4)
+    found = table("latencies", "perf.data")
+    assert [(band, row["samples"], row["l1"], row["missed"], row["memory"]) for band, row in found.items()] == \
+        [("4", "12", "12", "0", "0"), ("64", "5", "0", "5", "0"), ("256", "3", "0", "0", "3")], found
+    assert abs(float(found["256"]["latency_share"]) - 100 * 900 / (24 + 14 + 350 + 900 + 20)) < 0.01, found
+    heap = table("latencies", "perf.data", "--object=[heap]")
+    assert [(band, row["samples"]) for band, row in heap.items()] == [("4", "8"), ("64", "5"), ("256", "3")], heap
+    served = table("--by=served", "perf.data")
+    assert {name: (row["samples"], round(float(row["latency"]), 3), row["latency_p95"]) for name, row in served.items()} == \
+        {"memory": ("3", 300, "303"), "beyond L1": ("5", 70, "71"), "L1": ("12", 4.833, "7")}, served
+    samples_file("none.data", [(100, TEXT, 0x5550000, 0, LOAD | L1)])
+    done = nearmiss("report", "latencies", "none.data")
+    assert done.returncode == USAGE and b"no latencies" in done.stderr, done
+    assert not os.path.exists("nearmiss.nmp")
 
 
 def case_damaged_files():

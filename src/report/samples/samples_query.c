@@ -2,6 +2,8 @@
  *
  * samples_query.c - the query of a ranked report of samples: the view `samples` summed by any keys.
  *
+ * Rows with the key `band` are histograms, of what takes longest first.
+ *
  *     s     the samples of the request's selection that access memory, or whose event says nothing of that
  *     n     by keys and latency: how many samples took so long, or less
  *     p     by keys: the latency that 95 % of the samples do not exceed, by the ends of their bins
@@ -14,19 +16,28 @@
 #include "memstream.h"
 #include "samples_report.h"
 
-enum { PROCESS, THREAD, EVENT, FUNCTION, SOURCE, LINE, OBJECT, SERVED, KEYS };
+enum { PROCESS, THREAD, EVENT, FUNCTION, SOURCE, LINE, OBJECT, SERVED, BAND, KEYS };
+
+/* Latencies of one power of two. */
+#define BELOW(cycles) " WHEN latency_low < 2 * " #cycles " THEN " #cycles
+#define BELOW_4(a, b, c, d) BELOW(a) BELOW(b) BELOW(c) BELOW(d)
 
 static const struct {
 	const char *name, *title;
 	enum nm_column_kind kind;
-} keys[KEYS] = {[PROCESS] = {"process", "process", NM_COLUMN_PLAIN},
-		[THREAD] = {"thread", "thread", NM_COLUMN_PLAIN},
-		[EVENT] = {"event", "event", NM_COLUMN_NAME},
-		[FUNCTION] = {"function", "function", NM_COLUMN_NAME},
-		[SOURCE] = {"file", "file", NM_COLUMN_NAME},
-		[LINE] = {"line", "line", NM_COLUMN_PLAIN},
-		[OBJECT] = {"object", "object", NM_COLUMN_NAME},
-		[SERVED] = {"served", "data came from", NM_COLUMN_TEXT}};
+	const char *sql; /* of the view's columns; NULL: it is one */
+} keys[KEYS] = {[PROCESS] = {"process", "process", NM_COLUMN_PLAIN, NULL},
+		[THREAD] = {"thread", "thread", NM_COLUMN_PLAIN, NULL},
+		[EVENT] = {"event", "event", NM_COLUMN_NAME, NULL},
+		[FUNCTION] = {"function", "function", NM_COLUMN_NAME, NULL},
+		[SOURCE] = {"file", "file", NM_COLUMN_NAME, NULL},
+		[LINE] = {"line", "line", NM_COLUMN_PLAIN, NULL},
+		[OBJECT] = {"object", "object", NM_COLUMN_NAME, NULL},
+		[SERVED] = {"served", "data came from", NM_COLUMN_TEXT, NM_SERVED_SQL},
+		[BAND] = {"band", "cycles from", NM_COLUMN_PLAIN,
+			  "CASE WHEN latency_low IS NULL THEN NULL" BELOW_4(1, 2, 4, 8)
+			      BELOW_4(16, 32, 64, 128) BELOW_4(256, 512, 1024, 2048)
+				  BELOW_4(4096, 8192, 16384, 32768) " ELSE 65536 END"}};
 
 struct chosen_keys {
 	unsigned at[KEYS], count;
@@ -121,6 +132,7 @@ static const struct nm_ranked_column figures[] = {
     {{.name = "l3", .title = "L3", .kind = NM_COLUMN_NUMBER, .drop_order = 5}, "g.l3"},
     {{.name = "memory", .title = "memory", .kind = NM_COLUMN_NUMBER, .drop_order = 3}, "g.memory"},
     {{.name = "remote", .title = "remote", .kind = NM_COLUMN_NUMBER, .drop_order = 7}, "g.remote"},
+    {{.name = "missed", .title = "missed", .kind = NM_COLUMN_NUMBER, .drop_order = 7}, "g.missed"},
     {{.name = "hitm", .title = "HITM", .kind = NM_COLUMN_NUMBER, .drop_order = 6}, "g.hitm"},
     {{.name = "tlb_misses", .title = "TLB miss", .kind = NM_COLUMN_NUMBER, .drop_order = 8}, "g.tlb_misses"},
     {{.name = "locked", .title = "locked", .kind = NM_COLUMN_NUMBER, .hidden = 1}, "g.locked"},
@@ -141,7 +153,7 @@ static const char sums[] =
     "sum(coalesce(source IN ('L3', 'L4', 'other cache'), 0) * count) AS l3, "
     "sum(coalesce(source = 'memory', 0) * count) AS memory, "
     "sum(coalesce(source LIKE 'remote%', 0) * count) AS remote, "
-    "sum(coalesce(snoop = 'hitm', 0) * count) AS hitm, sum(coalesce(tlb = 'miss', 0) * count) AS tlb_misses, "
+    "sum(missed * count) AS missed, sum(coalesce(snoop = 'hitm', 0) * count) AS hitm, sum(coalesce(tlb = 'miss', 0) * count) AS tlb_misses, "
     "sum(locked * count) AS locked, sum(latency) AS latency, "
     "1.0 * sum(latency) / nullif(sum((latency_high IS NOT NULL) * count), 0) AS mean";
 
@@ -155,10 +167,15 @@ static void list_keys(const struct chosen_keys *k, const char *before, const cha
 static void write_samples(const struct chosen_keys *k, const struct nm_selection *a, FILE *sql)
 {
 	fputs("WITH s AS MATERIALIZED (SELECT ", sql);
-	list_keys(k, "", ", ", sql);
-	fputs(", operation, served AS source, snoop, tlb, locked, latency_high, count, latency FROM samples "
-	      "WHERE operation IS NOT 'none' AND (?2 IS NULL OR process = ?2) AND (?3 = 0 OR thread = ?3)",
-	      sql);
+	for (unsigned i = 0; i < k->count; i++)
+		if (keys[k->at[i]].sql)
+			fprintf(sql, "%s AS %s, ", keys[k->at[i]].sql, keys[k->at[i]].name);
+		else
+			fprintf(sql, "%s, ", keys[k->at[i]].name);
+	fputs(
+	    "operation, CASE WHEN NOT missed THEN served END AS source, missed, snoop, tlb, locked, latency_high, count, latency FROM samples "
+	    "WHERE operation IS NOT 'none' AND (?2 IS NULL OR process = ?2) AND (?3 = 0 OR thread = ?3)",
+	    sql);
 	if (a->object.pattern)
 		fprintf(sql, " AND object %s ?4", a->object.operator_);
 	if (a->function.pattern)
@@ -205,6 +222,16 @@ static void write_query(const struct chosen_keys *k, const struct nm_selection *
 		fprintf(sql, "%sp.%s IS g.%s", i ? " AND " : "", keys[k->at[i]].name, keys[k->at[i]].name);
 }
 
+/* Histograms stay together: by the sums of their latencies. */
+static void order_histograms(const struct chosen_keys *k, FILE *sql)
+{
+	fputs("sum(g.latency) OVER (PARTITION BY 1", sql);
+	for (unsigned i = 0; i < k->count; i++)
+		if (k->at[i] != BAND)
+			fprintf(sql, ", g.%s", keys[k->at[i]].name);
+	fputs(") DESC, ", sql);
+}
+
 int nm_samples_query_make(struct nm_query *query, const struct nm_report *report,
 			  const struct nm_selection *selection, struct nm_error *err)
 {
@@ -219,6 +246,8 @@ int nm_samples_query_make(struct nm_query *query, const struct nm_report *report
 	for (unsigned i = 0; i < FIGURES; i++)
 		query->columns[query->count++] = figures[i].column;
 	out = open_memstream(&query->ties, &bytes);
+	if (out && k.has[BAND])
+		order_histograms(&k, out);
 	if (out)
 		list_keys(&k, "g.", ", ", out);
 	status = !out || nm_memstream_close(out, &query->ties);

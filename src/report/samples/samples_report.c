@@ -4,6 +4,8 @@
  */
 #include "samples_report.h"
 
+#include <string.h>
+
 #include "selection.h"
 
 /* ---- rows --------------------------------------------------------------------------------------- */
@@ -53,7 +55,8 @@ static void hide_empty(struct nm_report_table *filled, const char *sort)
 			any = value->type == NM_VALUE_INTEGER ? value->integer != 0
 							      : value->type != NM_VALUE_NULL;
 		}
-		filled->query.columns[i].hidden |= !any && strcmp(filled->query.columns[i].name, sort) != 0;
+		filled->query.columns[i].hidden |=
+		    !any && !(sort && !strcmp(filled->query.columns[i].name, sort));
 	}
 }
 
@@ -65,10 +68,14 @@ static int show_rows(const struct nm_report *report, struct nm_profile *profile,
 	struct nm_selection selection = {.of_samples = 1};
 	struct nm_report_table filled = {.table = {0}};
 	struct nm_report by_time = {.name = report->name, .keys = report->keys};
+	const char *keys = report->keys ? report->keys : request->by;
 	const int has_latency = nm_profile_has_row(profile, "SELECT 1 FROM samples WHERE latency > 0", err);
 	int status = has_latency < 0 ? has_latency : select_samples(profile, request, &selection, err);
 
-	by_time.sort = has_latency ? "latency_share" : "samples";
+	by_time.sort = strstr(keys, "band") ? NULL : has_latency ? "latency_share" : "samples";
+	if (!status && strstr(keys, "band") && !has_latency)
+		status = nm_fail(err, NM_EINVAL,
+				 "the samples hold no latencies: their event does not measure any");
 	if (!status)
 		status = nm_report_fill(&by_time, profile, &selection, &filled, err);
 	if (!status && !request->columns)
@@ -100,10 +107,11 @@ static const struct nm_column served_columns[] = {
     {.name = "latency", .title = "cycles", .kind = NM_COLUMN_REAL, .decimals = 0},
 };
 static const char served_sql[] =
-    "WITH s AS MATERIALIZED (SELECT * FROM samples WHERE operation IS NOT 'none' AND operation IS NOT NULL) "
-    "SELECT coalesce(served, 'not known') AS served, sum(coalesce(operation IN ('load', 'both'), 0) * count), "
+    "WITH s AS MATERIALIZED (SELECT *, " NM_SERVED_SQL
+    " AS source FROM samples WHERE operation IS NOT 'none' AND operation IS NOT NULL) "
+    "SELECT coalesce(source, 'not known') AS served, sum(coalesce(operation IN ('load', 'both'), 0) * count), "
     "sum(coalesce(operation IN ('store', 'both'), 0) * count), 100.0 * sum(count) / (SELECT sum(count) FROM s), "
-    "1.0 * sum(latency) / nullif(sum((latency_high IS NOT NULL) * count), 0) FROM s GROUP BY served "
+    "1.0 * sum(latency) / nullif(sum((latency_high IS NOT NULL) * count), 0) FROM s GROUP BY source "
     "ORDER BY sum(count) DESC";
 
 static int fill_table(struct nm_table *table, struct nm_profile *profile, const char *sql,

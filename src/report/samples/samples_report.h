@@ -10,6 +10,9 @@
 
 #include "report_priv.h"
 
+/* Of the view `samples`: where data came from, also if only a level is known that did not have them. */
+#define NM_SERVED_SQL "CASE WHEN missed THEN 'beyond ' || served ELSE served END"
+
 /* Shows a report of a profile of samples: the summary, or rows by the keys of a ranking. NM_EINVAL: a report that
  * needs what samples do not tell. */
 int nm_samples_report(const struct nm_report *report, struct nm_profile *profile,

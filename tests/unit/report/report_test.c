@@ -188,14 +188,15 @@ static struct nm_profile *sample(void)
 }
 
 /* The profile knows neither call chains nor allocations by them nor strides nor fields, and its levels have
- * no sectors and do not prefetch. */
+ * no sectors and do not prefetch; nor does it hold samples of a processor. */
 static int is_missing(const struct nm_report *report)
 {
 	return report == nm_report_named("calltree") || report == nm_report_named("patterns") ||
 	       report == nm_report_named("sectors") || report == nm_report_named("prefetches") ||
 	       report == nm_report_named("fields") || report == nm_report_named("affinity") ||
 	       report == nm_report_named("buckets") || report == nm_report_named("reuses") ||
-	       report == nm_report_named("numa") || report == nm_report_named("schedules");
+	       report == nm_report_named("numa") || report == nm_report_named("schedules") ||
+	       report == nm_report_named("latencies");
 }
 
 /* What a report writes; malloc'ed. */
