@@ -68,6 +68,8 @@ int nm_unknown_command(int argc, char **argv)
 
 	if (kind == NM_FILE_PROFILE)
 		nm_message("\"%s\" is a profile: to show it, nearmiss report %s", typed, typed);
+	else if (kind == NM_FILE_SAMPLES)
+		nm_message("\"%s\" holds samples of perf: to show them, nearmiss report %s", typed, typed);
 	else if (strchr(typed, '/'))
 		nm_message("\"%s\" is no command: to record a program, nearmiss record %s%s", typed, typed,
 			   more);

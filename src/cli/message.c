@@ -40,11 +40,20 @@ void nm_message(const char *format, ...)
 	fputc('\n', stderr);
 }
 
+static void show_progress(uint64_t count, const char *what, double per_second)
+{
+	fprintf(stderr, "\r\033[Knearmiss: %.1f M %s, %.1f M/s", (double)count / 1e6, what, per_second / 1e6);
+	progress_is_shown = 1;
+}
+
 void nm_message_progress(uint64_t references, double per_second)
 {
-	fprintf(stderr, "\r\033[Knearmiss: %.1f M references, %.1f M/s", (double)references / 1e6,
-		per_second / 1e6);
-	progress_is_shown = 1;
+	show_progress(references, "references", per_second);
+}
+
+void nm_message_samples(uint64_t samples, double per_second)
+{
+	show_progress(samples, "samples", per_second);
 }
 
 void nm_message_progress_end(void)

@@ -31,6 +31,9 @@ static int sort_inputs(const struct nm_command *self, char *const *paths, int co
 
 		if (kind == NM_FILE_PROGRAM)
 			return nm_refuse_program(self, path);
+		if (kind == NM_FILE_SAMPLES)
+			return nm_usage(self, "%s holds a processor's samples: nearmiss report %s shows them",
+					path, path);
 		if (kind == NM_FILE_OTHER) {
 			if (in->debugged)
 				return nm_usage(self,

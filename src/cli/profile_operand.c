@@ -15,7 +15,8 @@ static const char usual[] = "nearmiss.nmp";
 
 enum nm_file_kind nm_file_kind(const char *path)
 {
-	static const char profile[] = "SQLite format 3", program[] = {'\177', 'E', 'L', 'F'};
+	static const char profile[] = "SQLite format 3", program[] = {'\177', 'E', 'L', 'F'},
+			  samples[] = {'P', 'E', 'R', 'F', 'I', 'L', 'E', '2'};
 	struct nm_peeked_input peeked;
 
 	struct stat st;
@@ -29,6 +30,8 @@ enum nm_file_kind nm_file_kind(const char *path)
 		return NM_FILE_PROFILE;
 	if (peeked.count >= sizeof program && !memcmp(peeked.bytes, program, sizeof program))
 		return NM_FILE_PROGRAM;
+	if (peeked.count >= sizeof samples && !memcmp(peeked.bytes, samples, sizeof samples))
+		return NM_FILE_SAMPLES;
 	return NM_FILE_OTHER;
 }
 
@@ -56,7 +59,7 @@ int nm_take_profiles(const struct nm_command *self, struct nm_operands *operands
 
 		if (kind == NM_FILE_PROGRAM)
 			return nm_refuse_program(self, operand);
-		if (!is_named_so(operand) && kind != NM_FILE_PROFILE)
+		if (!is_named_so(operand) && kind != NM_FILE_PROFILE && kind != NM_FILE_SAMPLES)
 			operands->at[kept++] = operand;
 		else if (inputs->count == NM_OPTION_LIST_ROOM)
 			return nm_usage(self, "name at most %d profiles", NM_OPTION_LIST_ROOM);

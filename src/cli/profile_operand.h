@@ -10,7 +10,7 @@
 #include "options.h"
 
 /* Takes the profile out of the operands, which keep their order, and sets *input: to it, to what -i gave, or to
- * nearmiss.nmp. An operand is a profile if it ends in .nmp or is a file that is one. 0, or NM_STATUS_USAGE after
+ * nearmiss.nmp. An operand is a profile if it ends in .nmp or is a file that is one, or of perf. 0, or NM_STATUS_USAGE after
  * a message: there are two, or an operand is a program. */
 int nm_take_profile(const struct nm_command *self, struct nm_operands *operands, const char **input);
 
@@ -22,7 +22,7 @@ int nm_take_profiles(const struct nm_command *self, struct nm_operands *operands
 int nm_profile_failed(const char *path, const struct nm_error *err);
 
 /* What a file is by its first bytes. "-" is read by whoever opens it: NM_FILE_OTHER. */
-enum nm_file_kind { NM_FILE_UNREADABLE, NM_FILE_PROFILE, NM_FILE_PROGRAM, NM_FILE_OTHER };
+enum nm_file_kind { NM_FILE_UNREADABLE, NM_FILE_PROFILE, NM_FILE_PROGRAM, NM_FILE_SAMPLES, NM_FILE_OTHER };
 enum nm_file_kind nm_file_kind(const char *path);
 
 /* Says that a program is to be recorded first; returns NM_STATUS_USAGE. */

@@ -408,17 +408,6 @@ static int check_pools(const struct nm_command *self, const struct nm_simulation
 	return 0;
 }
 
-struct nm_run_feedback nm_feedback_of(const struct nm_simulation_options *o)
-{
-	struct nm_run_feedback feedback = {.warn = nm_message};
-
-	if (!o->quiet && isatty(STDERR_FILENO)) {
-		feedback.progress = nm_message_progress;
-		feedback.progress_end = nm_message_progress_end;
-	}
-	return feedback;
-}
-
 int nm_simulation_prepare(const struct nm_command *self, const struct nm_simulation_options *o,
 			  struct nm_simulation *ret_simulation)
 {
@@ -461,6 +450,10 @@ int nm_simulation_prepare(const struct nm_command *self, const struct nm_simulat
 		nm_event_query_sets(&s->sets, &s->machine);
 		engine->event_query = &s->sets;
 	}
-	s->run.feedback = nm_feedback_of(o);
+	s->run.feedback.warn = nm_message;
+	if (!o->quiet && isatty(STDERR_FILENO)) {
+		s->run.feedback.progress = nm_message_progress;
+		s->run.feedback.progress_end = nm_message_progress_end;
+	}
 	return 0;
 }

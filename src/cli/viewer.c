@@ -5,11 +5,12 @@
 #include "viewer.h"
 
 #include "message.h"
+#include "open_profile.h"
 #include "profile_operand.h"
 
 int nm_viewer_open(struct nm_viewer *v, const char *profile, enum nm_format format, int64_t width)
 {
-	if (nm_profile_open(&v->profile, profile, &v->err))
+	if (nm_open_profile(&v->profile, profile, &v->err))
 		return nm_profile_failed(profile, &v->err);
 	v->style = nm_style_of(stdout, format, width);
 	nm_output_open(&v->output, format);

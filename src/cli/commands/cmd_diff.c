@@ -6,6 +6,7 @@
 
 #include "diff.h"
 #include "message.h"
+#include "open_profile.h"
 #include "options.h"
 #include "output.h"
 #include "profile_operand.h"
@@ -46,7 +47,7 @@ static int open_all(const struct nm_operands *operands, struct nm_diff_input *in
 		struct nm_diff_input *input = &inputs[*ret_opened];
 
 		input->path = operands->at[*ret_opened];
-		if (nm_profile_open(&input->profile, input->path, &err))
+		if (nm_open_profile(&input->profile, input->path, &err))
 			return nm_profile_failed(input->path, &err);
 	}
 	return 0;

@@ -3,6 +3,7 @@
  * cmd_import.c - nearmiss import FILE: a profile of the samples that perf has recorded.
  */
 #include "message.h"
+#include "open_profile.h"
 #include "options.h"
 #include "output.h"
 #include "perf_importer.h"
@@ -43,7 +44,7 @@ static int run(const struct nm_command *self, int argc, char **argv)
 	request.user_folders = o.simulation.user_folders;
 	request.sources = (struct nm_source_choice){o.simulation.embed_sources, o.simulation.source_roots.at,
 						    o.simulation.source_roots.count};
-	request.feedback = nm_feedback_of(&o.simulation);
+	request.feedback = nm_samples_feedback(o.simulation.quiet);
 	nm_temporary_unlink_on_signals();
 	status = nm_import_samples(&request, &has_result, &err);
 	if (status)

@@ -52,7 +52,7 @@ static const struct nm_report *chosen(const struct nm_command *self, const struc
 				      const char *by)
 {
 	const struct nm_report *report = by ? &nm_report_by : nm_report_at(0);
-	const char *words[16], *near;
+	const char *words[32], *near;
 	unsigned i, n = 0;
 
 	if (!operands->count)
@@ -68,7 +68,7 @@ static const struct nm_report *chosen(const struct nm_command *self, const struc
 	report = nm_report_named(operands->at[0]);
 	if (report)
 		return report;
-	for (i = 0; nm_report_at(i) && n < 15; i++)
+	for (i = 0; nm_report_at(i) && n < 31; i++)
 		words[n++] = nm_report_name(nm_report_at(i));
 	words[n] = NULL;
 	near = nm_nearest(operands->at[0], words);
@@ -136,8 +136,9 @@ const struct nm_command nm_cmd_report = {
 	"  reuses     which line touched a line of memory before, and how far apart (record --distances)\n"
 	"  calltree   call chains with inclusive counts (record --callgraph)\n"
 	"  buckets    heap blocks by the call chain that allocates them (record --heap-chains)\n"
+	"  latencies  how many samples of a processor took how many cycles (import)\n"
 	"\n"
-	"Of samples (nearmiss import): summary, objects, functions, lines, pairs.\n"
+	"Of a processor's samples (nearmiss import): summary, objects, functions, lines, pairs, latencies.\n"
 	"\n"
 	"Examples:\n"
 	"  nearmiss report functions --object matrix     functions that miss on it\n"
@@ -145,6 +146,7 @@ const struct nm_command nm_cmd_report = {
     .options = options,
     .option_count = sizeof options / sizeof *options,
     .words =
-	"summary|objects|functions|lines|pairs|levels|patterns|sectors|prefetches|fields|affinity|reuses|calltree|buckets",
+	"summary|objects|functions|lines|pairs|levels|patterns|sectors|prefetches|fields|affinity|reuses|calltree|buckets|"
+	"latencies",
     .run = run,
 };
