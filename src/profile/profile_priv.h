@@ -157,7 +157,7 @@ int nm_place_evictions(const struct nm_result_level *from, const struct nm_place
 
 struct nm_place_pattern {
 	uint32_t place;
-	uint64_t sampled;
+	uint64_t sampled, halved;
 	struct nm_result_stride stride;
 };
 

@@ -129,6 +129,12 @@ int nm_profile_has_sites(struct nm_profile *profile, struct nm_error *err)
 	return nm_profile_has_row(profile, "SELECT 1 FROM sqlite_master WHERE name = 'sites'", err);
 }
 
+int nm_profile_has_halved(struct nm_profile *profile, struct nm_error *err)
+{
+	return nm_profile_has_row(
+	    profile, "SELECT 1 FROM sqlite_master WHERE name = 'sites' AND sql LIKE '%halved%'", err);
+}
+
 int nm_profile_has_fields(struct nm_profile *profile, struct nm_error *err)
 {
 	return nm_profile_has_row(profile, "SELECT 1 FROM sqlite_master WHERE name = 'field_counts'", err);

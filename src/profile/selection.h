@@ -27,6 +27,9 @@ int nm_profile_has_contexts(struct nm_profile *profile, struct nm_error *err);
 /* 1 if it has the view sites, 0 if it is older, or a code. */
 int nm_profile_has_sites(struct nm_profile *profile, struct nm_error *err);
 
+/* 1 if sites have `halved`, 0 if it is older, or a code. */
+int nm_profile_has_halved(struct nm_profile *profile, struct nm_error *err);
+
 /* 1 if its counts have weighted_bytes, 0 if it is older, or a code. */
 int nm_profile_has_weights(struct nm_profile *profile, struct nm_error *err);
 

@@ -73,8 +73,9 @@ CREATE TABLE bucket(object INTEGER PRIMARY KEY, context INTEGER);
 CREATE TABLE event(
 	process INTEGER, level INTEGER, unit INTEGER, at INTEGER, kind INTEGER, maker INTEGER, victim INTEGER, count INTEGER,
 	PRIMARY KEY(process, level, unit, at, kind, maker, victim)) WITHOUT ROWID;
--- By how many bytes the accesses of a place step: the stride that most of those follow that were looked at.
-CREATE TABLE pattern(process INTEGER, place INTEGER, sampled INTEGER, stride INTEGER, followed INTEGER,
+-- By how many bytes the accesses of a place step: the stride that most of those follow that were looked at, and how many
+-- steps were about half of the one before.
+CREATE TABLE pattern(process INTEGER, place INTEGER, sampled INTEGER, stride INTEGER, followed INTEGER, halved INTEGER,
 	PRIMARY KEY(process, place)) WITHOUT ROWID;
 -- The same of loads of the first level, where the machine foresees some: all, and the step that most followed.
 CREATE TABLE walk(process INTEGER, place INTEGER, loads INTEGER, step INTEGER, followed INTEGER,

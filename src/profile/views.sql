@@ -103,7 +103,7 @@ CREATE VIEW prefetches AS
 
 CREATE VIEW sites AS
 	SELECT p.name AS process, fn.text AS function, fi.text AS file, s.line AS line, n.text AS object,
-		t.sampled AS sampled, t.stride AS stride, t.followed AS followed, t.place AS place,
+		t.sampled AS sampled, t.stride AS stride, t.followed AS followed, t.halved AS halved, t.place AS place,
 		$USER(s)
 	FROM process p
 	CROSS JOIN pattern t ON t.process = p.id

@@ -79,6 +79,8 @@ int nm_selection_make(struct nm_profile *profile, const struct nm_report_request
 	if (!status)
 		status = note(nm_profile_has_sites(profile, err), &selection->has_strides);
 	if (!status)
+		status = note(nm_profile_has_halved(profile, err), &selection->has_halved);
+	if (!status)
 		status = note(nm_profile_has_weights(profile, err), &selection->has_weights);
 	if (!status)
 		status = note(nm_profile_has_fields(profile, err), &selection->has_fields);

@@ -14,6 +14,7 @@ struct nm_selection {
 	int of_samples;                   /* of a processor, which have no levels */
 	int one_level;                    /* the user named the level */
 	int has_strides;                  /* what the profile holds: the view `sites`, */
+	int has_halved;                   /* its column `halved`, */
 	int has_weights;                  /* the column `weighted_bytes`, */
 	int has_fields;                   /* the view `field_counts`, */
 	int has_field_types;              /* the column `field_type`, */

@@ -90,6 +90,7 @@ struct nm_result_stride {
 struct nm_result_strides {
 	uint32_t attr;    /* index; may occur several times */
 	uint64_t sampled; /* steps */
+	uint64_t halved;  /* of these: about half as long as the one before */
 	struct nm_result_stride strides[NM_RESULT_STRIDES];
 };
 

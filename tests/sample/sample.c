@@ -81,7 +81,7 @@ static struct nm_eviction solver_evictions2[] = {{1, 1, 29000, 0}, {1, 0, 4000, 
 
 /* Of the same line in two threads, and of another. */
 static struct nm_result_strides solver_patterns[] = {
-    {1, 100, {{4096, 60}, {8, 30}}}, {0, 10, {{0, 3}, {-8, 3}, {8, 3}}}, {2, 50, {{8, 40}}}};
+    {1, 100, 0, {{4096, 60}, {8, 30}}}, {0, 10, 0, {{0, 3}, {-8, 3}, {8, 3}}}, {2, 50, 0, {{8, 40}}}};
 
 /* Of the buckets's nodes. Attribution keys 3 and 4 are one place, of which 6 has the object too; no field
  * of 6 was sampled. */

@@ -8,6 +8,9 @@
  * no more strides than counters; a stride of more than half of the accesses always has a counter. Strides
  * are taken from bursts (bursts.h), and never from one burst to the next.
  *
+ * A step of about half of the one before it, in either direction, is counted too: what a binary search does, and
+ * few others do.
+ *
  * The pass also counts the accesses that follow a pointer which the previous one loaded (NM_WIRE_CHASES),
  * since processors cannot overlap those. The share of chained misses of an attribution, among those that
  * nothing foresees, is the number of such accesses that its function makes in the object for each of its own
@@ -28,8 +31,8 @@ enum { STEPS_BITS = 12 /* instructions with attributions that a burst remembers,
 
 /* Where an access was last. */
 struct step {
-	uint64_t key; /* instruction, read or write, attribution */
-	uint64_t address;
+	uint64_t key;             /* instruction, read or write, attribution */
+	uint64_t address, length; /* length: of the step that led there; 0: none did */
 	uint64_t burst;
 };
 
@@ -83,6 +86,14 @@ static void count(struct nm_result_strides *pattern, int64_t stride)
 		*least = (struct nm_result_stride){stride, 1};
 }
 
+/* Steps of a few elements are rounded too much to tell. */
+static int is_half(uint64_t step, uint64_t of)
+{
+	enum { SHORTEST = 64 };
+
+	return step >= SHORTEST && 8 * step >= 3 * of && 8 * step <= 5 * of;
+}
+
 static int sample(void *self, struct nm_engine *program, const struct nm_pass_sample *sample)
 {
 	struct strides *s = self;
@@ -91,7 +102,7 @@ static int sample(void *self, struct nm_engine *program, const struct nm_pass_sa
 	for (size_t i = sample->from; i < sample->end; i++) {
 		const struct nm_ref *r = &sample->refs[i];
 		struct step *last;
-		uint64_t key;
+		uint64_t key, length = 0;
 
 		if (sample->access[i] == NM_NO_ACCESS)
 			continue;
@@ -108,9 +119,12 @@ static int sample(void *self, struct nm_engine *program, const struct nm_pass_sa
 
 			if (!strides)
 				return NM_ENOMEM;
+			length = r->address > last->address ? r->address - last->address
+							    : last->address - r->address;
 			count(strides, (int64_t)(r->address - last->address));
+			strides->halved += is_half(length, last->length);
 		}
-		*last = (struct step){key, r->address, sample->burst};
+		*last = (struct step){key, r->address, length, sample->burst};
 	}
 	return 0;
 }

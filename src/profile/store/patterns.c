@@ -11,7 +11,7 @@
 struct entry {
 	uint32_t place;
 	int64_t bytes;
-	uint64_t count, sampled;
+	uint64_t count, sampled, halved;
 };
 
 static int compare(const void *a, const void *b)
@@ -46,7 +46,8 @@ static size_t list_entries(const struct nm_result *result, const struct nm_place
 		for (unsigned k = 0; k < NM_RESULT_STRIDES; k++)
 			if (!k || p->strides[k].count)
 				entries[n++] = (struct entry){index->place_of[p->attr], p->strides[k].bytes,
-							      p->strides[k].count, k ? 0 : p->sampled};
+							      p->strides[k].count, k ? 0 : p->sampled,
+							      k ? 0 : p->halved};
 	}
 	return n;
 }
@@ -77,6 +78,7 @@ int nm_place_patterns(const struct nm_result *result, const struct nm_place_inde
 		for (; i < n && entries[i].place == place && entries[i].bytes == sum.bytes; i++) {
 			sum.count += entries[i].count;
 			p->sampled += entries[i].sampled;
+			p->halved += entries[i].halved;
 		}
 		if (is_better(&sum, &p->stride))
 			p->stride = sum;

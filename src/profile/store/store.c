@@ -24,7 +24,7 @@ static const char *const insert_sql[NM_INSERTS] = {
     [NM_INSERT_EXTRA] = "INSERT INTO extra VALUES(?,?,?,?,?,?,?,?,?,?,?,?,?,?)",
     [NM_INSERT_EVICTION] = "INSERT INTO eviction VALUES(?,?,?,?,?)",
     [NM_INSERT_TOP] = "INSERT INTO top_eviction VALUES(?,?,?,?,?)",
-    [NM_INSERT_PATTERN] = "INSERT INTO pattern VALUES(?,?,?,?,?)",
+    [NM_INSERT_PATTERN] = "INSERT INTO pattern VALUES(?,?,?,?,?,?)",
     [NM_INSERT_WALK] = "INSERT INTO walk VALUES(?,?,?,?,?)",
     [NM_INSERT_CONTEXT] = "INSERT INTO context VALUES(?,?,?,?,?,?,?)",
     [NM_INSERT_CONTEXT_CELL] = "INSERT INTO context_cell VALUES(?,?,?,?," NM_COUNT_MARKS ")",
@@ -343,6 +343,7 @@ static void store_patterns(struct nm_result_writer *w)
 		nm_row_number(insert, 3, list[i].sampled);
 		nm_row_number(insert, 4, (uint64_t)list[i].stride.bytes);
 		nm_row_number(insert, 5, list[i].stride.count);
+		nm_row_number(insert, 6, list[i].halved);
 		nm_row_run(w, insert);
 	}
 	free(list);

@@ -32,11 +32,13 @@ struct nm_evidence {
 	int64_t line;
 	const char *other_function; /* of another line, the one that loads most of the object, */
 	int64_t other_line, other_loads;
-	int strided;    /* it is known by how much accesses step: */
-	int64_t stride; /* in bytes, that most accesses follow, and how many of them (%) */
-	double follow;
-	int has_fields;    /* fields of structures were counted: an object without any has none */
-	int64_t structure; /* bytes of the structure that the object is made of */
+	int strided;           /* it is known by how much accesses step: */
+	int64_t stride;        /* in bytes, that most accesses follow, and how many of them (%) */
+	double follow, halved; /* and how many are about half of the step before (%) */
+	const char *component; /* another object that its elements lead to: "m(j)%v" of "m" (Fortran) */
+	const char *led;       /* another object that the same function reads without order */
+	int has_fields;        /* fields of structures were counted: an object without any has none */
+	int64_t structure;     /* bytes of the structure that the object is made of */
 	/* those with most of the accesses; those that are hardly used: "key, place.x" */
 	const char *hot_fields, *cold_fields;
 	const char *hot_types; /* of the former, "?" where it is not known: "long | double" */
@@ -62,6 +64,7 @@ struct nm_rule {
 	int overlaps;                     /* the loads would no longer wait for each other */
 	int at_most;                      /* it saves that at most; else about that */
 	int once;                         /* advises the same on every object */
+	int general; /* says how lines leave, not why: left out where another rule speaks of the line or object */
 };
 
 /* Misses and estimated cycles that following a rule saves; 0: not known. */

@@ -40,7 +40,8 @@ struct group {
 /* What was advised on. */
 struct advised {
 	const struct nm_rule *rule;
-	const char *object;
+	const char *object, *file;
+	int64_t line;
 };
 
 struct note_writer {
@@ -69,12 +70,18 @@ static const char *word(const struct nm_table *table, size_t row, const char *na
 	return nm_table_find(table, row, name)->text;
 }
 
-/* Whether the advice was given before. */
-static int is_repeated(const struct note_writer *r, const struct nm_rule *rule, const char *object)
+/* Whether the advice was given before, or a better one on the same object or line. */
+static int is_repeated(const struct note_writer *r, const struct nm_rule *rule, const struct advised *new)
 {
-	for (size_t i = 0; i < r->advised.count; i++)
-		if (r->advised.at[i].rule == rule && (rule->once || is_same(r->advised.at[i].object, object)))
+	for (size_t i = 0; i < r->advised.count; i++) {
+		const struct advised *old = &r->advised.at[i];
+		const int object = is_same(old->object, new->object);
+		const int line = new->line && old->line == new->line &&is_same(old->file, new->file);
+
+		if ((old->rule == rule && (rule->once || object)) ||
+		    (rule->general && !old->rule->general && (object || line)))
 			return 1;
+	}
 	return 0;
 }
 
@@ -99,13 +106,19 @@ static double share_of(const struct note_writer *r, const struct nm_table *table
 static int note_group(struct note_writer *r, const struct nm_table *table, const struct group *g)
 {
 	const char *object = word(table, g->row, "object"), *advice = word(table, g->row, "try");
+	struct advised new = {.rule = g->rule,
+			      .object = object,
+			      .file = word(table, g->row, "file"),
+			      .line = nm_table_find(table, g->row, "line")->integer};
 	char *text = NULL;
 	size_t bytes;
 	FILE *out;
 
-	if (!object || !advice || is_repeated(r, g->rule, object))
+	if (!object || !advice || is_repeated(r, g->rule, &new))
 		return 0;
-	if (nm_vec_push(&r->advised, ((struct advised){g->rule, nm_intern(&r->pairs->pool, object)})))
+	new.object = nm_intern(&r->pairs->pool, object);
+	new.file = new.file ? nm_intern(&r->pairs->pool, new.file) : NULL;
+	if (nm_vec_push(&r->advised, new))
 		return nm_fail_memory(r->err);
 	out = open_memstream(&text, &bytes);
 	if (!out)
@@ -122,12 +135,24 @@ static int note_group(struct note_writer *r, const struct nm_table *table, const
 	return nm_memstream_close(out, &text) ? nm_fail_memory(r->err) : add_note(r, text);
 }
 
+/* "table[] (f.cpp:34)" and "table (f.cpp:34) #2" are parts of one container. */
+static int is_one_variable(const char *a, const char *b)
+{
+	const size_t name = a ? strcspn(a, "[( ") : 0;
+	const char *place_a = a ? strstr(a, " (") : NULL, *place_b = b ? strstr(b, " (") : NULL;
+
+	return name && b && name == strcspn(b, "[( ") && !strncmp(a, b, name) && place_a && place_b &&
+	       strcspn(place_a, ")") == strcspn(place_b, ")") &&
+	       !strncmp(place_a, place_b, strcspn(place_a, ")"));
+}
+
 /* Whether two rows of one cause belong together. */
 static int belong_together(const struct nm_table *table, size_t a, size_t b)
 {
 	const int64_t line = nm_table_find(table, a, "line")->integer;
 
 	return is_same(word(table, a, "object"), word(table, b, "object")) ||
+	       is_one_variable(word(table, a, "object"), word(table, b, "object")) ||
 	       (line && line == nm_table_find(table, b, "line")->integer &&
 		is_same(word(table, a, "file"), word(table, b, "file")));
 }
@@ -172,6 +197,8 @@ static int by_worth(const void *a, const void *b)
 {
 	const struct group *x = a, *y = b;
 
+	if (x->rule->general != y->rule->general)
+		return x->rule->general - y->rule->general;
 	return x->worth != y->worth ? (x->worth < y->worth) - (x->worth > y->worth)
 				    : (x->row > y->row) - (x->row < y->row);
 }
@@ -182,7 +209,7 @@ static int is_large(const struct note_writer *r, const struct group *g)
 	return g->rows && g->share >= MIN_SHARE && !(g->worth > 0 && 100 * g->worth < r->run * MIN_GAIN);
 }
 
-/* The groups that save most first, or by misses, in the order of the rows. */
+/* The groups that save most first, those of rules that tell why before others, or by misses, in the order of the rows. */
 static int note_rows(struct note_writer *r, struct nm_table *table)
 {
 	const size_t count = table->row_count < GROUPED ? table->row_count : GROUPED;

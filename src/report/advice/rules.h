@@ -16,8 +16,8 @@
 #include "array_shape.h"
 
 /* Up to one without a name. */
-extern const struct nm_rule nm_rules_of_memory[], nm_rules_of_conflicts[], nm_rules_of_libraries[],
-    nm_rules_of_bytes[], nm_rules_of_stays[];
+extern const struct nm_rule nm_rules_of_memory[], nm_rules_of_searches[], nm_rules_of_conflicts[],
+    nm_rules_of_libraries[], nm_rules_of_chains[], nm_rules_of_bytes[], nm_rules_of_stays[];
 
 enum {
 	NM_HALF = 50,         /* percent */
@@ -97,6 +97,12 @@ static inline int has_rival(const struct nm_evidence *e) { return e->evictor && 
 
 /* Parts of the misses that are saved. */
 static inline double saves_waste(const struct nm_evidence *e) { return e->waste / 100; }
+
+/* Whether a type is an array of numbers or characters, so that a step of a line or more is none of elements. */
+int nm_is_plain_array(const char *type);
+
+/* "; its 128M are more pages of 4K than ...", where that is so. */
+void nm_advise_huge_pages(const struct nm_evidence *e, FILE *out);
 
 /* sizes.c: "2M", "26K", "64 bytes". */
 void nm_advise_bytes(int64_t bytes, FILE *out);

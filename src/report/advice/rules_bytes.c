@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
- * rules_bytes.c - rules for chains of loads, and for bytes that are loaded and not used.
+ * rules_bytes.c - rules for bytes that are loaded and not used.
  *
- * Chains come first: loads that wait for each other gain most by another order, whatever their lines hold.
- * Then come fields, then scattered small blocks, then the order in which an array is walked.
+ * Fields come first, then scattered small blocks, then the order in which an array is walked.
  */
 #include <math.h>
 
@@ -11,70 +10,9 @@
 #include "rules.h"
 
 enum {
-	LONG_CHAIN = 80,    /* percent of the loads that nothing foresees: lists; below, chains are short */
 	CHUNK_HEADER = 16,  /* bytes between the blocks of an allocator, at most */
 	LONGEST_RUN = 16384 /* bytes: what goes on for longer is a scan */
 };
-
-/* ---- chains -------------------------------------------------------------------------------------------- */
-
-static int short_chain(const struct nm_evidence *e)
-{
-	return chained(e) && (is_collection(e) || e->structure > 0);
-}
-
-static int long_chain(const struct nm_evidence *e)
-{
-	return short_chain(e) && percent(e->chained, e->loads - e->foreseen) >= LONG_CHAIN;
-}
-
-static void advise_long_chain(const struct nm_evidence *e, FILE *out)
-{
-	fprintf(
-	    out,
-	    "%.0f %% of the loads wait for the one before them, from node to node, and nothing is fetched ahead: let the "
-	    "nodes lie in the order in which they are visited (take them from one array in that order, or copy or sort "
-	    "them once), so that they are fetched ahead; smaller nodes alone gain little",
-	    percent(e->chained, e->loads));
-}
-
-/* Neighbours in memory follow each other, as many as a line has room for. */
-static double saves_order(const struct nm_evidence *e)
-{
-	const double node = (double)(e->blocks ? mean_block(e) + CHUNK_HEADER : e->structure);
-
-	return e->line_size && node < (double)e->line_size ? 1 - node / (double)e->line_size : 0;
-}
-
-static void advise_short_chain(const struct nm_evidence *e, FILE *out)
-{
-	fprintf(
-	    out,
-	    "%.0f %% of the loads wait for the one before them, along chains of few nodes, as of a hash table: keep the "
-	    "keys in the table itself and go on to the next place of it (open addressing), or more keys in a node, so "
-	    "that a look-up loads one line",
-	    percent(e->chained, e->loads));
-}
-
-static double saves_chained(const struct nm_evidence *e) { return percent(e->chained, e->loads) / 100; }
-
-/* Of elements that are no nodes: an index or a state leads from one to the next. */
-static void advise_dependent(const struct nm_evidence *e, FILE *out)
-{
-	fprintf(
-	    out,
-	    "%.0f %% of the loads wait for the one before them, whose value makes the next address: if these are "
-	    "indices of a list, number the elements in the order in which it is walked; else follow several such "
-	    "chains at a time, so that their loads overlap, or make them shorter: prefetching cannot run ahead of "
-	    "a chain",
-	    percent(e->chained, e->loads));
-}
-
-static double saves_nothing(const struct nm_evidence *e)
-{
-	(void)e;
-	return 0;
-}
 
 /* ---- fields -------------------------------------------------------------------------------------------- */
 
@@ -188,6 +126,45 @@ static void advise_unused_fields(const struct nm_evidence *e, FILE *out)
 	advise_hot_structure(e, out);
 }
 
+/* ---- components of a derived type ---------------------------------------------------------------------- */
+
+/* What is allocated for a pointer or allocatable component of each element, or the elements, which hold descriptors. */
+static int components(const struct nm_evidence *e)
+{
+	const int is_part = e->object && strstr(e->object, ")%") && is_collection(e);
+
+	return (is_part || e->component) && !half(e, e->cold);
+}
+
+static void advise_components(const struct nm_evidence *e, FILE *out)
+{
+	if (e->component)
+		fprintf(
+		    out,
+		    "each of its elements holds descriptors of 64 bytes and more of components that are allocated one by "
+		    "one, as %s",
+		    e->component);
+	else
+		fprintf(
+		    out,
+		    "%" PRId64 " blocks of %" PRId64
+		    " bytes on average, one for each element, are reached through descriptors of 64 bytes and more",
+		    e->blocks, mean_block(e));
+	fputs(
+	    ": declare components of a known size in the type itself, without pointer or allocatable, or allocate one "
+	    "array for the components of all elements",
+	    out);
+}
+
+static double saves_components(const struct nm_evidence *e)
+{
+	const double block = (double)mean_block(e) / (double)e->line_size;
+
+	if (e->component)
+		return 0.6;
+	return block < 1 ? 1 - block : 0;
+}
+
 /* ---- blocks and pointers ----------------------------------------------------------------------------- */
 
 static int small_blocks(const struct nm_evidence *e)
@@ -213,8 +190,6 @@ static void advise_small_blocks(const struct nm_evidence *e, FILE *out)
 		"with them are never used: allocate them as one array or from a pool, side by side in the "
 		"order of their use",
 		e->blocks, mean_block(e), e->waste);
-	if (nm_declaration_style(e->file, e->type) == NM_DECLARE_FORTRAN)
-		fputs("; components of one size can be members of the type itself, without pointers", out);
 	if (e->hot_fields && strstr(e->hot_fields, "_vptr"))
 		fputs(
 		    "; objects of several classes that are called in turn: one array for each class, which needs no "
@@ -304,7 +279,9 @@ static int long_steps(const struct nm_evidence *e)
 
 static void advise_long_steps(const struct nm_evidence *e, FILE *out)
 {
-	const int may_be_element = !structure_of(e) || is_element(e), may_be_row = !is_element(e);
+	const int is_plain = e->type && nm_is_plain_array(e->type);
+	const int may_be_element = !is_plain && (!structure_of(e) || is_element(e)),
+		  may_be_row = !is_element(e);
 
 	advise_step(e, out);
 	fprintf(out, "each to another line, of which %.0f %% are never used: ", e->waste);
@@ -365,7 +342,10 @@ static double saves_runs(const struct nm_evidence *e)
 }
 
 /* Prefetchers run ahead, but through bytes that nobody uses. */
-static int gaps(const struct nm_evidence *e) { return wasteful(e) && e->walked && half(e, e->foreseen); }
+static int gaps(const struct nm_evidence *e)
+{
+	return wasteful(e) && e->walked && half(e, e->foreseen) && !half(e, e->cold);
+}
 
 static void advise_gaps(const struct nm_evidence *e, FILE *out)
 {
@@ -390,6 +370,7 @@ static void advise_scattered(const struct nm_evidence *e, FILE *out)
 	    "its loads follow no order, and %.0f %% of the bytes loaded are never used: sort what leads there (indices, "
 	    "keys, requests) before it is used, or number the elements so that those used together lie side by side",
 	    e->waste);
+	nm_advise_huge_pages(e, out);
 }
 
 /* What is left is fetched ahead. */
@@ -399,7 +380,12 @@ static double saves_some(const struct nm_evidence *e)
 	return 0.25;
 }
 
-/* Of the order nothing is known, or nothing that the rules above know. */
+/* Of the order nothing is known, or nothing that the rules above know. What is touched first, in order, costs little. */
+static int sparse(const struct nm_evidence *e)
+{
+	return wasteful(e) && !(half(e, e->cold) && half(e, e->foreseen));
+}
+
 static void advise_sparse(const struct nm_evidence *e, FILE *out)
 {
 	fprintf(
@@ -410,12 +396,10 @@ static void advise_sparse(const struct nm_evidence *e, FILE *out)
 }
 
 const struct nm_rule nm_rules_of_bytes[] = {
-    {"list", long_chain, advise_long_chain, .saves = saves_order, .orders = 1},
-    {"short chains", short_chain, advise_short_chain, .saves = saves_chained},
-    {"dependent loads", chained, advise_dependent, .saves = saves_nothing, .overlaps = 1},
     {"fields apart", fields_apart, advise_fields_apart, .saves = saves_second_line},
     {"padding", padding, advise_padding, .saves = saves_padding},
     {"unused fields", unused_fields, advise_unused_fields, .saves = saves_waste},
+    {"components", components, advise_components, .saves = saves_components},
     {"small blocks", small_blocks, advise_small_blocks, .saves = saves_pool},
     {"pointer array", pointer_array, advise_pointer_array, .saves = saves_waste},
     {"cold fields", cold_fields, advise_cold_fields, .saves = saves_waste},
@@ -423,7 +407,7 @@ const struct nm_rule nm_rules_of_bytes[] = {
     {"long steps", long_steps, advise_long_steps, .saves = saves_steps, .orders = 1},
     {"short runs", short_runs, advise_short_runs, .saves = saves_runs},
     {"gaps", gaps, advise_gaps, .saves = saves_waste},
-    {"scattered", scattered, advise_scattered, .saves = saves_some, .orders = 1},
-    {"sparse use", wasteful, advise_sparse, .saves = NULL},
+    {"scattered", scattered, advise_scattered, .saves = saves_some, .orders = 1, .general = 1},
+    {"sparse use", sparse, advise_sparse, .saves = NULL, .general = 1},
     {.cause = NULL},
 };

@@ -54,7 +54,7 @@ static const struct container containers[] = {
      "a look-up loads a place of the table, then a node for each key that it compares, one after the other: "
      "use a flat table (open addressing) that keeps keys and values, or the hash of a long key, in one array; "
      "look-ups that do not depend on each other gain from being prefetched in batches",
-     1,
+     0,
      0,
      0.7},
     {{"basic_string<", "std::string"},
@@ -75,6 +75,19 @@ int nm_is_library_type(const char *type)
 	type += strncmp(type, "struct ", strlen("struct ")) ? 0 : strlen("struct ");
 	for (unsigned i = 0; i < sizeof spaces / sizeof *spaces; i++)
 		if (!strncmp(type, spaces[i], strlen(spaces[i])))
+			return 1;
+	return 0;
+}
+
+int nm_is_plain_array(const char *type)
+{
+	static const char *const plain[] = {
+	    "double",   "float", "char", "signed char", "unsigned char", "short", "int",
+	    "unsigned", "long",  "u8[",  "i8[",         "u16[",          "i16[",  "u32[",
+	    "i32[",     "u64[",  "i64[", "f32[",        "f64[",          "real",  "integer"};
+
+	for (unsigned i = 0; i < sizeof plain / sizeof *plain; i++)
+		if (!strncmp(type, plain[i], strlen(plain[i])) && strchr(type, '[') && !strchr(type, '*'))
 			return 1;
 	return 0;
 }
@@ -114,10 +127,12 @@ static void advise_container(const struct nm_evidence *e, FILE *out)
 {
 	const struct container *c = container_of(e);
 
-	fprintf(out,
-		"%" PRId64 " blocks of a %s, of %" PRId64
-		" bytes on average; %.0f %% of the bytes loaded are never used, and %s",
-		e->blocks, c->name, mean_block(e), e->waste, c->advice);
+	if (is_collection(e))
+		fprintf(out, "%" PRId64 " blocks of a %s, of %" PRId64 " bytes on average; ", e->blocks,
+			c->name, mean_block(e));
+	else
+		fprintf(out, "the table of a %s: ", c->name);
+	fprintf(out, "%.0f %% of the bytes loaded are never used, and %s", e->waste, c->advice);
 }
 
 /* What a node holds beside its links is read in order. */

@@ -15,3 +15,15 @@ void nm_advise_bytes(int64_t n, FILE *out)
 	else
 		fprintf(out, "%" PRId64 " bytes", n);
 }
+
+void nm_advise_huge_pages(const struct nm_evidence *e, FILE *out)
+{
+	enum { REACH = 16 << 20 }; /* more than 4096 pages: no processor's TLB has as many entries */
+
+	if (in_use(e) <= REACH || half(e, e->foreseen))
+		return;
+	fputs("; its ", out);
+	nm_advise_bytes(in_use(e), out);
+	fputs(" are more pages of 4K than a TLB holds: huge pages (madvise(MADV_HUGEPAGE)) save the walks",
+	      out);
+}

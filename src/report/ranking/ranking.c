@@ -241,11 +241,14 @@ static void put_stride(struct query_builder *b)
 	    .name = "stride", .title = "stride", .kind = NM_COLUMN_NUMBER, .hidden = 1};
 	static const struct nm_column follow = {
 	    .name = "follow", .title = "follow %", .kind = NM_COLUMN_REAL, .decimals = 1, .hidden = 1};
+	static const struct nm_column halved = {
+	    .name = "halved", .title = "halved %", .kind = NM_COLUMN_REAL, .decimals = 1, .hidden = 1};
 
 	if (!has_stride(b))
 		return;
 	put(b, &stride, "s.stride");
 	put(b, &follow, "100.0 * s.followed / nullif(s.sampled, 0)");
+	put(b, &halved, "100.0 * s.halved / nullif(s.sampled, 0)");
 }
 
 /* Where the machine foresees loads, it is known what lines of code load, too. */
@@ -412,10 +415,11 @@ static void write_details(const struct query_builder *b, FILE *sql)
 	if (has_stride(b))
 		fprintf(sql,
 			", s AS MATERIALIZED (SELECT %sobject, function, file, line, stride, "
-			"max(followed) AS followed, sum(sampled) AS sampled FROM sites "
+			"max(followed) AS followed, sum(sampled) AS sampled, %s AS halved FROM sites "
 			"WHERE (?2 IS NULL OR process = ?2) AND %s%s "
 			"GROUP BY %sobject, function, file, line)",
-			process, b->chosen ? "place " : "object ", places, process);
+			process, b->selection->has_halved ? "sum(halved)" : "NULL",
+			b->chosen ? "place " : "object ", places, process);
 	if (has_walk(b))
 		nm_walk_expression(process, b->chosen ? "place " : "object ", places,
 				   b->chosen ? "IN (SELECT object FROM a)" : among, sql);

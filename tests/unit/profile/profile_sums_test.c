@@ -265,7 +265,7 @@ static void test_instructions(void **state)
 /* Of strides with equal counts the shorter one is stored, and of opposite ones that which goes forward. */
 static void test_ties_of_strides(void **state)
 {
-	struct nm_result_strides strides[] = {{1, 10, {{-16, 5}, {16, 5}, {24, 5}}}};
+	struct nm_result_strides strides[] = {{1, 10, 0, {{-16, 5}, {16, 5}, {24, 5}}}};
 	struct nm_result result = *nm_sample(0);
 	struct nm_profile *profile;
 

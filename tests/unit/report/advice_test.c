@@ -113,6 +113,30 @@ static const struct {
     {"dependent loads",
      {L1, .type = "int [1048576]", .bytes = 4 << 20, .loads = 100, .chained = 90, .waste = 90, .walked = 1},
      {"90 %", "several such chains"}},
+    {"index chain", /* as the particles of linked cells */
+     {L1, .type = "int [1048576]", .bytes = 4 << 20, .loads = 100, .chained = 90, .waste = 90, .walked = 1,
+      .led = "particles"},
+     {"90 %", "leads to particles too", "order in which they are visited"}},
+    {"binary search",
+     {L1, .kind = "heap", .type = "unsigned int[]", .blocks = 1, .bytes = 32 << 20, .loads = 100,
+      .capacity = 30, .conflict = 70, .waste = 92, .used = 5, .walked = 1, .strided = 1, .halved = 74},
+     {"74 % of its steps are half", "B-tree", "its 32M are more pages"}},
+    {"uneven sets", /* random steps: some happen to be halves */
+     {L1, .kind = "heap", .type = "unsigned int[]", .blocks = 1, .bytes = 32 << 20, .loads = 100,
+      .capacity = 30, .conflict = 70, .waste = 92, .used = 5, .walked = 1, .strided = 1, .halved = 20},
+     {"conflicts"}},
+    {"components", /* of Fortran's derived types: the elements, */
+     {L1, .kind = "heap", .object = "m (f.f90:2)", .blocks = 1, .bytes = 20 << 20, .loads = 100,
+      .capacity = 100, .waste = 30, .walked = 1, .component = "m(j)%v (f.f90:3)"},
+     {"as m(j)%v (f.f90:3)", "in the type itself"}},
+    {"components", /* and what is allocated for each */
+     {L1, .kind = "heap", .object = "m(j)%v (f.f90:3)", .blocks = 1000, .bytes = 24000, .loads = 100,
+      .capacity = 100, .waste = 30},
+     {"1000 blocks of 24 bytes", "one array"}},
+    {"first touch", /* in order, with gaps */
+     {L1, .kind = "heap", .blocks = 1, .bytes = 4 << 20, .loads = 100, .cold = 100, .foreseen = 90,
+      .waste = 90, .used = 4, .walked = 1, .load_follow = 20},
+     {"100 % of the loads are first touches"}},
     {"padding",
      {L1, .kind = "heap", .type = "struct body", .blocks = 1, .bytes = 56000, .loads = 100, .waste = 50,
       .structure = 56, .hot_fields = "x, y", .hot_bytes = 16, .member_bytes = 28, .packed = 32},
