@@ -47,8 +47,7 @@ int nm_facts_query(const struct nm_export *x, const char *select, unsigned by, c
 		   struct nm_rows **ret_rows, struct nm_error *err)
 {
 	char *text = NULL;
-	size_t bytes;
-	FILE *sql = open_memstream(&text, &bytes);
+	FILE *sql = nm_memstream_open(&text, NULL);
 	int status;
 
 	if (!sql)
@@ -82,8 +81,7 @@ int nm_facts_open(struct nm_facts *facts, struct nm_export *x, unsigned by, cons
 		  size_t count, struct nm_error *err)
 {
 	char *text = NULL;
-	size_t bytes;
-	FILE *sql = open_memstream(&text, &bytes);
+	FILE *sql = nm_memstream_open(&text, NULL);
 	int status;
 
 	if (!x->chains.count)

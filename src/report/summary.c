@@ -141,8 +141,7 @@ static void print_spec(const char *spec, FILE *out)
 static int print_verdict(const struct nm_verdict *verdict, unsigned width, FILE *out)
 {
 	char *text = NULL;
-	size_t bytes;
-	FILE *to = open_memstream(&text, &bytes);
+	FILE *to = nm_memstream_open(&text, NULL);
 
 	if (!to)
 		return NM_ENOMEM;

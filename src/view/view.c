@@ -121,8 +121,7 @@ static int make_answer(struct nm_view *view, const struct nm_request *request, c
 static char *key_of(const struct nm_request *request)
 {
 	char *key = NULL;
-	size_t bytes;
-	FILE *out = open_memstream(&key, &bytes);
+	FILE *out = nm_memstream_open(&key, NULL);
 
 	if (!out)
 		return NULL;
@@ -161,9 +160,8 @@ static void ask(struct nm_view *view, unsigned profile, const char *name)
 {
 	char path[40];
 	const struct nm_request request = {.method = "GET", .path = path, .body = ""};
-	size_t bytes;
 	char *text = NULL;
-	FILE *out = open_memstream(&text, &bytes);
+	FILE *out = nm_memstream_open(&text, NULL);
 
 	snprintf(path, sizeof path, "/api/p/%u/%s", profile, name);
 	if (out) {

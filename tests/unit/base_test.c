@@ -22,6 +22,7 @@
 #include "errors.h"
 #include "lazy_array.h"
 #include "map.h"
+#include "memstream.h"
 #include "sort.h"
 #include "vector.h"
 
@@ -375,6 +376,55 @@ static void test_declarations_are_those_of_the_language(void **state)
 	}
 }
 
+static void test_stream_into_memory_equals_glibcs(void **state)
+{
+	char *text, *other, piece[300];
+	size_t bytes, other_bytes;
+	FILE *ours = nm_memstream_open(&text, &bytes), *theirs = open_memstream(&other, &other_bytes);
+	uint64_t seed = 1;
+
+	(void)state;
+	for (int i = 0; i < 2000; i++) {
+		size_t n = random_next(&seed) % sizeof piece;
+
+		memset(piece, (int)random_next(&seed), sizeof piece);
+		assert_int_equal(fwrite(piece, 1, n, ours), n);
+		fwrite(piece, 1, n, theirs);
+		if (i % 100 == 0)
+			assert_int_equal(fflush(ours), 0);
+	}
+	assert_int_equal(nm_memstream_close(ours, &text), 0);
+	fclose(theirs);
+	assert_int_equal(bytes, other_bytes);
+	assert_memory_equal(text, other, bytes + 1);
+	free(text);
+	free(other);
+}
+
+/* What no longer fits is not left out in silence. */
+static void test_stream_into_memory_that_is_exhausted(void **state)
+{
+	static char block[1 << 16];
+	volatile size_t too_much = SIZE_MAX / 4;
+	char *text;
+	FILE *out;
+
+	(void)state;
+#ifdef __SANITIZE_ADDRESS__
+	skip(); /* its allocator ends the program instead */
+#endif
+	out = nm_memstream_open(&text, NULL);
+	fputs("begun", out);
+	assert_true(fwrite(block, 1, too_much, out) < too_much);
+	fputs("ended", out);
+	assert_int_equal(nm_memstream_close(out, &text), NM_ENOMEM);
+	assert_null(text);
+	out = nm_memstream_open(&text, NULL);
+	assert_int_equal(nm_memstream_close(out, &text), 0);
+	assert_string_equal(text, "");
+	free(text);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -392,6 +442,8 @@ int main(void)
 	    cmocka_unit_test(test_long_texts_are_cut_not_overrun),
 	    cmocka_unit_test(test_declarations_are_those_of_the_language),
 	    cmocka_unit_test(test_paths_below_a_folder),
+	    cmocka_unit_test(test_stream_into_memory_equals_glibcs),
+	    cmocka_unit_test(test_stream_into_memory_that_is_exhausted),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -26,8 +26,7 @@ json_t *nm_debug_ask(struct nm_debugger *debugger, const char *method, const cha
 						    .self = said,
 						    .body = body};
 	json_t *answer = NULL;
-	size_t bytes;
-	FILE *out = open_memstream(&text, &bytes);
+	FILE *out = nm_memstream_open(&text, NULL);
 	int status = out ? nm_debugger_answer(debugger, &request, out, err) : nm_fail_memory(err);
 
 	if (out && nm_memstream_close(out, &text) && !status)

@@ -98,8 +98,7 @@ static int write_view(struct nm_profile *profile, const char *view, const char *
 int nm_profile_show_frame(struct nm_profile *profile, enum nm_shown_frame frames, struct nm_error *err)
 {
 	char *text = NULL;
-	size_t bytes;
-	FILE *sql = frames == NM_SHOW_INNERMOST ? NULL : open_memstream(&text, &bytes);
+	FILE *sql = frames == NM_SHOW_INNERMOST ? NULL : nm_memstream_open(&text, NULL);
 	int has = nm_profile_has_user_code(profile, err), by_call = 0, status;
 	int chosen =
 	    nm_profile_has_row(profile, "SELECT 1 FROM temp.sqlite_schema WHERE name = 'counts'", err);

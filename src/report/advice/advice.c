@@ -209,16 +209,16 @@ const char *nm_derive_advice(struct nm_table *table, size_t row)
 {
 	struct nm_evidence e = evidence(table, row);
 	char *text = NULL;
-	size_t bytes;
 	FILE *out;
 
 	if (!e.loads)
 		return NULL;
-	out = open_memstream(&text, &bytes);
+	out = nm_memstream_open(&text, NULL);
 	if (!out)
-		return NULL;
+		return nm_table_keep(table, NULL);
 	nm_rule_for(&e)->advise(&e, out);
-	return nm_memstream_close(out, &text) ? NULL : nm_table_keep(table, text);
+	nm_memstream_close(out, &text);
+	return nm_table_keep(table, text);
 }
 
 static struct nm_saving saving_of(const struct nm_evidence *e)
@@ -276,14 +276,14 @@ const char *nm_derive_saving(struct nm_table *table, size_t row)
 	const struct nm_rule *rule = e.loads ? nm_rule_for(&e) : NULL;
 	const struct nm_saving saving = saving_of(&e);
 	char *text = NULL;
-	size_t bytes;
 	FILE *out;
 
 	if (saving.cycles < 1 && saving.misses < 1)
 		return NULL;
-	out = open_memstream(&text, &bytes);
+	out = nm_memstream_open(&text, NULL);
 	if (!out)
-		return NULL;
+		return nm_table_keep(table, NULL);
 	nm_saving_write(saving, rule->at_most, 0, out);
-	return nm_memstream_close(out, &text) ? NULL : nm_table_keep(table, text);
+	nm_memstream_close(out, &text);
+	return nm_table_keep(table, text);
 }

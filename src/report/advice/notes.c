@@ -111,7 +111,6 @@ static int note_group(struct note_writer *r, const struct nm_table *table, const
 			      .file = word(table, g->row, "file"),
 			      .line = nm_table_find(table, g->row, "line")->integer};
 	char *text = NULL;
-	size_t bytes;
 	FILE *out;
 
 	if (!object || !advice || is_repeated(r, g->rule, &new))
@@ -120,7 +119,7 @@ static int note_group(struct note_writer *r, const struct nm_table *table, const
 	new.file = new.file ? nm_intern(&r->pairs->pool, new.file) : NULL;
 	if (nm_vec_push(&r->advised, new))
 		return nm_fail_memory(r->err);
-	out = open_memstream(&text, &bytes);
+	out = nm_memstream_open(&text, NULL);
 	if (!out)
 		return nm_fail_memory(r->err);
 	fputs(object, out);

@@ -46,8 +46,7 @@ static const char *first_level(const struct nm_levels *levels)
 
 static int write_query(const struct nm_levels *levels, char **ret_sql)
 {
-	size_t bytes;
-	FILE *sql = open_memstream(ret_sql, &bytes);
+	FILE *sql = nm_memstream_open(ret_sql, NULL);
 
 	if (!sql)
 		return NM_ENOMEM;

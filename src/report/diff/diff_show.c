@@ -162,12 +162,11 @@ static struct nm_value before_value(struct show *s, const struct nm_diff_row *ro
 static struct nm_value change_value(struct show *s, int64_t change)
 {
 	char *text = NULL;
-	size_t bytes;
 	FILE *out;
 
 	if (s->diff->request->layout != NM_DIFF_TEXT && s->diff->request->layout != NM_DIFF_MARKDOWN)
 		return count_value(change);
-	out = open_memstream(&text, &bytes);
+	out = nm_memstream_open(&text, NULL);
 	if (!out)
 		return (struct nm_value){.type = NM_VALUE_TEXT};
 	fputs(change > 0 ? "+" : "", out);
@@ -471,8 +470,7 @@ int nm_diff_show(const struct nm_diff *diff, const struct nm_style *style, FILE 
 {
 	struct show s = {.diff = diff};
 	char *verdict = NULL;
-	size_t bytes;
-	FILE *text = open_memstream(&verdict, &bytes);
+	FILE *text = nm_memstream_open(&verdict, NULL);
 	int status = text ? nm_diff_verdict(diff, text) : NM_ENOMEM;
 
 	if (text && nm_memstream_close(text, &verdict))

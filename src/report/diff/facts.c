@@ -40,8 +40,7 @@ static const char *column_of(unsigned key, const char *has)
 static char *query_of(const struct nm_levels *levels, const char *level, const char *has)
 {
 	char *text = NULL;
-	size_t bytes;
-	FILE *sql = open_memstream(&text, &bytes);
+	FILE *sql = nm_memstream_open(&text, NULL);
 
 	if (!sql)
 		return NULL;

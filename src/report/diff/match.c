@@ -19,8 +19,7 @@ static const char *without_numbers(const char *name, struct nm_strings *pool)
 {
 	char *text = NULL;
 	const char *kept = NULL;
-	size_t bytes;
-	FILE *out = open_memstream(&text, &bytes);
+	FILE *out = nm_memstream_open(&text, NULL);
 
 	if (!out)
 		return NULL;

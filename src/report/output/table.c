@@ -80,7 +80,7 @@ int nm_table_fill(struct nm_table *table, struct nm_rows *rows, struct nm_error 
 			return nm_fail_memory(err);
 	for (; !status && row < table->row_count; row++)
 		derive(table, row);
-	return status;
+	return !status && table->is_exhausted ? nm_fail_memory(err) : status;
 }
 
 void nm_table_done(struct nm_table *table)
@@ -134,5 +134,7 @@ const char *nm_table_keep(struct nm_table *table, char *text)
 	const char *kept = text ? nm_intern(&table->pool, text) : NULL;
 
 	free(text);
+	if (!kept)
+		table->is_exhausted = 1;
 	return kept;
 }

@@ -58,6 +58,7 @@ struct nm_table {
 	int is_query;                   /* of a user's own query: integers are not grouped */
 	unsigned
 	    keys; /* the first `keys` columns tell rows apart, also where some are hidden; 0: not known */
+	int is_exhausted;              /* a text was lost for lack of memory */
 	struct nm_map file_components; /* path in the pool -> how many of its components are shown */
 };
 
@@ -71,7 +72,8 @@ int nm_table_has(const struct nm_table *table, const char *name); /* a column of
 const struct nm_value *nm_table_named(const struct nm_table *table, size_t row, const char *name);
 /* The same of a column that may be missing: then a value of type NULL. */
 const struct nm_value *nm_table_find(const struct nm_table *table, size_t row, const char *name);
-/* Takes over text (malloc'ed or NULL); the table's own copy, or NULL. */
+/* Takes over text (malloc'ed; NULL: memory is exhausted); the table's own copy, or NULL when memory is exhausted, which
+ * nm_table_fill reports. */
 const char *nm_table_keep(struct nm_table *table, char *text);
 
 /* What text shows for the path of a file in the table (file_names.c): the end of it. NULL for NULL. */
@@ -80,7 +82,9 @@ const char *nm_table_file_name(struct nm_table *table, const char *path);
 /* What text shows for a value, or for a composed one; malloc'ed. */
 char *nm_table_format(struct nm_table *table, size_t row, unsigned column);
 
-/* 1234567 as "1,234,567". */
+/* 1234567 as "1,234,567"; its length. */
+enum { NM_GROUPED_ROOM = 32 };
+int nm_format_grouped(int64_t value, char text[NM_GROUPED_ROOM]);
 void nm_print_grouped(int64_t value, FILE *out);
 
 /* Breaks a sentence at blanks to fit the width (0: no limit); lines after the first are indented below its

@@ -13,6 +13,7 @@
 #include <string.h>
 
 #include "distinct.h"
+#include "memstream.h"
 #include "table.h"
 
 enum { GAP = 2, ENOUGH = 24, LEAST = 12 };
@@ -30,28 +31,26 @@ static int flexible(const struct nm_column *column)
 	return column->kind == NM_COLUMN_NAME || column->kind == NM_COLUMN_LOCATION;
 }
 
-static char *grouped(int64_t value)
+int nm_format_grouped(int64_t value, char text[NM_GROUPED_ROOM])
 {
-	char digits[24], *text;
-	int n = snprintf(digits, sizeof digits, "%" PRId64, value), i, to = 0;
+	char digits[24];
+	int n = snprintf(digits, sizeof digits, "%" PRId64, value), to = 0;
 
-	text = malloc(2 * sizeof digits);
-	for (i = 0; text && i < n; i++) {
+	for (int i = 0; i < n; i++) {
 		text[to++] = digits[i];
 		if (digits[i] != '-' && i + 1 < n && (n - i - 1) % 3 == 0)
 			text[to++] = ',';
 	}
-	if (text)
-		text[to] = '\0';
-	return text;
+	text[to] = '\0';
+	return to;
 }
 
 void nm_print_grouped(int64_t value, FILE *out)
 {
-	char *text = grouped(value);
+	char text[NM_GROUPED_ROOM];
 
-	fputs(text ? text : "?", out);
-	free(text);
+	nm_format_grouped(value, text);
+	fputs(text, out);
 }
 
 void nm_print_wrapped(const char *lead, const char *text, unsigned width, FILE *out)
@@ -89,7 +88,7 @@ static char *bytes(int64_t value)
 
 static char *format(const struct nm_column *column, const struct nm_value *value)
 {
-	char *text;
+	char digits[NM_GROUPED_ROOM], *text;
 	int n = 0;
 
 	if (value->type == NM_VALUE_NULL)
@@ -100,9 +99,10 @@ static char *format(const struct nm_column *column, const struct nm_value *value
 		n = asprintf(&text, "%.*f", (int)column->decimals, value->real);
 	else if (value->type == NM_VALUE_REAL)
 		n = asprintf(&text, "%.10g", value->real);
-	else if (column->kind == NM_COLUMN_NUMBER)
-		return grouped(value->integer);
-	else if (column->kind == NM_COLUMN_BYTES)
+	else if (column->kind == NM_COLUMN_NUMBER) {
+		nm_format_grouped(value->integer, digits);
+		return strdup(digits);
+	} else if (column->kind == NM_COLUMN_BYTES)
 		return bytes(value->integer);
 	else
 		n = asprintf(&text, "%" PRId64, value->integer);
@@ -328,19 +328,14 @@ static int put_number(struct layout *layout, size_t line, uint64_t number)
 static char *shown_keys(const struct layout *layout, size_t line)
 {
 	char *text = NULL;
-	size_t bytes;
-	FILE *out = open_memstream(&text, &bytes);
+	FILE *out = nm_memstream_open(&text, NULL);
 
 	if (!out)
 		return NULL;
 	for (unsigned i = 0; i < layout->table->keys; i++)
 		if (layout->shown[i])
 			fprintf(out, "%s\n", *cell(layout, line, i));
-	if (fclose(out)) {
-		free(text);
-		return NULL;
-	}
-	return text;
+	return nm_memstream_close(out, &text) ? NULL : text;
 }
 
 static int tell_rows_apart(struct layout *layout)

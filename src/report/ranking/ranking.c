@@ -51,6 +51,7 @@ struct query_builder {
 	unsigned order[KEYS + 1], count; /* keys as requested */
 	unsigned requested_count;        /* those behind it only serve to find the cause */
 	int has[KEYS];
+	unsigned selected;   /* columns of the query so far */
 	FILE *select, *ties; /* the result's columns; the keys among them */
 	const char *sort;    /* column of the result that it is ranked by */
 	const char *rank;    /* the column of c that the result is ranked by, downwards; NULL: another way */
@@ -125,7 +126,7 @@ static void put(struct query_builder *b, const struct nm_column *column, const c
 	    !strcmp(column->name, b->sort))
 		b->rank = sql + strlen("c.");
 	if (sql)
-		fprintf(b->select, "%s%s AS \"%s\"", ftell(b->select) ? ", " : "", sql, column->name);
+		fprintf(b->select, "%s%s AS \"%s\"", b->selected++ ? ", " : "", sql, column->name);
 }
 
 static void put_keys(struct query_builder *b)
@@ -501,8 +502,7 @@ static void write_joins(const struct query_builder *b, FILE *sql)
 static char *assemble(const struct query_builder *b, const char *select, const char *ties)
 {
 	char *text = NULL;
-	size_t bytes;
-	FILE *sql = open_memstream(&text, &bytes);
+	FILE *sql = nm_memstream_open(&text, NULL);
 
 	if (!sql)
 		return NULL;
@@ -547,7 +547,6 @@ int nm_query_make(struct nm_query *ret_query, const struct nm_report *report,
 	const struct nm_ranked_column *columns;
 	unsigned column_count;
 	char *select = NULL, *ties = NULL;
-	size_t bytes, tie_bytes;
 	int status = take_keys(&b, report->keys ? report->keys : selection->request.by, err);
 
 	if (!status && b.has[FIELD] && !selection->has_fields)
@@ -557,8 +556,8 @@ int nm_query_make(struct nm_query *ret_query, const struct nm_report *report,
 	b.requested_count = b.count;
 	if (selection->object.pattern && selection->object.operator_[0] == '=') /* one group in any case */
 		take_key(&b, OBJECT);
-	b.select = open_memstream(&select, &bytes);
-	b.ties = open_memstream(&ties, &tie_bytes);
+	b.select = nm_memstream_open(&select, NULL);
+	b.ties = nm_memstream_open(&ties, NULL);
 	if (b.select && b.ties) {
 		put_keys(&b);
 		ret_query->keys = ret_query->count;

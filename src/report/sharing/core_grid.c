@@ -6,24 +6,12 @@
 
 #include "sharing_priv.h"
 
-static int digits(int64_t value)
-{
-	char *text = NULL;
-	size_t size = 0;
-	FILE *out = open_memstream(&text, &size);
-
-	if (!out)
-		return 0;
-	nm_print_grouped(value, out);
-	fclose(out);
-	free(text);
-	return (int)size;
-}
-
 static void print_cell(int64_t value, int width, FILE *out)
 {
-	fprintf(out, "%*s", width - digits(value), "");
-	nm_print_grouped(value, out);
+	char text[NM_GROUPED_ROOM];
+
+	nm_format_grouped(value, text);
+	fprintf(out, "%*s", width, text);
 }
 
 static void print_row(int64_t head, const int64_t *cells, int64_t count, int width, FILE *out)
@@ -74,6 +62,8 @@ int nm_sharing_core_grid(struct nm_profile *profile, const struct nm_selection *
 {
 	struct nm_rows *rows = NULL;
 	int64_t cores = 0, most = 0, *taken;
+	char text[NM_GROUPED_ROOM];
+	int width;
 	int status = nm_profile_query(profile, "SELECT max(core) + 1 FROM threads", &rows, err);
 
 	if (!status && (status = nm_rows_next(rows, err)) > 0)
@@ -87,8 +77,9 @@ int nm_sharing_core_grid(struct nm_profile *profile, const struct nm_selection *
 	status = sum(profile, selection, cores, taken, err);
 	for (int64_t i = 0; i < cores * cores; i++)
 		most = taken[i] > most ? taken[i] : most;
-	if (!status && (!style->width || 7 + cores * (digits(most) + 2) <= style->width))
-		print_grid(taken, cores, digits(most) + 2, out);
+	width = nm_format_grouped(most, text) + 2;
+	if (!status && (!style->width || 7 + cores * width <= style->width))
+		print_grid(taken, cores, width, out);
 	free(taken);
 	return status;
 }

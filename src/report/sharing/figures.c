@@ -7,6 +7,9 @@
 #include <assert.h>
 #include <inttypes.h>
 #include <stdlib.h>
+#include <string.h>
+
+#include "memstream.h"
 
 enum { COLUMNS = 64 };
 
@@ -15,18 +18,13 @@ static const char *range(struct nm_table *table, size_t row, const char *low, co
 	const int64_t least = nm_table_named(table, row, low)->integer,
 		      most = nm_table_named(table, row, high)->integer;
 	char *text = NULL;
-	size_t size;
-	FILE *out = open_memstream(&text, &size);
+	char low_text[NM_GROUPED_ROOM], high_text[NM_GROUPED_ROOM];
 
-	if (!out)
-		return NULL;
-	nm_print_grouped(least, out);
-	if (most > least) {
-		fputs("..", out);
-		nm_print_grouped(most, out);
-	}
-	fclose(out);
-	return nm_table_keep(table, text);
+	nm_format_grouped(least, low_text);
+	nm_format_grouped(most, high_text);
+	if (most <= least)
+		return nm_table_keep(table, strdup(low_text));
+	return nm_table_keep(table, asprintf(&text, "%s..%s", low_text, high_text) < 0 ? NULL : text);
 }
 
 /* The table of figures, by name. */
@@ -190,8 +188,7 @@ static char *write_query(const struct made *m, const struct nm_figure_table *t, 
 			 int64_t schedules)
 {
 	char *text = NULL;
-	size_t size;
-	FILE *sql = open_memstream(&text, &size);
+	FILE *sql = nm_memstream_open(&text, NULL);
 
 	if (!sql)
 		return NULL;
@@ -203,11 +200,7 @@ static char *write_query(const struct made *m, const struct nm_figure_table *t, 
 	else
 		write_sums(t, more, 0, sql);
 	fprintf(sql, ")%s%s", t->having ? " WHERE " : "", t->having ? t->having : "");
-	if (fclose(sql)) {
-		free(text);
-		return NULL;
-	}
-	return text;
+	return nm_memstream_close(sql, &text) ? NULL : text;
 }
 
 /* The number of thread orders for which the profile has the view's rows: 1 or more, or a negative error. */

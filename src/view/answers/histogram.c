@@ -55,8 +55,7 @@ static void write_name(const char *name, FILE *sql)
 static int served_sql(struct nm_profile *profile, char **ret_sql, struct nm_error *err)
 {
 	struct nm_rows *levels = NULL;
-	size_t bytes;
-	FILE *sql = open_memstream(ret_sql, &bytes);
+	FILE *sql = nm_memstream_open(ret_sql, NULL);
 	int status = sql ? nm_profile_query(
 			       profile,
 			       "SELECT DISTINCT level FROM levels WHERE level IS NOT NULL AND side <> 'code' "

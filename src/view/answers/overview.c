@@ -64,7 +64,7 @@ static char *costs_sql(const struct nm_levels *levels)
 {
 	char *text = NULL;
 	size_t bytes;
-	FILE *sql = open_memstream(&text, &bytes);
+	FILE *sql = nm_memstream_open(&text, &bytes);
 
 	if (!sql)
 		return NULL;
@@ -178,13 +178,12 @@ static int add_verdict(struct nm_profile *profile, const struct nm_selection *se
 	struct nm_notes notes = {0};
 	json_t *list = json_array();
 	char *text = NULL;
-	size_t bytes;
 	FILE *out;
 	int status = nm_verdict_make(profile, selection, pairs, &verdict, err);
 
 	if (!status)
 		status = nm_notes_make(profile, selection, &verdict, pairs, &notes, err);
-	out = status ? NULL : open_memstream(&text, &bytes);
+	out = status ? NULL : nm_memstream_open(&text, NULL);
 	if (out)
 		nm_verdict_write(&verdict, out);
 	if (!status && (!out || nm_memstream_close(out, &text)))

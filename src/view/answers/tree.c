@@ -73,8 +73,7 @@ static json_t *name_of(const struct nm_facts *rows, size_t row, unsigned from, u
 {
 	const nm_fact *keys = nm_facts_keys(rows, row);
 	char *name = NULL;
-	size_t bytes;
-	FILE *out = open_memstream(&name, &bytes);
+	FILE *out = nm_memstream_open(&name, NULL);
 	json_t *json;
 
 	if (!out)

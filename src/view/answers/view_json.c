@@ -165,7 +165,7 @@ int nm_view_run(nm_view_report *report, struct nm_profile *profile, const void *
 	static const struct nm_style style = {.format = NM_FORMAT_JSON, .ellipsis = "..."};
 	char *text = NULL;
 	size_t bytes;
-	FILE *out = open_memstream(&text, &bytes);
+	FILE *out = nm_memstream_open(&text, &bytes);
 	int status = out ? report(profile, request, &style, out, err) : nm_fail_memory(err);
 
 	if (out && nm_memstream_close(out, &text) && !status)

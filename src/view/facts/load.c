@@ -118,8 +118,7 @@ static void add_key(struct nm_facts *facts, const char *key, FILE *sql)
 static char *prepare(struct nm_facts *facts, enum nm_fact_kind kind, int has_inner)
 {
 	char *text = NULL;
-	size_t bytes;
-	FILE *sql = open_memstream(&text, &bytes);
+	FILE *sql = nm_memstream_open(&text, NULL);
 
 	if (!sql)
 		return NULL;

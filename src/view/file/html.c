@@ -86,8 +86,7 @@ static void write_escaped(const char *json, FILE *out)
 static int make_answer(struct html *html, const struct nm_request *request, char **ret_answer)
 {
 	struct nm_error err;
-	size_t bytes;
-	FILE *out = open_memstream(ret_answer, &bytes);
+	FILE *out = nm_memstream_open(ret_answer, NULL);
 	int status = out ? nm_view_answer(html->view, request, out, &err) : 0;
 
 	if (!out || nm_memstream_close(out, ret_answer))
@@ -95,7 +94,7 @@ static int make_answer(struct html *html, const struct nm_request *request, char
 	if (!status)
 		return 0;
 	free(*ret_answer);
-	out = open_memstream(ret_answer, &bytes);
+	out = nm_memstream_open(ret_answer, NULL);
 	if (!out)
 		return NM_ENOMEM;
 	nm_view_write_error(err.text, out);
@@ -106,7 +105,7 @@ static int make_answer(struct html *html, const struct nm_request *request, char
 static int make_member(const struct nm_request *request, const char *answer, char **ret_text,
 		       size_t *ret_bytes)
 {
-	FILE *out = open_memstream(ret_text, ret_bytes);
+	FILE *out = nm_memstream_open(ret_text, ret_bytes);
 
 	if (!out)
 		return NM_ENOMEM;

@@ -160,7 +160,7 @@ static enum MHD_Result send_error(struct MHD_Connection *connection, const char 
 {
 	char *text = NULL;
 	size_t bytes;
-	FILE *out = open_memstream(&text, &bytes);
+	FILE *out = nm_memstream_open(&text, &bytes);
 
 	if (!out)
 		return MHD_NO;
@@ -236,7 +236,7 @@ static enum MHD_Result send_answer(struct nm_exchange *e, struct nm_view *view,
 		.method = e->method, .path = path, .body = e->body ? e->body : "", .body_bytes = e->bytes}};
 	char *text = NULL;
 	size_t bytes;
-	FILE *out = open_memstream(&text, &bytes);
+	FILE *out = nm_memstream_open(&text, &bytes);
 
 	if (!out)
 		return MHD_NO;
