@@ -98,8 +98,7 @@ void nm_cache_lay(const struct nm_cache *c, uint64_t chunk)
 		const int is_pad = i % c->ways >= c->spec.ways;
 
 		c->tags[i] = is_pad ? NM_NO_VICTIM : NM_NO_LINE;
-		if (is_pad)
-			c->timestamps[i] = NM_NO_TIMESTAMP;
+		c->timestamps[i] = is_pad ? NM_NO_TIMESTAMP : 0;
 	}
 	c->laid[chunk] = 1;
 }

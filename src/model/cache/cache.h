@@ -2,7 +2,8 @@
  *
  * cache.h - one level: a set-associative array, the shadow cache that classes its misses, and its counters.
  *
- * Memory is committed as lines come: the tags of a chunk of sets are laid when a line is first looked up there.
+ * Memory is committed as lines come: the tags and timestamps of a chunk of sets are laid when a line is first
+ * looked up there.
  *
  * Every way of every set has a number, its *slot* (set * ways + way), and an element in each of these arrays:
  * tags, which a search reads; timestamps, by which a victim is chosen; and the line's *residency*. In a level
@@ -24,7 +25,7 @@
 
 enum { NM_HIGHLY_ASSOCIATIVE = 65 /* from this many ways on, a hash finds the way */ };
 
-enum { NM_CHUNK_BITS = 8 /* sets of a chunk, log2 */ };
+enum { NM_CHUNK_BITS = 6 /* sets of a chunk, log2 */ };
 
 #define NM_NO_LINE UINT64_MAX         /* line numbers are below 2^61 */
 #define NM_NO_VICTIM (UINT64_MAX - 1) /* tag of a way that pads a set */
@@ -88,7 +89,7 @@ struct nm_event_sink {
 struct nm_cache {
 	uint64_t *tags, *timestamps; /* tags: with a last one that matches no line */
 	struct nm_residency *residencies;
-	uint8_t *laid;   /* by chunk of sets: whether its tags are laid; before, no line is there */
+	uint8_t *laid;   /* by chunk of sets: whether it is laid; before, no line is there */
 	uint64_t *masks; /* `words` per slot, if a line has more than 64 bytes; else NULL */
 	/* [NM_GUESSES + 1] by hash of a line: a slot where it may be; the last: none; or NULL */
 	uint32_t *predicted;
@@ -154,7 +155,7 @@ static inline uint64_t nm_cache_set(const struct nm_cache *c, uint64_t line)
 	return c->set_mask || c->spec.sets == 1 ? line & c->set_mask : line % c->spec.sets;
 }
 
-/* Lays the tags of a chunk: all its ways are free. */
+/* Lays the tags and timestamps of a chunk: all its ways are free. */
 void nm_cache_lay(const struct nm_cache *cache, uint64_t chunk);
 
 /* The set of a line, for whoever reads its tags. */

@@ -71,7 +71,8 @@ ALWAYS void put(struct nm_cache *c, uint64_t line, uint32_t slot, struct nm_miss
 
 	miss->line = line;
 	miss->left = c->tags[slot];
-	miss->residency = c->residencies[slot];
+	/* That of a vacant way is not read: a page of residencies has its first touch when it is written. */
+	miss->residency = miss->left == NM_NO_LINE ? (struct nm_residency){0} : c->residencies[slot];
 	if (timestamp >= c->shadow.head && nm_shadow_leave(&c->shadow, miss->left, timestamp))
 		c->failed = 1;
 	c->tags[slot] = line;
