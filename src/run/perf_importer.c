@@ -61,8 +61,7 @@ static char *describe_events(const struct nm_perf *perf)
 {
 	const struct nm_perf_event *event;
 	char *text = NULL;
-	size_t bytes;
-	FILE *out = open_memstream(&text, &bytes);
+	FILE *out = nm_memstream_open(&text, NULL);
 
 	if (!out)
 		return NULL;

@@ -79,7 +79,7 @@ const char *nm_table_keep(struct nm_table *table, char *text);
 /* What text shows for the path of a file in the table (file_names.c): the end of it. NULL for NULL. */
 const char *nm_table_file_name(struct nm_table *table, const char *path);
 
-/* What text shows for a value, or for a composed one; malloc'ed. */
+/* What text shows for a value, or for a composed one; malloc'ed. NULL: memory is exhausted. */
 char *nm_table_format(struct nm_table *table, size_t row, unsigned column);
 
 /* 1234567 as "1,234,567"; its length. */

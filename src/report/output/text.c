@@ -116,7 +116,7 @@ char *nm_table_format(struct nm_table *table, size_t row, unsigned column)
 	if (!table->columns[column].compose)
 		return format(&table->columns[column], nm_table_at(table, row, column));
 	text = table->columns[column].compose(table, row);
-	return strdup(text ? text : "");
+	return table->is_exhausted ? NULL : strdup(text ? text : "");
 }
 
 static char **cell(const struct layout *layout, size_t line, unsigned column)

@@ -75,7 +75,7 @@ static const char *with_inner(struct nm_table *table, const char *outer, struct 
 	    (inner.line == at.line && !strcmp(file, outer_file)))
 		return outer;
 	bare = bare_name(inner.function ? inner.function : "");
-	n = asprintf(&text, "%s < %s:%" PRId64 " %s", outer, file, inner.line, bare ? bare : "");
+	n = bare ? asprintf(&text, "%s < %s:%" PRId64 " %s", outer, file, inner.line, bare) : -1;
 	free(bare);
 	return nm_table_keep(table, n < 0 ? NULL : text);
 }

@@ -109,9 +109,9 @@ static const char *derive_interval(struct nm_table *table, size_t row)
 		     half = z * sqrt(p * (1 - p) / n + z * z / (4 * n * n)) / (1 + z * z / n);
 	char *text = NULL;
 
-	return asprintf(&text, "%.1f - %.1f", 100 * fmax(0, centre - half), 100 * fmin(1, centre + half)) < 0
-		   ? NULL
-		   : nm_table_keep(table, text);
+	if (asprintf(&text, "%.1f - %.1f", 100 * fmax(0, centre - half), 100 * fmin(1, centre + half)) < 0)
+		text = NULL;
+	return nm_table_keep(table, text);
 }
 
 static const struct nm_ranked_column figures[] = {
@@ -236,7 +236,6 @@ int nm_samples_query_make(struct nm_query *query, const struct nm_report *report
 			  const struct nm_selection *selection, struct nm_error *err)
 {
 	struct chosen_keys k = {.count = 0};
-	size_t bytes;
 	FILE *out;
 	int status = take_keys(&k, report->keys ? report->keys : selection->request.by, err);
 
@@ -245,13 +244,13 @@ int nm_samples_query_make(struct nm_query *query, const struct nm_report *report
 	put_keys(query, &k);
 	for (unsigned i = 0; i < FIGURES; i++)
 		query->columns[query->count++] = figures[i].column;
-	out = open_memstream(&query->ties, &bytes);
+	out = nm_memstream_open(&query->ties, NULL);
 	if (out && k.has[BAND])
 		order_histograms(&k, out);
 	if (out)
 		list_keys(&k, "g.", ", ", out);
 	status = !out || nm_memstream_close(out, &query->ties);
-	out = open_memstream(&query->sql, &bytes);
+	out = nm_memstream_open(&query->sql, NULL);
 	if (out)
 		write_query(&k, selection, out);
 	status |= !out || nm_memstream_close(out, &query->sql);
