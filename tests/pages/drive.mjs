@@ -25,9 +25,11 @@ async function tab({ theme = "light", width = 1280, at = "" } = {}) {
 	return { page, faults, context };
 }
 
+/** Waits until the page shows what its address says, with all answers. */
 async function settled(page, view) {
 	await page.waitForSelector(`#page[data-view="${view}"]`);
-	await page.waitForFunction(() => !document.querySelector(".waiting, [aria-busy=true]"));
+	await page.waitForFunction(() => document.querySelector("#page").dataset.hash === location.hash &&
+		!document.querySelector(".waiting, [aria-busy=true]"));
 }
 
 /** What pages show beyond their first sight. */

@@ -312,8 +312,18 @@ async function goTo(page, to) {
 }
 
 /** The pixels of the grid, and the text beside it. */
-const sight = (page) => page.evaluate(() => [[...document.querySelectorAll(".cache canvas")].map((one) => one.toDataURL()),
+const look = (page) => page.evaluate(() => [[...document.querySelectorAll(".cache canvas")].map((one) => one.toDataURL()),
 	document.querySelector(".moment").innerText, document.querySelector(".effects").innerText, document.querySelector(".statistics table").innerText]);
+
+/** What is seen once two looks agree: drawings follow a step some frames later. */
+async function sight(page) {
+	for (let last = await look(page); ;) {
+		await page.waitForTimeout(100);
+		const now = await look(page);
+		if (JSON.stringify(now) === JSON.stringify(last)) return now;
+		last = now;
+	}
+}
 
 async function stopAt(page, kind, fields) {
 	await goTo(page, 0);
@@ -440,6 +450,7 @@ test("fits both widths and themes, and axe finds no serious fault", async () => 
 			await page.setViewportSize({ width, height: 844 });
 			await page.waitForSelector(`html[data-theme=${colorScheme}]`);
 			const where = `${colorScheme}, ${width}`;
+			await sight(page); // drawings follow the width a frame later
 			assert.deepEqual(await whatIsCut(page), [], where);
 			const { violations } = await page.evaluate(() => globalThis.axe.run());
 			const serious = violations.filter(({ impact }) => impact === "serious" || impact === "critical");

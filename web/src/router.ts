@@ -5,13 +5,14 @@ import { useEffect, useState } from "preact/hooks";
 export type Params = Record<string, string>;
 
 export interface Route {
+	hash: string;
 	view: string;
 	params: Params;
 }
 
 export function parseHash(hash: string): Route {
 	const [path = "", query = ""] = hash.replace(/^#\/?/, "").split("?", 2);
-	return { view: decodeURIComponent(path), params: Object.fromEntries(new URLSearchParams(query)) };
+	return { hash, view: decodeURIComponent(path), params: Object.fromEntries(new URLSearchParams(query)) };
 }
 
 /** The address of a view.  Parameters that are null or empty are left out. */

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 // shell.tsx - what stands around every page: the list of pages, the profile, saving, the theme, the keys.
-import { useEffect, useRef, useState } from "preact/hooks";
+import { useEffect, useLayoutEffect, useRef, useState } from "preact/hooks";
 import type { Session } from "./answers";
 import { save, type Format } from "./common/save";
 import { profileName } from "./common/format";
@@ -59,7 +59,7 @@ function openMenu(): void {
 }
 
 function useKeys(shown: View[], current: View, address: (view: View) => string, help: () => void): void {
-	useEffect(() => {
+	useLayoutEffect(() => { // before the page can be seen: keys lead on from what it shows
 		const pressed = (event: KeyboardEvent) => {
 			if (isTyping(event)) return;
 			const at = shown.indexOf(current);
@@ -119,7 +119,7 @@ export function Shell({ session }: { session: Session }) {
 					<button type="button" onClick={() => setHelp(true)} aria-label="Keys">?</button>
 				</div>
 			</header>
-			<main id="page" tabIndex={-1} data-view={view.name}>
+			<main id="page" tabIndex={-1} data-view={view.name} data-hash={route.hash}>
 				<h1>{view.title}</h1>
 				<p class="question">{view.question}</p>
 				<view.Page key={`${view.name} ${profile}`} session={session} profile={profile} params={route.params} set={set} />

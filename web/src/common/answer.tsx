@@ -10,31 +10,38 @@ export interface Asked<T> {
 	waiting: boolean;
 }
 
+/** What was answered last, and to what. */
+interface Last<T> {
+	key: string | null;
+	answer: T | null;
+	error: string | null;
+}
+const nothing = { key: null, answer: null, error: null };
+
 /** The answer to GET path?query; null as path asks nothing. */
 export function useAnswer<T>(path: string | null, query?: Query): Asked<T> {
-	const [asked, setAsked] = useState<Asked<T>>({ answer: null, error: null, waiting: path !== null });
+	const [last, setLast] = useState<Last<T>>(nothing);
 	const key = path === null ? null : pathWithQuery(path, query);
 	useEffect(() => {
 		if (key === null) {
-			setAsked({ answer: null, error: null, waiting: false });
+			setLast(nothing);
 			return;
 		}
 		let current = true;
-		setAsked((before) => ({ ...before, waiting: true }));
 		get<T>(key).then(
-			(answer) => current && setAsked({ answer, error: null, waiting: false }),
-			(error: Error) => current && setAsked({ answer: null, error: error.message, waiting: false }),
+			(answer) => current && setLast({ key, answer, error: null }),
+			(error: Error) => current && setLast({ key, answer: null, error: error.message }),
 		);
 		return () => {
 			current = false;
 		};
 	}, [key]);
-	return asked;
+	return { answer: last.answer, error: last.error, waiting: last.key !== key };
 }
 
 /** Shows an answer, or that it is awaited, or what went wrong; nothing if nothing was asked. */
 export function Answer<T>({ of, children }: { of: Asked<T>; children: (answer: T) => ComponentChildren }) {
-	if (of.error !== null) return <p class="failed" role="alert">{of.error}</p>;
+	if (of.error !== null) return <p class="failed" role="alert" aria-busy={of.waiting}>{of.error}</p>;
 	if (of.answer === null) return of.waiting ? <p class="waiting" role="status">Loading …</p> : null;
 	return <div class="answer" aria-busy={of.waiting}>{children(of.answer)}</div>;
 }
