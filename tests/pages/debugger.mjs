@@ -11,6 +11,7 @@ import { after, before, test } from "node:test";
 import { createInterface } from "node:readline";
 import { createRequire } from "node:module";
 import { whatIsCut } from "./cut.mjs";
+import { steady } from "./steady.mjs";
 
 const require = createRequire(new URL("../../web/package.json", import.meta.url));
 const { chromium } = require("playwright-core");
@@ -246,7 +247,7 @@ test("a link restores the moment and the views", () => debugging("blocked.nest",
 	await page.goto(link); // in the same document
 	await at(page, 5000);
 	await page.waitForSelector(".debugger");
-	await page.waitForTimeout(200);
+	await steady(page);
 	assert.deepEqual(await moment(page), before);
 }));
 
@@ -365,12 +366,6 @@ test("a trace in two caches in lock-step, one of another policy", async () => {
 
 // ---- every width and theme ----
 
-/* Returns when the condition holds, or after two seconds. */
-async function waitUntil(holds) {
-	for (let tries = 0; tries < 20 && !await holds(); tries++)
-		await new Promise((done) => setTimeout(done, 100));
-}
-
 test("fits both widths and themes, and axe finds no serious fault", async () => {
 	const axe = await readFile(require.resolve("axe-core/axe.min.js"), "utf8");
 	const trace = await sharingTrace(`heap ${"a::long<name>::".repeat(12)}f()`);
@@ -386,7 +381,7 @@ test("fits both widths and themes, and axe finds no serious fault", async () => 
 				await page.setViewportSize({ width, height: 844 });
 				await page.waitForSelector(`html[data-theme=${colorScheme}]`);
 				const where = `${source}, ${colorScheme}, ${width}`;
-				await waitUntil(async () => (await whatIsCut(page)).length === 0); // drawings follow the width a frame later
+				await steady(page);
 				assert.deepEqual(await whatIsCut(page), [], where);
 				const scrolled = await page.$eval(".statistics .scroll", (table) => table.scrollWidth - table.clientWidth);
 				assert.ok(width < 1280 || scrolled <= 0, `${where}: ${scrolled} pixels of the statistics are out of sight`);

@@ -4,6 +4,7 @@ import assert from "node:assert/strict";
 import { createRequire } from "node:module";
 import { readFile } from "node:fs/promises";
 import { whatIsCut } from "./cut.mjs";
+import { steady } from "./steady.mjs";
 
 const require = createRequire(new URL("../../web/package.json", import.meta.url));
 const { chromium } = require("playwright-core");
@@ -25,11 +26,12 @@ async function tab({ theme = "light", width = 1280, at = "" } = {}) {
 	return { page, faults, context };
 }
 
-/** Waits until the page shows what its address says, with all answers. */
+/** Waits until the page shows what its address says: all answers, drawn. */
 async function settled(page, view) {
 	await page.waitForSelector(`#page[data-view="${view}"]`);
 	await page.waitForFunction(() => document.querySelector("#page").dataset.hash === location.hash &&
 		!document.querySelector(".waiting, [aria-busy=true]"));
+	await steady(page);
 }
 
 /** What pages show beyond their first sight. */
@@ -57,7 +59,6 @@ const OPENED_BY_ENTER = [
 async function show(page, view, query = "") {
 	await page.evaluate((hash) => { location.hash = hash; }, `#/${view}${query}`);
 	await settled(page, view);
-	await page.waitForTimeout(50); // charts are drawn once their width is known
 }
 
 /** The rows of the CSV that the page saves: different ones. */
@@ -115,7 +116,6 @@ const cases = {
 		for (let n = 0; n < 20 && await page.isEnabled("button:has-text('Wider')"); n++) {
 			await page.click("button:has-text('Wider')");
 			await settled(page, "histograms");
-			await page.waitForTimeout(50);
 		}
 		assert.deepEqual(await shown(), [0, places - 1]);
 	},
@@ -156,7 +156,6 @@ const cases = {
 			const other = await context.newPage();
 			await other.goto(page.url());
 			await settled(other, view);
-			await other.waitForTimeout(100);
 			const shown = (one) => one.evaluate(() => document.getElementById("page").innerHTML);
 			assert.equal(await shown(other), await shown(page), `${view}${query}`);
 			await other.close();

@@ -11,6 +11,7 @@ import { createInterface } from "node:readline";
 import { createRequire } from "node:module";
 import { fileURLToPath } from "node:url";
 import { whatIsCut } from "./cut.mjs";
+import { steady } from "./steady.mjs";
 
 const web = createRequire(new URL("../../web/package.json", import.meta.url));
 const { chromium } = web("playwright-core");
@@ -315,14 +316,10 @@ async function goTo(page, to) {
 const look = (page) => page.evaluate(() => [[...document.querySelectorAll(".cache canvas")].map((one) => one.toDataURL()),
 	document.querySelector(".moment").innerText, document.querySelector(".effects").innerText, document.querySelector(".statistics table").innerText]);
 
-/** What is seen once two looks agree: drawings follow a step some frames later. */
+/** What is seen once the page stands still. */
 async function sight(page) {
-	for (let last = await look(page); ;) {
-		await page.waitForTimeout(100);
-		const now = await look(page);
-		if (JSON.stringify(now) === JSON.stringify(last)) return now;
-		last = now;
-	}
+	await steady(page);
+	return look(page);
 }
 
 async function stopAt(page, kind, fields) {
@@ -450,7 +447,7 @@ test("fits both widths and themes, and axe finds no serious fault", async () => 
 			await page.setViewportSize({ width, height: 844 });
 			await page.waitForSelector(`html[data-theme=${colorScheme}]`);
 			const where = `${colorScheme}, ${width}`;
-			await sight(page); // drawings follow the width a frame later
+			await steady(page);
 			assert.deepEqual(await whatIsCut(page), [], where);
 			const { violations } = await page.evaluate(() => globalThis.axe.run());
 			const serious = violations.filter(({ impact }) => impact === "serious" || impact === "critical");
