@@ -15,7 +15,7 @@ SOURCE = "tests/programs/repairs.c"
 
 
 def report(name, profile, *options):
-    done = nearmiss("report", name, "-i", profile, "--limit", "0", "--format", "csv", *options)
+    done = nearmiss("report", name, "-i", profile, "--format", "csv", "--limit", "0", *options)
     assert done.returncode == 0, done.stderr
     return list(csv.DictReader(done.stdout.decode().splitlines()))
 
@@ -196,6 +196,13 @@ def case_structures_without_fields():
     assert "8 are used, and its structure has 64" in row["try"], row
     check_saving("cold fields", row, "L1d")
     assert all(row["cause"] != "cold fields" or float(row["share"]) < 5 for row in report("pairs", "after.nmp"))
+
+
+def case_index_chain():
+    """The other object is found whichever rows are shown."""
+    repair("index chain", "::next$", "index-chain", "the same function loads index_chain()::elements without order")
+    first = [report("pairs", "before.nmp", "--limit", limit)[0] for limit in ("1", "20")]
+    assert first[0] == first[1] and first[0]["cause"] == "index chain", first
 
 
 def case_mixed():

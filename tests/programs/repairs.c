@@ -342,6 +342,29 @@ static __attribute__((noinline)) double sum_line(const double *line)
 	return sum;
 }
 
+/* Lists of indices lead to elements at random places. Repaired: both in the order of the lists, so that a range is one. */
+static long index_chain(void)
+{
+	enum { LISTS = 1000, EACH = 40, ELEMENTS = LISTS * EACH, PASSES = 4 };
+	static unsigned order[ELEMENTS], next[ELEMENTS];
+	static long elements[ELEMENTS];
+	long sum = 0;
+
+	for (unsigned i = 0; i < ELEMENTS; i++)
+		order[i] = i;
+	if (!repaired)
+		shuffle(order, ELEMENTS);
+	for (unsigned i = 0; i < ELEMENTS; i++)
+		next[order[i]] = i % EACH < EACH - 1 ? order[i + 1] : ELEMENTS;
+	hide(next);
+	hide(elements);
+	for (int pass = 0; pass < PASSES; pass++)
+		for (unsigned list = 0; list < LISTS; list++)
+			for (unsigned i = order[list * EACH]; i < ELEMENTS; i = next[i]) /* @index-chain */
+				sum += elements[i];
+	return sum;
+}
+
 /* As many lines are loaded for the first time as again because there are too many, and because they collide.
  * Repaired: half as many, which stay. */
 static long mixed(void)
@@ -382,6 +405,7 @@ int main(int argc, char **argv)
 	    {"allocator", allocator},
 	    {"stack frame", stack_frame},
 	    {"code", code},
+	    {"index chain", index_chain},
 	    {"mixed", mixed},
 	};
 

@@ -125,6 +125,9 @@ static struct nm_evidence columns(const struct nm_table *table, size_t row)
 	    .other_function = word(table, row, "other_function"),
 	    .other_line = count(table, row, "other_line"),
 	    .other_loads = count(table, row, "other_loads"),
+	    .unordered = word(table, row, "unordered_object"),
+	    .unordered_loads = count(table, row, "unordered_loads"),
+	    .component = word(table, row, "component"),
 	    .level = "the cache",
 	};
 }
@@ -150,34 +153,6 @@ static void add_fields(struct nm_evidence *e, const struct nm_table *table, size
 	e->far_both = nm_table_find(table, row, "far_both")->real;
 }
 
-/* "m(j)%v (f.f90:33)" is a component of the elements of "m (f.f90:21)". */
-static int is_component(const char *object, const char *of)
-{
-	const size_t name = strcspn(of, " (%");
-
-	return name && !strncmp(object, of, name) && object[name] == '(' && strstr(object + name, ")%");
-}
-
-/* Looks for objects that this one leads to among the first rows, which cost most. */
-static void add_others(struct nm_evidence *e, const struct nm_table *table, size_t row)
-{
-	enum { FIRST = 32 };
-
-	for (size_t i = 0; i < table->row_count && i < FIRST && e->object; i++) {
-		const char *other = word(table, i, "object");
-		const int64_t loads = count(table, i, "loads");
-
-		if (i == row || !other || !strcmp(other, e->object))
-			continue;
-		if (is_component(other, e->object))
-			e->component = other;
-		if (!e->led && e->function && word(table, i, "function") &&
-		    !strcmp(e->function, word(table, i, "function")) && 2 * loads >= e->loads &&
-		    2 * count(table, i, "foreseen") < loads && 2 * count(table, i, "chained") < loads)
-			e->led = other;
-	}
-}
-
 static struct nm_evidence evidence(const struct nm_table *table, size_t row)
 {
 	const char *name = word(table, row, "level");
@@ -186,7 +161,6 @@ static struct nm_evidence evidence(const struct nm_table *table, size_t row)
 	int64_t lines;
 
 	add_fields(&e, table, row);
-	add_others(&e, table, row);
 	lines = nm_level_lines(level, count(table, row, "loaded_bytes"), e.loads);
 	e.used = lines ? (double)count(table, row, "used_bytes") / (double)lines : 0;
 	if (level) {

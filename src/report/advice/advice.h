@@ -36,9 +36,11 @@ struct nm_evidence {
 	int64_t stride;        /* in bytes, that most accesses follow, and how many of them (%) */
 	double follow, halved; /* and how many are about half of the step before (%) */
 	const char *component; /* another object that its elements lead to: "m(j)%v" of "m" (Fortran) */
-	const char *led;       /* another object that the same function reads without order */
-	int has_fields;        /* fields of structures were counted: an object without any has none */
-	int64_t structure;     /* bytes of the structure that the object is made of */
+	const char
+	    *unordered; /* another object that the same function loads without order, most of all such, */
+	int64_t unordered_loads; /* and how often */
+	int has_fields;          /* fields of structures were counted: an object without any has none */
+	int64_t structure;       /* bytes of the structure that the object is made of */
 	/* those with most of the accesses; those that are hardly used: "key, place.x" */
 	const char *hot_fields, *cold_fields;
 	const char *hot_types; /* of the former, "?" where it is not known: "long | double" */

@@ -54,17 +54,21 @@ static void advise_short_chain(const struct nm_evidence *e, FILE *out)
 
 static double saves_chained(const struct nm_evidence *e) { return percent(e->chained, e->loads) / 100; }
 
-/* Of elements that are no nodes, and another array is read at the places where the chain leads. */
-static int index_chain(const struct nm_evidence *e) { return chained(e) && e->led; }
+/* Of elements that are no nodes, and another object is loaded about as often: the chain may lead there, too. */
+static int index_chain(const struct nm_evidence *e)
+{
+	return chained(e) && e->unordered && 2 * e->unordered_loads >= e->loads;
+}
 
 static void advise_index_chain(const struct nm_evidence *e, FILE *out)
 {
 	fprintf(
 	    out,
-	    "%.0f %% of the loads wait for the one before them, whose value is the place of the next, and leads "
-	    "to %s too: put the elements of both in the order in which they are visited (sort them by list, as "
-	    "particles by their cells), so that a loop over a range of them replaces the chain",
-	    percent(e->chained, e->loads), e->led);
+	    "%.0f %% of the loads wait for the one before them, whose value makes the next address, and the same "
+	    "function loads %s without order: if these are indices that lead to its elements too, put both in the "
+	    "order in which they are visited (sorted by list, as particles by their cells), so that a loop over a "
+	    "range of them replaces the chain",
+	    percent(e->chained, e->loads), e->unordered);
 }
 
 /* A line then holds all of the next indices. */

@@ -28,10 +28,13 @@ const struct nm_ranked_column *nm_structure_columns(unsigned *ret_count);
 void nm_field_expression(const char *process, FILE *sql);
 void nm_structure_expression(const char *among, int types, FILE *sql);
 
-/* The same of the order in which lines of code load an object: v and q (what, places: an SQL condition on the
- * place or the object; objects: one on the object), and the joins with c. */
+/* y, the components that are allocated for the elements of an object, one for each. */
+#define NM_COMPONENT_JOIN " LEFT JOIN y ON y.whole = substr(c.object, 1, instr(c.object, ' (') - 1)"
+
+/* The same of the order in which lines of code load an object: v, q and u (what, places: an SQL condition on the
+ * place or the object; among: the table of the rows), and the joins with c. */
 const struct nm_ranked_column *nm_walk_columns(unsigned *ret_count);
-void nm_walk_expression(const char *process, const char *what, const char *places, const char *objects,
+void nm_walk_expression(const char *process, const char *what, const char *places, const char *among,
 			FILE *sql);
 void nm_walk_joins(int by_process, FILE *sql);
 

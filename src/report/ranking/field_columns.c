@@ -2,13 +2,15 @@
  *
  * field_columns.c - columns of ranked reports about the fields of objects.
  *
- * Two table expressions for ranking.c, and the columns that come from them:
+ * Table expressions for ranking.c, and the columns that come from them:
  *
  *   g   if object and field are keys: the offset of the field, and how often it was used
  *   h   if object is a key: its structure; the hot fields, the fewest with HOT % of the accesses, with their
  *       types and the bytes of a structure of them, in the order that needs least padding; the cold fields,
  *       not hot and used in at most COLD % of the residencies of their lines; and the two hot fields that
  *       cannot share a line but are visited together most often
+ *   i   if object is a key: its lines
+ *   y   the same: "m(j)%v (f.f90:33)", the largest component that is allocated for elements of "m (f.f90:21)"
  *
  * An object of several structures is represented by the one with the most accesses.
  */
@@ -49,6 +51,7 @@ static const struct nm_ranked_column object_columns[] = {
      "100.0 * i.hot_stays / nullif(i.lines, 0)"},
     {{.name = "idle_lines", .title = "idle lines %", .kind = NM_COLUMN_REAL, .decimals = 1, .hidden = 1},
      "100.0 * i.idle / nullif(i.lines, 0)"},
+    {{.name = "component", .title = "component", .kind = NM_COLUMN_NAME, .hidden = 1}, "y.component"},
 };
 
 const struct nm_ranked_column *nm_field_columns(unsigned *ret_count)
@@ -128,6 +131,9 @@ void nm_structure_expression(const char *among, int types, FILE *sql)
 	      "AND h6.structure = h3.structure LEFT JOIN h5 ON h5.object = h3.object GROUP BY h3.object), "
 	      "i AS MATERIALIZED (SELECT object, sum(lines) AS lines, sum(hot) AS hot, "
 	      "sum(hot_stays) AS hot_stays, sum(idle) AS idle FROM hot_lines "
-	      "WHERE ?2 IS NULL OR process = ?2 GROUP BY object)",
+	      "WHERE ?2 IS NULL OR process = ?2 GROUP BY object), "
+	      "y AS MATERIALIZED (SELECT substr(object, 1, instr(object, '(') - 1) AS whole, "
+	      "object AS component, max(bytes) FROM objects "
+	      "WHERE (?2 IS NULL OR process = ?2) AND instr(object, ')%') GROUP BY whole)",
 	      sql);
 }

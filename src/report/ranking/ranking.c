@@ -14,8 +14,8 @@
  *     f     if object is a key and only processes are selected: the bytes of its lines that were touched
  *     e     if object, line and function are keys: the evictor that replaced most lines of the pair
  *     s     the same keys: the stride that most accesses of the pair follow
- *     v, q  the same keys: the step that most of its loads follow; the two lines that load most of an object
- *     g, h, i  fields (field_columns.c)
+ *     v, k, q, u  the same keys: the order of loads (walk_columns.c)
+ *     g, h, i, y  fields (field_columns.c)
  *     m     if line is a key and names the user's code: the innermost frame with most of its misses
  *     r     the first rows of c, if a column of c ranks them: only these are joined with the others
  *
@@ -423,7 +423,10 @@ static void write_details(const struct query_builder *b, FILE *sql)
 			b->chosen ? "place " : "object ", places, process);
 	if (has_walk(b))
 		nm_walk_expression(process, b->chosen ? "place " : "object ", places,
-				   b->chosen ? "IN (SELECT object FROM a)" : among, sql);
+				   b->chosen ? "a"
+				   : b->rank ? "r"
+					     : "c",
+				   sql);
 	if (has_field(b))
 		nm_field_expression(process, sql);
 	if (has_structure(b))
@@ -490,7 +493,9 @@ static void write_joins(const struct query_builder *b, FILE *sql)
 		fprintf(sql, " LEFT JOIN g ON g.object IS c.object AND g.field IS c.field%s",
 			b->has[PROCESS] ? " AND g.process = c.process" : "");
 	if (has_structure(b))
-		fputs(" LEFT JOIN h ON h.object IS c.object LEFT JOIN i ON i.object IS c.object", sql);
+		fputs(
+		    " LEFT JOIN h ON h.object IS c.object LEFT JOIN i ON i.object IS c.object" NM_COMPONENT_JOIN,
+		    sql);
 	if (has_inner(b)) {
 		fputs(" LEFT JOIN m ON m.level = c.level", sql);
 		for (unsigned k = FUNCTION; k <= OBJECT; k++)

@@ -115,8 +115,12 @@ static const struct {
      {"90 %", "several such chains"}},
     {"index chain", /* as the particles of linked cells */
      {L1, .type = "int [1048576]", .bytes = 4 << 20, .loads = 100, .chained = 90, .waste = 90, .walked = 1,
-      .led = "particles"},
-     {"90 %", "leads to particles too", "order in which they are visited"}},
+      .unordered = "particles", .unordered_loads = 60},
+     {"90 %", "loads particles without order", "order in which they are visited"}},
+    {"dependent loads", /* the other object is loaded too seldom */
+     {L1, .type = "int [1048576]", .bytes = 4 << 20, .loads = 100, .chained = 90, .waste = 90, .walked = 1,
+      .unordered = "particles", .unordered_loads = 40},
+     {"90 %"}},
     {"binary search",
      {L1, .kind = "heap", .type = "unsigned int[]", .blocks = 1, .bytes = 32 << 20, .loads = 100,
       .capacity = 30, .conflict = 70, .waste = 92, .used = 5, .walked = 1, .strided = 1, .halved = 74},
