@@ -9,6 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "rank.h"
 #include "utf8.h"
 
 static int progress_is_shown; /* in the terminal's last line */
@@ -30,6 +31,8 @@ void nm_message(const char *format, ...)
 
 	nm_message_progress_end();
 	fputs("nearmiss: ", stderr);
+	if (nm_rank())
+		fprintf(stderr, "rank %s: ", nm_rank());
 	va_start(args, format);
 	if (vasprintf(&text, format, args) >= 0)
 		print_clean(text, strlen(text));

@@ -10,7 +10,7 @@
 #include "errors.h"
 #include "status.h"
 
-/* Prints "nearmiss: " and the text, in one line. */
+/* Prints "nearmiss: " and the text, in one line; under a launcher of parallel jobs (rank.h) the rank too. */
 void nm_message(const char *format, ...) __attribute__((format(printf, 1, 2)));
 
 /* Prints an error, with a caret under the fault if its column is known:

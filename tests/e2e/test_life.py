@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: MIT
 """test_life.py - how programs start and end: status, output, signals, children, engine threads."""
 
+import glob
 import os
 import shutil
 import signal
@@ -55,6 +56,29 @@ def case_instructions_that_valgrind_does_not_know():
     done = record([program("endings"), "unknown"], status=128 + signal.SIGILL)
     assert rows(work) == [(4096,)], rows(work)
     assert b"end early" not in done.stderr and b"1 processes were stopped by SIGILL" in done.stderr, done.stderr
+
+
+def case_ranks():
+    """Processes of a parallel job write a profile each; a rank that is not chosen runs as it is."""
+    for rank in "012":
+        done = nearmiss("record", "--ranks=0,2-3", "--", program("endings"), "exit", environment={**ENVIRONMENT, "PMIX_RANK": rank})
+        assert done.returncode == 42, done.stderr
+        assert (b"misses" in done.stderr) == (rank == "0"), done.stderr
+    assert sorted(glob.glob("*.nmp")) == ["nearmiss-0.nmp", "nearmiss-2.nmp"]
+    done = nearmiss("record", "-o", "%q{UNSET}.nmp", "--", "true", environment={**ENVIRONMENT, "SLURM_PROCID": "7", "SLURM_STEP_NUM_TASKS": "9"})
+    assert done.returncode == 2 and b"rank 7: " in done.stderr and b"UNSET" in done.stderr, done.stderr
+    done = nearmiss("record", "-q", "-o", "%q{NAME}%%%r.nmp", "-t", "%r.nmt", "--", "true", environment={**ENVIRONMENT, "NAME": "of a batch", "SLURM_PROCID": "7"})
+    assert done.returncode == 0 and os.path.exists("of a batch%0.nmp") and os.path.exists("0.nmt"), done.stderr
+    for ranks in ("", "1-", "x", "1,,2"):
+        done = nearmiss("record", "--ranks", ranks, "--", "true", environment={**ENVIRONMENT, "PMI_RANK": "1"})
+        assert done.returncode == 2 and b"no list of ranks" in done.stderr, done.stderr
+
+
+def case_replaced_profile_is_kept():
+    for status in ("exit", "crash"):
+        record([program("endings"), status], status=42 if status == "exit" else 128 + signal.SIGSEGV)
+    statuses = "SELECT exit_status FROM processes"
+    assert rows(statuses) == [(128 + signal.SIGSEGV,)] and rows(statuses, profile="p.nmp.old") == [(42,)]
 
 
 def start(how, name="endings"):

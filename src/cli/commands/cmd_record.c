@@ -2,12 +2,15 @@
  *
  * cmd_record.c - nearmiss record: runs a program and writes its profile.
  */
+#include <errno.h>
+#include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
 #include "message.h"
 #include "options.h"
 #include "output.h"
+#include "rank.h"
 #include "recorder.h"
 #include "sample_option.h"
 #include "simulation_options.h"
@@ -18,6 +21,7 @@ struct record_options {
 	const char *trace;
 	const char *sample; /* RATE,..., or NULL */
 	const char *memory;
+	const char *ranks; /* "0,7-9", or NULL: all */
 	int collector;
 };
 
@@ -53,6 +57,8 @@ static const struct nm_option options[] = {
      offsetof(struct record_options, trace), NULL},
     {"memory", 0, "SIZE", "more memory than this has new processes wait; 0: any (a quarter of the machine's)",
      NM_OPTION_TEXT, offsetof(struct record_options, memory), NULL},
+    {"ranks", 0, "LIST", "under mpirun and the like: record only these ranks, such as 0,7-9", NM_OPTION_TEXT,
+     offsetof(struct record_options, ranks), NULL},
     NM_ROW_QUIET(struct record_options, simulation),
 };
 
@@ -93,30 +99,42 @@ static int choose_memory(const struct nm_command *self, const char *text, uint64
 		   : nm_usage(self, "--memory takes a size such as 4G, not \"%s\"", text);
 }
 
-static int run(const struct nm_command *self, int argc, char **argv)
+/* The program as it is, in place of nearmiss: a rank that is not recorded. Returns a status if that fails. */
+static int run_unrecorded(char *const *argv)
 {
-	struct record_options o = {.simulation = {.output = "nearmiss.nmp"}};
-	struct nm_simulation simulation;
-	struct nm_record_request request = {0};
-	struct nm_operands operands;
-	struct nm_error err;
-	int status, exit_status;
+	execvp(argv[0], argv);
+	nm_message("cannot run %s: %s", argv[0], strerror(errno));
+	return errno == ENOENT ? NM_STATUS_NO_PROGRAM : NM_STATUS_NOT_EXECUTABLE;
+}
 
-	if (!nm_options_parse(self, argc, argv, &o, &operands, &status))
-		return status;
-	if (!operands.count)
-		return nm_usage(self, "name a program to run");
-	status = nm_refuse_same_file(o.trace, o.simulation.output, "profile");
-	if (!status)
-		status = nm_simulation_prepare(self, &o.simulation, &simulation);
+/* Names the files that are written after this process. 0, or a status after a message. */
+static int name_files(struct record_options *o, char *names[2])
+{
+	const char **const patterns[2] = {&o->simulation.output, &o->trace};
+	struct nm_error err;
+
+	for (int i = 0; i < 2; i++) {
+		if (*patterns[i] && nm_rank_file_name(*patterns[i], &names[i], &err))
+			return nm_failed(&err, NM_STATUS_USAGE);
+		*patterns[i] = names[i];
+	}
+	return nm_refuse_same_file(o->trace, o->simulation.output, "profile");
+}
+
+static int record(const struct nm_command *self, struct record_options *o, char *const *argv)
+{
+	const char *rank = nm_rank();
+	struct nm_simulation simulation;
+	struct nm_record_request request = {.trace = o->trace, .argv = argv};
+	struct nm_error err;
+	int exit_status, status = nm_simulation_prepare(self, &o->simulation, &simulation);
+
 	if (status)
 		return status;
 	request.run = simulation.run;
-	request.trace = o.trace;
-	request.argv = operands.at;
-	status = choose_sample(self, &o, &request);
+	status = choose_sample(self, o, &request);
 	if (!status)
-		status = choose_memory(self, o.memory, &request.memory);
+		status = choose_memory(self, o->memory, &request.memory);
 	if (status)
 		return status;
 	status = nm_record(&request, &exit_status, &err);
@@ -124,9 +142,33 @@ static int run(const struct nm_command *self, int argc, char **argv)
 		nm_message_error(&err);
 		return status;
 	}
-	if (!o.simulation.quiet)
-		nm_summary_print(o.simulation.output);
+	if (!o->simulation.quiet && (!rank || !strcmp(rank, "0")))
+		nm_summary_print(o->simulation.output);
 	return exit_status;
+}
+
+static int run(const struct nm_command *self, int argc, char **argv)
+{
+	struct record_options o = {.simulation = {.output = nm_rank() ? "nearmiss-%r.nmp" : "nearmiss.nmp"}};
+	struct nm_operands operands;
+	struct nm_error err;
+	char *names[2] = {NULL, NULL};
+	int status, is_chosen = 1;
+
+	if (!nm_options_parse(self, argc, argv, &o, &operands, &status))
+		return status;
+	if (!operands.count)
+		return nm_usage(self, "name a program to run");
+	if (o.ranks && nm_rank_is_in(o.ranks, &is_chosen, &err))
+		return nm_usage(self, "--ranks: %s", err.text);
+	if (!is_chosen)
+		return run_unrecorded(operands.at);
+	status = name_files(&o, names);
+	if (!status)
+		status = record(self, &o, operands.at);
+	free(names[0]);
+	free(names[1]);
+	return status;
 }
 
 const struct nm_command nm_cmd_record = {

@@ -312,6 +312,22 @@ static void sync_directory(const char *path)
 	free(copy);
 }
 
+/* A profile that is replaced stays as PATH.old, where the file system lets it. Returns 0. */
+static int keep_replaced(const struct nm_profile_writer *writer)
+{
+	char *old;
+
+	if (asprintf(&old, "%s.old", writer->path) < 0)
+		return 0;
+	if (!access(writer->path, F_OK)) {
+		unlink(old);
+		if (link(writer->path, old))
+			rename(writer->path, old);
+	}
+	free(old);
+	return 0;
+}
+
 static int publish(struct nm_profile_writer *writer, struct nm_error *err)
 {
 	int status = finish(writer, err);
@@ -322,7 +338,7 @@ static int publish(struct nm_profile_writer *writer, struct nm_error *err)
 	if (nm_checksum_append(writer->fd))
 		return errno == ENOSPC || errno == EDQUOT ? fail(writer, SQLITE_FULL, err)
 							  : fail(writer, SQLITE_IOERR, err);
-	if (fsync(writer->fd) || rename(writer->temporary, writer->path)) {
+	if (fsync(writer->fd) || keep_replaced(writer) || rename(writer->temporary, writer->path)) {
 		nm_fail_errno(err, "cannot write profile %s", writer->path);
 		return err ? (int)err->code : NM_EIO;
 	}

@@ -81,7 +81,8 @@ static void test_old_file_stays_until_the_end(void **state)
 	expect_old("a.nmp");
 	assert_int_equal(files_here(), 1);
 	nm_profile_close(sample("a.nmp"));
-	assert_int_equal(files_here(), 1);
+	expect_old("a.nmp.old");
+	assert_int_equal(files_here(), 2);
 }
 
 /* A limit on the size of files stands for a full disk: write fails in the same places. */
