@@ -106,10 +106,12 @@ def case_types():
 
 
 def case_types_of_cpp():
+    """What a library hides is one field."""
     types("typed-cpp", "app::record",
           {"name": "char[40]", "price": "double (*)(double)", "next": "const app::record *",
            "place": "app::pair<long int> *", "grid": "double (*)[3]", "count": "unsigned int", "marks": "short int[6]",
-           "text": "char[96]"}, "struct { double (*price)(double); unsigned int count; } of 16 bytes instead of 184")
+           "text": "char[96]", "parts": "std::array<long int, 7>"},
+          "struct { double (*price)(double); unsigned int count; } of 16 bytes instead of 240")
 
 
 def case_types_of_fortran():
@@ -119,8 +121,10 @@ def case_types_of_fortran():
 
 
 def case_types_of_rust():
-    types("typed-rust", "typed::Record", {"price": "f64", "counts": "[u32; 2]", "name": "[u8; 96]"},
-          "struct { price: f64, counts: [u32; 2] } of 16 bytes instead of 112")
+    """What a library hides is one field, and an array of variants is one."""
+    types("typed-rust", "typed::Record", {"price": "f64", "counts": "[u32; 2]", "name": "[u8; 96]", "label": "alloc::string::String",
+                                          "links": "[core::option::Option<u64>; 4]"},
+          "struct { price: f64, counts: [u32; 2] } of 16 bytes instead of 200")
 
 
 def case_further_levels():

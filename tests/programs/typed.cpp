@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 //
 // typed.cpp - a structure with fields of many types, of which two are used: what a declaration of each looks like.
+#include <array>
 #include <cstdio>
 
 enum { ELEMENTS = 4000, WALKS = 10 };
@@ -20,6 +21,7 @@ struct record {
 	unsigned count;
 	short marks[6];
 	char text[96];
+	std::array<long, 7> parts;
 };
 } // namespace app
 

@@ -4,9 +4,13 @@ struct Record {
     name: [u8; 96],
     price: f64,
     counts: [u32; 2],
+    #[allow(dead_code)]
+    label: String,
+    #[allow(dead_code)]
+    links: [Option<u64>; 4],
 }
 
-const FIRST: Record = Record { name: [0; 96], price: 1.0, counts: [1; 2] };
+const FIRST: Record = Record { name: [0; 96], price: 1.0, counts: [1; 2], label: String::new(), links: [None, None, None, None] };
 static mut RECORDS: [Record; 4000] = [FIRST; 4000];
 
 fn main() {

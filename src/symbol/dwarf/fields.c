@@ -4,11 +4,13 @@
  *
  * A structure is flattened. Members of a member are "outer.inner", those of a base class or of an anonymous
  * member have no prefix, those of an array of structures are "array[].inner" and repeat. A field that
- * repeats is not flattened further. Fields that overlap (members of a union, bit-fields of one byte) cannot
- * be told apart by their bytes, so they are one field, "a|b"; the variants of a Rust enumeration are one
- * field with the enumeration's name. Types are interned: equal types are one, whichever unit or module
+ * repeats is not flattened further, nor are members that a library hides, as those of a std::string or a Vec,
+ * unless the structure is the library's itself. Fields that overlap (members of a union, bit-fields of one
+ * byte) cannot be told apart by their bytes, so they are one field, "a|b"; the variants of a Rust enumeration
+ * are one field with the enumeration's name. Types are interned: equal types are one, whichever unit or module
  * declares them, so they are compared by address.
  */
+#include <ctype.h>
 #include <dwarf.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -25,6 +27,7 @@ struct flattener {
 	struct nm_field fields[MOST_FIELDS];
 	uint32_t joined[MOST_FIELDS]; /* names in that of the field */
 	uint32_t count;
+	int hidden;  /* the whole is a library's, so that its members are told nevertheless */
 	int repeats; /* inside an array: how often and how far apart */
 	uint32_t times;
 	uint64_t stride;
@@ -116,28 +119,6 @@ static int offset_of(Dwarf_Die *member, uint64_t *ret_offset)
 	return 1;
 }
 
-/* An array of structures whose elements' fields are to be told apart. */
-static int add_elements(struct flattener *f, Dwarf_Die *array, uint64_t at, const char *name, int depth)
-{
-	Dwarf_Die element = *array;
-	uint64_t all = type_bytes(array), each;
-	char prefix[NAME_ROOM + 4];
-
-	if (f->repeats || !type_peel(&element, 1) || !type_is_structure(&element))
-		return 0;
-	each = type_bytes(&element);
-	if (!each || all / each < 2 || all / each > UINT32_MAX)
-		return 0;
-	f->repeats = 1;
-	f->times = (uint32_t)(all / each);
-	f->stride = each;
-	snprintf(prefix, sizeof prefix, "%s[].", name);
-	add_members(f, &element, at, prefix, depth + 1);
-	f->repeats = 0;
-	f->stride = 0;
-	return 1;
-}
-
 /* Rust's enumerations are structures of variants. */
 static int has_members(Dwarf_Die *type)
 {
@@ -150,6 +131,72 @@ static int has_members(Dwarf_Die *type)
 		if (dwarf_tag(&child) == DW_TAG_variant_part)
 			return 0;
 	while (--budget && dwarf_siblingof(&child, &child) == 0);
+	return 1;
+}
+
+/* The name of the first member, of the type or of its first base that has any. */
+static const char *first_member(Dwarf_Die *type, int depth)
+{
+	uint64_t budget = 4 * MOST_FIELDS;
+	const char *name = NULL;
+	Dwarf_Die child, base;
+
+	if (!depth || dwarf_child(type, &child))
+		return NULL;
+	do {
+		const int tag = dwarf_tag(&child);
+
+		if (tag == DW_TAG_member && !die_flag(&child, DW_AT_external))
+			name = die_name(&child);
+		else if (tag == DW_TAG_inheritance && die_reference(&child, DW_AT_type, &base) &&
+			 type_peel(&base, 0))
+			name = first_member(&base, depth - 1);
+	} while (!name && --budget && dwarf_siblingof(&child, &child) == 0);
+	return name;
+}
+
+/* In C and C++; "__0" is what Rust calls the first of a tuple. */
+static int is_reserved(const char *name)
+{
+	return name[0] == '_' &&
+	       (isupper((unsigned char)name[1]) || (name[1] == '_' && !isdigit((unsigned char)name[2])));
+}
+
+/* A type whose members are no matter of its users: they have reserved names, or it is a collection of Rust's library. */
+static int hides_members(struct nm_module *module, Dwarf_Die *type, int language)
+{
+	static const char *const spaces[] = {"alloc::", "std::collections::", "hashbrown::"};
+	const char *member = first_member(type, MOST_NESTED), *name;
+
+	if (member && is_reserved(member))
+		return 1;
+	name = type_spelled(module, type, language);
+	for (unsigned i = 0; name && i < sizeof spaces / sizeof *spaces; i++)
+		if (!strncmp(name, spaces[i], strlen(spaces[i])))
+			return 1;
+	return 0;
+}
+
+/* An array of structures whose elements' fields are to be told apart. */
+static int add_elements(struct flattener *f, Dwarf_Die *array, uint64_t at, const char *name, int depth)
+{
+	Dwarf_Die element = *array;
+	uint64_t all = type_bytes(array), each;
+	char prefix[NAME_ROOM + 4];
+
+	if (f->repeats || !type_peel(&element, 1) || !type_is_structure(&element) || !has_members(&element) ||
+	    (!f->hidden && hides_members(f->module, &element, f->language)))
+		return 0;
+	each = type_bytes(&element);
+	if (!each || all / each < 2 || all / each > UINT32_MAX)
+		return 0;
+	f->repeats = 1;
+	f->times = (uint32_t)(all / each);
+	f->stride = each;
+	snprintf(prefix, sizeof prefix, "%s[].", name);
+	add_members(f, &element, at, prefix, depth + 1);
+	f->repeats = 0;
+	f->stride = 0;
 	return 1;
 }
 
@@ -177,7 +224,7 @@ static void add_member(struct flattener *f, Dwarf_Die *member, uint64_t at, cons
 	if (tag == DW_TAG_array_type && add_elements(f, &type, at + offset, name, depth))
 		return;
 	if ((type_is_structure(&type) || (tag == DW_TAG_union_type && !own)) && depth < MOST_NESTED &&
-	    has_members(&type)) {
+	    has_members(&type) && (f->hidden || !hides_members(f->module, &type, f->language))) {
 		if (own)
 			strncat(name, ".", sizeof name - strlen(name) - 1);
 		add_members(f, &type, at + offset, own ? name : prefix, depth + 1);
@@ -326,6 +373,7 @@ static const struct nm_type *flatten(struct nm_module *module, Dwarf_Die *type, 
 		return NULL;
 	f->module = module;
 	f->language = language;
+	f->hidden = hides_members(module, type, language);
 	add_members(f, type, 0, "", 0);
 	join_overlapping(f);
 	whole.name = type_spelled(module, type, language);
