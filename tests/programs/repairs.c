@@ -345,9 +345,9 @@ static __attribute__((noinline)) double sum_line(const double *line)
 /* Lists of indices lead to elements at random places. Repaired: both in the order of the lists, so that a range is one. */
 static long index_chain(void)
 {
-	enum { LISTS = 1000, EACH = 40, ELEMENTS = LISTS * EACH, PASSES = 4 };
+	enum { LISTS = 1000, EACH = 40, ELEMENTS = LISTS * EACH, PASSES = 100 };
 	static unsigned order[ELEMENTS], next[ELEMENTS];
-	static long elements[ELEMENTS];
+	static long elements[ELEMENTS][8];
 	long sum = 0;
 
 	for (unsigned i = 0; i < ELEMENTS; i++)
@@ -361,7 +361,7 @@ static long index_chain(void)
 	for (int pass = 0; pass < PASSES; pass++)
 		for (unsigned list = 0; list < LISTS; list++)
 			for (unsigned i = order[list * EACH]; i < ELEMENTS; i = next[i]) /* @index-chain */
-				sum += elements[i];
+				sum += elements[i][0];
 	return sum;
 }
 

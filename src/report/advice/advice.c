@@ -6,6 +6,8 @@
  * lists. Then come conflicts, because colliding lines distort all other figures; then unused bytes of lines;
  * then lines that do not stay in the cache. Sizes are of the order of a line, the unit that a cache moves.
  */
+#include <math.h>
+
 #include "advice.h"
 #include "memstream.h"
 #include "rules.h"
@@ -150,6 +152,7 @@ static void add_fields(struct nm_evidence *e, const struct nm_table *table, size
 	e->far_other = word(table, row, "far_other");
 	e->far_bytes = count(table, row, "far_bytes");
 	e->far_visits = count(table, row, "far_visits");
+	e->most_visits = count(table, row, "most_visits");
 	e->far_both = nm_table_find(table, row, "far_both")->real;
 }
 
@@ -217,14 +220,15 @@ double nm_advice_worth(const struct nm_table *table, size_t row)
 	return saving_of(&e).cycles;
 }
 
-/* Down to two digits, so that a promise is kept. */
-static int64_t rounded(double n)
+/* To two digits: down, so that a promise is kept, or up to what a limit allows. */
+static int64_t rounded(double n, int up)
 {
 	int64_t unit = 1;
 
 	while (n / (double)unit >= 100)
 		unit *= 10;
-	return (int64_t)(n / (double)unit) * unit;
+	n /= (double)unit;
+	return (int64_t)(up ? ceil(n) : n) * unit;
 }
 
 void nm_saving_write(struct nm_saving saving, int at_most, double run, FILE *out)
@@ -233,14 +237,14 @@ void nm_saving_write(struct nm_saving saving, int at_most, double run, FILE *out
 
 	fprintf(out, "saves %s ", at_most ? "at most" : "about");
 	if (saving.misses >= 1) {
-		nm_print_grouped(rounded(saving.misses), out);
+		nm_print_grouped(rounded(saving.misses, at_most), out);
 		fputs(" misses, ", out);
 	}
 	if (run > 0) {
 		fprintf(out, "%.*f %% of the run's estimated cycles", percent < 1, percent);
 		return;
 	}
-	nm_print_grouped(rounded(saving.cycles), out);
+	nm_print_grouped(rounded(saving.cycles, at_most), out);
 	fputs(" cycles", out);
 }
 

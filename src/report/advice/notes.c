@@ -202,10 +202,10 @@ static int by_worth(const void *a, const void *b)
 				    : (x->row > y->row) - (x->row < y->row);
 }
 
-/* Whether a group costs enough to be told, and what is known of its saving is worth it. */
-static int is_large(const struct note_writer *r, const struct group *g)
+/* Whether what is known of its saving is worth telling. */
+static int gains(const struct note_writer *r, const struct group *g)
 {
-	return g->rows && g->share >= MIN_SHARE && !(g->worth > 0 && 100 * g->worth < r->run * MIN_GAIN);
+	return g->worth <= 0 || 100 * g->worth >= r->run * MIN_GAIN;
 }
 
 /* The groups that save most first, those of rules that tell why before others, or by misses, in the order of the rows. */
@@ -225,7 +225,7 @@ static int note_rows(struct note_writer *r, struct nm_table *table)
 	if (r->by_cost)
 		qsort(groups, n, sizeof *groups, by_worth);
 	for (size_t i = 0; i < n && r->notes->count < PAIRS && !status; i++)
-		if (is_large(r, &groups[i]))
+		if (groups[i].share >= MIN_SHARE && gains(r, &groups[i]))
 			status = note_group(r, table, &groups[i]);
 	return status;
 }
@@ -246,7 +246,7 @@ static int note_object(struct note_writer *r, struct nm_profile *profile,
 		struct group g = {.rule = nm_rule_named(word(&pairs.table, 0, "cause"))};
 
 		add_row(r, &pairs.table, 0, &g);
-		status = g.rule ? note_group(r, &pairs.table, &g) : 0;
+		status = g.rule && gains(r, &g) ? note_group(r, &pairs.table, &g) : 0;
 	}
 	nm_report_table_done(&pairs);
 	nm_name_pattern_done(&one.object);

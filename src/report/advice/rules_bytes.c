@@ -64,8 +64,9 @@ static void advise_hot_structure(const struct nm_evidence *e, FILE *out)
 static int fields_apart(const struct nm_evidence *e)
 {
 	return is_users(e) && wasteful(e) && e->far_field && e->far_other &&
-	       e->far_visits >= NM_MANY_BLOCKS && e->far_both >= NM_HALF && e->hot_bytes <= e->line_size &&
-	       e->structure > e->line_size;
+	       e->far_visits >= NM_MANY_BLOCKS && e->hot_bytes <= e->line_size &&
+	       e->structure > e->line_size &&
+	       (double)e->far_visits * e->far_both >= NM_HALF * (double)e->most_visits;
 }
 
 static void advise_fields_apart(const struct nm_evidence *e, FILE *out)
@@ -73,7 +74,7 @@ static void advise_fields_apart(const struct nm_evidence *e, FILE *out)
 	fprintf(
 	    out,
 	    "%s and %s lie %" PRId64 " bytes apart in a structure of %" PRId64
-	    " and are both used in %.0f %% of its visits, so each visit loads two lines: put the hot fields side by side "
+	    " and are both used in %.0f %% of the visits to either, so each of these loads two lines: put the hot fields side by side "
 	    "at the beginning of a line, or in an array of their own",
 	    e->far_field, e->far_other, e->far_bytes, e->structure, e->far_both);
 	advise_hot_structure(e, out);

@@ -3,9 +3,12 @@
  * rules_chains.c - rules for loads that wait for each other. They gain most by another order, whatever their lines hold,
  * so they come before the rules of unused bytes.
  *
- * What is chained is nodes (blocks or structures that hold a pointer to the next), an array of indices that lead on in
+ * What is chained is nodes (blocks or structures that hold pointers to others), an array of indices that lead on in
  * itself and in other arrays, or a table in which one look-up makes the key of the next.
  */
+#include <ctype.h>
+#include <math.h>
+
 #include "rules.h"
 
 enum {
@@ -54,6 +57,62 @@ static void advise_short_chain(const struct nm_evidence *e, FILE *out)
 
 static double saves_chained(const struct nm_evidence *e) { return percent(e->chained, e->loads) / 100; }
 
+/* Whether text has a name, and not only as the beginning of a longer one. */
+static int has_name(const char *text, size_t bytes, const char *name, size_t name_bytes)
+{
+	for (size_t i = 0; name_bytes && i + name_bytes <= bytes; i++)
+		if (!strncmp(text + i, name, name_bytes) &&
+		    (i + name_bytes == bytes ||
+		     !(isalnum((unsigned char)text[i + name_bytes]) || text[i + name_bytes] == '_')))
+			return 1;
+	return 0;
+}
+
+/* Of a list, or from a child. */
+static int leads_back(const char *field)
+{
+	return !strncmp(field, "prev", 4) || !strncmp(field, "back", 4) || !strncmp(field, "parent", 6);
+}
+
+/* Hot fields that lead on to nodes of the same type; those of an array are two. */
+static int branches(const struct nm_evidence *e)
+{
+	const char *field = e->hot_fields, *type = e->hot_types;
+	const size_t own = e->type ? strcspn(e->type, "[") : 0,
+		     bare = own && e->type[own - 1] == ' ' ? own - 1 : own;
+	int count = 0;
+
+	while (field && type) {
+		const char *next_field = strstr(field, ", "), *next_type = strstr(type, " | ");
+		const size_t bytes = next_type ? (size_t)(next_type - type) : strlen(type);
+
+		if (has_name(type, bytes, e->type, bare) && !leads_back(field))
+			count += memchr(type, '[', bytes) ? 2 : 1;
+		field = next_field ? next_field + strlen(", ") : NULL;
+		type = next_type ? next_type + strlen(" | ") : NULL;
+	}
+	return count;
+}
+
+static int tree(const struct nm_evidence *e) { return short_chain(e) && branches(e) >= 2; }
+
+static void advise_tree(const struct nm_evidence *e, FILE *out)
+{
+	fprintf(
+	    out,
+	    "%.0f %% of the loads wait for the one before them, down a tree (most accesses are to %s): each level of a "
+	    "search loads a line: keep several keys in a node of a line (a B-tree), or, if the tree seldom changes, "
+	    "sorted keys in one array with an index of every 16th; searches that do not depend on each other gain "
+	    "from being run in turn, in batches, with prefetches",
+	    percent(e->chained, e->loads), e->hot_fields);
+}
+
+/* A node of a line takes the place of the levels of as many nodes as a line holds. */
+static double saves_levels(const struct nm_evidence *e)
+{
+	return e->structure ? 1 - 1 / fmax(1, log2(1 + (double)e->line_size / (double)e->structure)) : 0;
+}
+
 /* Of elements that are no nodes, and another object is loaded about as often: the chain may lead there, too. */
 static int index_chain(const struct nm_evidence *e)
 {
@@ -64,10 +123,10 @@ static void advise_index_chain(const struct nm_evidence *e, FILE *out)
 {
 	fprintf(
 	    out,
-	    "%.0f %% of the loads wait for the one before them, whose value makes the next address, and the same "
-	    "function loads %s without order: if these are indices that lead to its elements too, put both in the "
-	    "order in which they are visited (sorted by list, as particles by their cells), so that a loop over a "
-	    "range of them replaces the chain",
+	    "%.0f %% of the loads wait for the load before them, which makes their address, and the same function "
+	    "loads %s without order: if indices of lists lead through both, put their elements in the order in which "
+	    "they are visited (sorted by list, as particles by their cells), so that a loop over a range of them "
+	    "replaces the chain",
 	    percent(e->chained, e->loads), e->unordered);
 }
 
@@ -81,10 +140,10 @@ static void advise_dependent(const struct nm_evidence *e, FILE *out)
 {
 	fprintf(
 	    out,
-	    "%.0f %% of the loads wait for the one before them, whose value makes the next address, so that no "
-	    "prefetch can run ahead: follow several such chains at a time (look-ups that do not depend on each "
-	    "other, in batches), so that their loads overlap; if the values are indices of a list, number its "
-	    "elements in the order in which it is walked",
+	    "%.0f %% of the loads wait for the load before them, which makes their address, so that no prefetch can "
+	    "run ahead: follow several such chains at a time (look-ups that do not depend on each other, in "
+	    "batches), so that their loads overlap; if indices of a list lead there, number its elements in the "
+	    "order in which it is walked",
 	    percent(e->chained, e->loads));
 	nm_advise_huge_pages(e, out);
 }
@@ -96,9 +155,10 @@ static double saves_nothing(const struct nm_evidence *e)
 }
 
 const struct nm_rule nm_rules_of_chains[] = {
+    {"tree", tree, advise_tree, .saves = saves_levels},
     {"list", long_chain, advise_long_chain, .saves = saves_order, .orders = 1},
     {"short chains", short_chain, advise_short_chain, .saves = saves_chained},
-    {"index chain", index_chain, advise_index_chain, .saves = saves_indices, .orders = 1},
+    {"index chain", index_chain, advise_index_chain, .saves = saves_indices, .orders = 1, .at_most = 1},
     {"dependent loads", chained, advise_dependent, .saves = saves_nothing, .overlaps = 1},
     {.cause = NULL},
 };

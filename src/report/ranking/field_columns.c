@@ -44,6 +44,7 @@ static const struct nm_ranked_column object_columns[] = {
     {{.name = "far_visits", .title = "far visits", .kind = NM_COLUMN_NUMBER, .hidden = 1}, "h.far_visits"},
     {{.name = "far_both", .title = "far both %", .kind = NM_COLUMN_REAL, .decimals = 1, .hidden = 1},
      "h.far_both"},
+    {{.name = "most_visits", .title = "most visits", .kind = NM_COLUMN_NUMBER, .hidden = 1}, "h.most_visits"},
     {{.name = "lines", .title = "lines", .kind = NM_COLUMN_NUMBER, .hidden = 1}, "i.lines"},
     {{.name = "hot_lines", .title = "hot lines %", .kind = NM_COLUMN_REAL, .decimals = 1, .hidden = 1},
      "100.0 * i.hot / nullif(i.lines, 0)"},
@@ -106,7 +107,8 @@ void nm_structure_expression(const char *among, int types, FILE *sql)
 	    "sum(visits) AS visits, sum(both) AS both FROM affinity WHERE visits > 0 AND both > 0 "
 	    "AND (?2 IS NULL OR process = ?2) AND object %s GROUP BY object, type, field, other, offset, other_offset), "
 	    "h5 AS MATERIALIZED (SELECT h4.object AS object, h4.field AS field, h4.other AS other, "
-	    "h4.other_offset - h4.offset AS apart, h4.visits AS visits, max(h4.both) AS both FROM h4 "
+	    "h4.other_offset - h4.offset AS apart, h4.visits AS visits, max(h4.both) AS both, "
+	    "(SELECT max(z.visits) FROM h4 z WHERE z.object = h4.object AND z.type = h4.type) AS most FROM h4 "
 	    "JOIN h3 ON h3.object = h4.object AND h3.type = h4.type "
 	    "JOIN h2 x ON x.object = h3.object AND x.type = h3.type AND x.structure = h3.structure "
 	    "AND x.field = h4.field AND x.offset = h4.offset "
@@ -125,7 +127,8 @@ void nm_structure_expression(const char *among, int types, FILE *sql)
 	      "sum(h2.bytes) FILTER (WHERE h2.cold) AS cold_bytes, "
 	      "100.0 * sum(h2.used) FILTER (WHERE h2.cold) / nullif(sum(h2.stays) FILTER (WHERE h2.cold), 0) "
 	      "AS cold_used, h5.field AS far_field, h5.other AS far_other, h5.apart AS far_bytes, "
-	      "h5.visits AS far_visits, 100.0 * h5.both / nullif(h5.visits, 0) AS far_both "
+	      "h5.visits AS far_visits, 100.0 * h5.both / nullif(h5.visits, 0) AS far_both, "
+	      "h5.most AS most_visits "
 	      "FROM h3 CROSS JOIN h2 ON h2.object = h3.object AND h2.type = h3.type "
 	      "AND h2.structure = h3.structure LEFT JOIN h6 ON h6.object = h3.object AND h6.type = h3.type "
 	      "AND h6.structure = h3.structure LEFT JOIN h5 ON h5.object = h3.object GROUP BY h3.object), "
