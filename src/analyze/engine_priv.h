@@ -138,12 +138,12 @@ int nm_engine_find_destroyed(struct nm_result *result);
 /* chains.c: names heap buckets that differ in their chains only. */
 int nm_engine_name_chains(struct nm_engine *engine, struct nm_result *result);
 
-/* call_names.c: the structure that blocks of `bytes` bytes are made of that were allocated in a context, or
- * NULL. */
-const struct nm_type *nm_engine_allocated_type(struct nm_engine *engine, uint32_t context, uint64_t bytes);
+/* call_names.c: the structure that an object's blocks of `bytes` bytes, or its mapping, are made of, or NULL. */
+const struct nm_type *nm_engine_allocated_type(struct nm_engine *engine, const struct nm_object *object,
+					       uint64_t bytes);
 
-/* The type of such a block as reports show it, "struct node", "double[]"; or NULL. */
-const char *nm_engine_allocated_text(struct nm_engine *engine, uint32_t context, uint64_t bytes);
+/* The type of its largest block or mapping as reports show it, "struct node", "double[]"; or NULL. */
+const char *nm_engine_allocated_text(struct nm_engine *engine, const struct nm_object *object);
 
 /* code.c: adds the code of the functions that loaded lines. */
 int nm_engine_list_code(struct nm_engine *engine, struct nm_result *result);

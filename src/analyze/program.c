@@ -70,6 +70,18 @@ int nm_program_variable(struct nm_engine *e, uint64_t address, struct nm_space_v
 	return nm_space_variable(&e->space, address, ret_variable);
 }
 
+int nm_program_mapping(struct nm_engine *e, uint64_t address, uint32_t object, uint64_t *ret_low,
+		       uint64_t *ret_end)
+{
+	const struct nm_mapping *m = nm_space_mapping(&e->space, address);
+
+	if (!m || m->object != object)
+		return 0;
+	*ret_low = m->address;
+	*ret_end = m->end;
+	return 1;
+}
+
 uint64_t nm_program_open_frame(const struct nm_engine *e, uint64_t address, uint32_t local)
 {
 	for (size_t i = 0; i < e->threads.count; i++) {
@@ -99,5 +111,5 @@ const struct nm_local *nm_program_local(const struct nm_engine *e, uint32_t loca
 
 const struct nm_type *nm_program_allocated_type(struct nm_engine *e, uint32_t object, uint64_t bytes)
 {
-	return nm_engine_allocated_type(e, nm_program_object(e, object)->context, bytes);
+	return nm_engine_allocated_type(e, nm_program_object(e, object), bytes);
 }

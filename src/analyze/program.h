@@ -53,8 +53,12 @@ int nm_program_own_frame(const struct nm_engine *program, uint32_t access, uint6
 /* A local variable's place in its frame, and type. */
 const struct nm_local *nm_program_local(const struct nm_engine *program, uint32_t local);
 
-/* The structure which blocks of a size are made of when allocated in a heap object's context. NULL: not
- * known. */
+/* The anonymous mapping around an address, if it is the object's: 1, and its range. */
+int nm_program_mapping(struct nm_engine *program, uint64_t address, uint32_t object, uint64_t *ret_low,
+		       uint64_t *ret_end);
+
+/* The structure which blocks of a size are made of when allocated in an object's context, or its mapping. NULL:
+ * not known. */
 const struct nm_type *nm_program_allocated_type(struct nm_engine *program, uint32_t object, uint64_t bytes);
 
 #endif

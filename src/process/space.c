@@ -391,6 +391,7 @@ static int whole_mapping(struct nm_space *space, struct nm_mapping *m)
 	}
 	fresh.kind = NM_OBJECT_ANONYMOUS;
 	fresh.context = m->context;
+	fresh.largest = fresh.bytes;
 	if (!m->context)
 		return object_named(space, "<anonymous memory>", fresh, &m->object);
 	return object_of(space, &space->buckets, m->context | 1ull << 32, fresh, &m->object);

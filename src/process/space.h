@@ -32,7 +32,7 @@ struct nm_object {
 	uint32_t context; /* heap buckets and anonymous mappings: allocation context (contexts.h) */
 	uint64_t pool;  /* heap buckets: entry pc of the function that hands out pieces of the blocks, or 0 */
 	uint32_t chain; /* heap buckets: 1 + the calling context (calls.h), if chains are asked for */
-	uint64_t bytes, blocks, largest;
+	uint64_t bytes, blocks, largest; /* largest: of the blocks, or of an anonymous mapping */
 	/* Stack objects: the local variables of the function, whose objects follow this one. */
 	const struct nm_locals *locals;
 	int is_piece;   /* heap buckets: their blocks are pieces of a pool's memory */

@@ -301,12 +301,16 @@ def case_buckets():
 
 
 def case_mappings():
-    """Memory outside the allocator has the name of the function that mapped it."""
+    """Memory outside the allocator has the name of the variable that keeps it, and its type."""
     record([program("mappings"), "mapped-file"])
     source = SOURCES + "mappings.c"
-    Cell(source, "extended", "anonymous extend (mappings.c:%").expect(writes=4096, write_misses=4096, cold=4096)
-    Cell(source, "mapped", "anonymous map (mappings.c:%").expect(writes=4096, write_misses=4096, cold=4096)
+    Cell(source, "extended", "p (mappings.c:%").expect(writes=4096, write_misses=4096, cold=4096)
+    Cell(source, "mapped", "p (mappings.c:%").expect(writes=4096, write_misses=4096, cold=4096)
     Cell(source, "file", "mapped %/mapped-file").expect(reads=4096, read_misses=4096, cold=4096)
+    Cell(source, "slots", "slots (mappings.c:%").expect(writes=4096, write_misses=4096, cold=4096)
+    assert rows("SELECT type FROM objects WHERE object LIKE 'slots (%'") == [("slot[]",)]
+    assert rows("SELECT field, writes FROM field_counts WHERE level = 'L1d' AND object LIKE 'slots (%' AND field IS NOT NULL") \
+        == [("count", 4096)]
 
 
 def check_variables(name):

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
  * mappings.c - memory that no allocator hands out: from sbrk, from mmap and mremap, of a mapped file. Each is
- * walked once by lines of 64 bytes, 4096 of them, and must bear the name of the function that asked for it.
+ * walked once by lines of 64 bytes, 4096 of them, and must bear the name of the variable that keeps it.
  */
 #define _GNU_SOURCE
 #include <fcntl.h>
@@ -45,10 +45,24 @@ static __attribute__((noinline)) void map_file(const char *path)
 	close(fd);
 }
 
+typedef struct {
+	long before[3], count, behind[4];
+} slot;
+
+static __attribute__((noinline)) void map_slots(void)
+{
+	volatile slot *slots =
+	    mmap(NULL, LINES * sizeof *slots, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+
+	for (int i = 0; i < LINES; i++)
+		slots[i].count = i; /* @slots */
+}
+
 int main(int argc, char **argv)
 {
 	extend();
 	map();
+	map_slots();
 	if (argc > 1)
 		map_file(argv[1]);
 	return 0;

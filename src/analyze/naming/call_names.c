@@ -395,27 +395,6 @@ static int is_gos(const struct nm_source_position *position)
 	       !strncmp(position->function, "runtime.", 8);
 }
 
-int nm_engine_name_mapping(struct nm_engine *e, const struct nm_context *c, struct nm_call_name *ret)
-{
-	struct telling_call call;
-	const char *name;
-	char text[NAME_ROOM];
-
-	*ret = (struct nm_call_name){0};
-	if (!find_telling(e, c, 0, &call)) {
-		call = call.place.count ? call : call_at(e, c, 0);
-		return put_address(e, "anonymous", &call, ret);
-	}
-	if (is_gos(&call.place.positions[call.position])) {
-		ret->name = nm_symbols_intern(e->symbols, "<Go heap>");
-		return ret->name ? 0 : NM_ENOMEM;
-	}
-	name = stored_in(e, &call);
-	snprintf(text, sizeof text, "anonymous %s",
-		 name ? name : call.place.positions[call.position].function);
-	return put_place(e, text, name != NULL, &call, ret);
-}
-
 /* To the call of the function in which a call stands. 1 if that means something. */
 static int step_out(struct nm_engine *e, const struct nm_context *c, struct telling_call *call)
 {
@@ -489,10 +468,23 @@ static struct nm_assigned assigned_through(struct nm_engine *e, const struct nm_
 	return assigned;
 }
 
-int nm_engine_name_bucket(struct nm_engine *e, uint32_t context, uint64_t bytes, struct nm_call_name *ret)
+/* The variable that a block or mapping is kept in, or NULL. */
+static struct nm_assigned kept_in(struct nm_engine *e, const struct nm_context *c, struct telling_call *call)
 {
-	const struct nm_context *c = &e->contexts.list.at[context];
-	unsigned from = nm_context_wrappers(c);
+	struct nm_assigned assigned = assigned_through(e, c, call);
+
+	if (!assigned.name && assigned.is_returned)
+		assigned.name = name_of_returned(e, c, *call);
+	if (!assigned.name)
+		assigned.name = stored_in(e, call);
+	return assigned;
+}
+
+int nm_engine_name_memory(struct nm_engine *e, const struct nm_object *o, struct nm_call_name *ret)
+{
+	const struct nm_context *c = &e->contexts.list.at[o->context];
+	const char *prefix = o->kind == NM_OBJECT_HEAP ? "heap" : "anonymous";
+	const unsigned from = o->kind == NM_OBJECT_HEAP ? nm_context_wrappers(c) : 0;
 	const struct nm_type *type;
 	struct telling_call call;
 	struct nm_assigned assigned;
@@ -501,18 +493,18 @@ int nm_engine_name_bucket(struct nm_engine *e, uint32_t context, uint64_t bytes,
 	*ret = (struct nm_call_name){0};
 	if (!find_telling(e, c, from, &call)) {
 		call = call.place.count ? call : call_at(e, c, from);
-		return put_address(e, "heap", &call, ret);
+		return put_address(e, prefix, &call, ret);
 	}
-	assigned = assigned_through(e, c, &call);
-	if (!assigned.name && assigned.is_returned)
-		assigned.name = name_of_returned(e, c, call);
-	if (!assigned.name)
-		assigned.name = stored_in(e, &call);
-	type = assigned.name ? NULL : nm_engine_allocated_type(e, context, bytes);
+	if (o->kind != NM_OBJECT_HEAP && is_gos(&call.place.positions[call.position])) {
+		ret->name = nm_symbols_intern(e->symbols, "<Go heap>");
+		return ret->name ? 0 : NM_ENOMEM;
+	}
+	assigned = kept_in(e, c, &call);
+	type = assigned.name ? NULL : nm_engine_allocated_type(e, o, o->largest);
 	if (assigned.name)
 		snprintf(text, sizeof text, "%s", assigned.name);
 	else
-		snprintf(text, sizeof text, "heap %s",
+		snprintf(text, sizeof text, "%s %s", prefix,
 			 type ? type->name : call.place.positions[call.position].function);
 	ret->column = assigned.column;
 	return put_place(e, text, assigned.name != NULL, &call, ret);
@@ -537,14 +529,16 @@ const char *nm_engine_allocation_site(struct nm_engine *e, const struct nm_conte
 	return NULL;
 }
 
-/* The type of a block or of its elements, which may have no fields, or NULL. */
-static const struct nm_type *allocated(struct nm_engine *e, uint32_t context, uint64_t bytes)
+/* The type of a block or mapping or of its elements, which may have no fields, or NULL. */
+static const struct nm_type *allocated(struct nm_engine *e, const struct nm_object *o, uint64_t bytes)
 {
-	const struct nm_context *c = &e->contexts.list.at[context];
+	const struct nm_context *c = &e->contexts.list.at[o->context];
 	const struct nm_type *type = NULL;
 	enum nm_allocated what = NM_ALLOCATED_UNKNOWN;
 	struct call_place place;
 
+	if (o->kind == NM_OBJECT_ANONYMOUS && (o->name || nm_engine_allocation_site(e, c)))
+		return NULL;
 	for (uint32_t level = 0; level < c->count && what == NM_ALLOCATED_UNKNOWN; level++) {
 		find_call(e, c->pcs[level], &place);
 		if (place.count && !nm_is_system_library(nm_module_name(place.module)))
@@ -553,19 +547,19 @@ static const struct nm_type *allocated(struct nm_engine *e, uint32_t context, ui
 	return type;
 }
 
-const struct nm_type *nm_engine_allocated_type(struct nm_engine *e, uint32_t context, uint64_t bytes)
+const struct nm_type *nm_engine_allocated_type(struct nm_engine *e, const struct nm_object *o, uint64_t bytes)
 {
-	const struct nm_type *type = allocated(e, context, bytes);
+	const struct nm_type *type = allocated(e, o, bytes);
 
 	return type && type->field_count ? type : NULL;
 }
 
-const char *nm_engine_allocated_text(struct nm_engine *e, uint32_t context, uint64_t bytes)
+const char *nm_engine_allocated_text(struct nm_engine *e, const struct nm_object *o)
 {
-	const struct nm_type *type = allocated(e, context, bytes);
+	const struct nm_type *type = allocated(e, o, o->largest);
 	char text[NAME_ROOM];
 
-	if (!type || bytes < 2 * type->bytes)
+	if (!type || o->largest < 2 * type->bytes)
 		return type ? type->name : NULL;
 	snprintf(text, sizeof text, "%s[]", type->name);
 	return nm_symbols_intern(e->symbols, text);

@@ -19,15 +19,12 @@ struct nm_call_name {
 	uint64_t site;   /* hash of the addresses of calls that have no line; 0: they have */
 };
 
-/* A heap block of so many bytes that was allocated in a context: "u (jacobi.f90:12)", "heap struct node
- * (list.c:31)", "heap parse (tree.c:88)". A mapping: "anonymous main (map.c:5)". 0 or NM_ENOMEM. */
-int nm_engine_name_bucket(struct nm_engine *engine, uint32_t context, uint64_t bytes,
+/* Heap blocks or a mapping: "u (jacobi.f90:12)", "heap struct node (list.c:31)", "heap parse (tree.c:88)",
+ * "anonymous main (map.c:5)". 0 or NM_ENOMEM. */
+int nm_engine_name_memory(struct nm_engine *engine, const struct nm_object *object,
 			  struct nm_call_name *ret_name);
 /* A heap block of which a function hands out pieces: "pool take (arena.c:20)". */
 int nm_engine_name_pool(struct nm_engine *engine, uint64_t entry, struct nm_call_name *ret_name);
-
-int nm_engine_name_mapping(struct nm_engine *engine, const struct nm_context *context,
-			   struct nm_call_name *ret_name);
 
 /* names.c: any object, before those of one name are told apart. 0 or NM_ENOMEM. */
 int nm_engine_name_object(struct nm_engine *engine, const struct nm_object *object,

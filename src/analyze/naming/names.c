@@ -32,11 +32,9 @@ int nm_engine_name_object(struct nm_engine *e, const struct nm_object *o, struct
 		return 0;
 	if (o->pool)
 		return nm_engine_name_pool(e, o->pool, ret);
-	if (o->kind == NM_OBJECT_HEAP)
-		return nm_engine_name_bucket(e, o->context, o->largest, ret);
-	origin = nm_engine_allocation_site(e, c);
+	origin = o->kind == NM_OBJECT_HEAP ? NULL : nm_engine_allocation_site(e, c);
 	if (!origin)
-		return nm_engine_name_mapping(e, c, ret);
+		return nm_engine_name_memory(e, o, ret);
 	ret->name = nm_symbols_intern(e->symbols, origin);
 	return ret->name ? 0 : NM_ENOMEM;
 }
@@ -99,11 +97,11 @@ static int add_object(struct nm_engine *e, struct nm_result *result, struct name
 	return 0;
 }
 
-/* What a bucket is made of: traces keep the answer. */
+/* What blocks and mappings are made of: traces keep the answer. */
 static void set_type(struct nm_engine *e, struct nm_object *o)
 {
-	const char *type =
-	    o->kind == NM_OBJECT_HEAP ? nm_engine_allocated_text(e, o->context, o->largest) : NULL;
+	const int is_allocated = o->kind == NM_OBJECT_HEAP || o->kind == NM_OBJECT_ANONYMOUS;
+	const char *type = is_allocated ? nm_engine_allocated_text(e, o) : NULL;
 
 	o->type = type ? type : o->type;
 }

@@ -87,6 +87,25 @@ static int locate_variable(struct nm_elements *e, uint64_t address, uint32_t obj
 	return 1;
 }
 
+/* An anonymous mapping: elements from its start on. */
+static int locate_mapping(struct nm_elements *e, uint64_t address, uint32_t object, struct nm_element *to)
+{
+	struct nm_element_owner *o = &e->owners.at[object];
+
+	if (address - o->low >= o->end - o->low &&
+	    !nm_program_mapping(e->program, address, object, &o->low, &o->end))
+		return 0;
+	if (!o->typed) {
+		o->typed = 1;
+		o->type = nm_program_allocated_type(e->program, object, o->end - o->low);
+		if (o->type && is_flexible(o->type))
+			o->type = NULL;
+	}
+	to->low = o->low;
+	to->end = o->end;
+	return 1;
+}
+
 /* Local variables: in the frame that ends at frame_end, else in an open frame, else in the latest one. */
 static int locate_local(struct nm_elements *e, uint64_t address, uint32_t object, uint64_t frame_end,
 			struct nm_element *to)
@@ -118,6 +137,7 @@ static int locate(struct nm_elements *e, uint32_t object, uint64_t address, uint
 	case NM_OBJECT_STATIC:
 	case NM_OBJECT_THREAD_LOCAL: return locate_variable(e, address, object, to);
 	case NM_OBJECT_HEAP: return locate_block(e, address, object, to);
+	case NM_OBJECT_ANONYMOUS: return locate_mapping(e, address, object, to);
 	case NM_OBJECT_LOCAL: return locate_local(e, address, object, frame_end, to);
 	case NM_OBJECT_NAMED:
 		return nm_program_block(e->program, address, &b) ? locate_block(e, address, object, to)

@@ -244,6 +244,25 @@ static int step(struct speller *speller, Dwarf_Die *type, Dwarf_Die *target, int
 	}
 }
 
+/* C's name of a structure without a tag, "node" of "typedef struct { ... } node;", or NULL. */
+static const char *typedef_name(Dwarf_Die *structure)
+{
+	struct die_walk walk;
+	Dwarf_Die unit, target;
+
+	if (!dwarf_diecu(structure, &unit, NULL, NULL))
+		return NULL;
+	die_walk_start(&walk, &unit, UINT32_MAX);
+	for (int into_unit = 1; die_walk_next(&walk, into_unit); into_unit = 0) {
+		Dwarf_Die *die = &walk.at[walk.depth];
+
+		if (dwarf_tag(die) == DW_TAG_typedef && die_reference(die, DW_AT_type, &target) &&
+		    target.addr == structure->addr)
+			return die_name(die);
+	}
+	return NULL;
+}
+
 /* "struct node", "std::vector<int>", "type(particle)": the name of a type that has one, interned. */
 static const char *base_name(struct speller *speller, Dwarf_Die *type)
 {
@@ -257,13 +276,15 @@ static const char *base_name(struct speller *speller, Dwarf_Die *type)
 		keyword = "enum";
 	else
 		is_compound = 0;
+	const char *alias = !name && is_compound && speller->family == FAMILY_C ? typedef_name(type) : NULL;
+	name = name ? name : alias;
 	char scope[DECLARATOR_ROOM] = "";
 	if (name && (speller->family == FAMILY_CXX || speller->family == FAMILY_RUST) &&
 	    tag != DW_TAG_base_type)
 		die_scope(type, scope, sizeof scope);
 	if (speller->family == FAMILY_FORTRAN && is_compound)
 		keyword = "type(", close = ")";
-	else if (speller->family != FAMILY_C && name)
+	else if (alias || (speller->family != FAMILY_C && name))
 		keyword = "";
 	else if (is_compound)
 		keyword = tag == DW_TAG_union_type         ? "union "
