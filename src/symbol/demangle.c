@@ -3,7 +3,8 @@
  * demangle.c - names as the source writes them, by libiberty.
  *
  * Compilers split and clone functions: foo.cold, foo.part.0, foo.isra.0.constprop.1, foo.lto_priv.3,
- * foo.llvm.123. The clone suffix is cut before demangling, so all parts of a function have the same name. Rust's
+ * foo.llvm.123; coroutines: foo.resume. The clone suffix is cut before demangling, so all parts of a function have the
+ * same name, also those that g++ gives a coroutine's frame as parameter. Rust's
  * paths have two dots where its source has colons (core..clone..Clone) and are no suffixes. C++
  * names keep their parameters, since overloads are different functions; Rust names lose their hash. Fortran
  * module procedures become module::name.
@@ -18,8 +19,9 @@
 /* Where the first clone suffix starts, or the length of the name. */
 static size_t plain_length(const char *name)
 {
-	static const char *const suffixes[] = {".cold",      ".part.", ".isra.",      ".constprop.",
-					       ".lto_priv.", ".llvm.", ".localalias", ".clone."};
+	static const char *const suffixes[] = {".cold",      ".part.",   ".isra.",      ".constprop.",
+					       ".lto_priv.", ".llvm.",   ".localalias", ".clone.",
+					       ".resume",    ".destroy", ".cleanup",    ".actor"};
 	size_t length = strlen(name);
 	for (const char *dot = strchr(name, '.'); dot; dot = strchr(dot + 1, '.'))
 		for (size_t i = 0; dot != name && dot[-1] != '.' && i < sizeof suffixes / sizeof *suffixes;
@@ -41,6 +43,22 @@ int is_mangled(const char *name)
 	return (name[0] == '_' && (name[1] == 'Z' || name[1] == 'R')) || fortran_separator(name);
 }
 
+/* Cuts "f(f(int)::_Z1fi.Frame*)", a part of a coroutine, to "f(int)". */
+static void name_coroutine(char *source)
+{
+	const char *frame = strstr(source, "::_Z"), *end = frame ? strstr(frame, ".Frame*)") : NULL;
+
+	for (const char *open = strchr(source, '('); end && open && open < frame;
+	     open = strchr(open + 1, '('))
+		if (!strncmp(source, open + 1, (size_t)(open - source))) {
+			const size_t length = (size_t)(frame - open - 1);
+
+			memmove(source, open + 1, length);
+			source[length] = '\0';
+			return;
+		}
+}
+
 /* The mangled name's source form, to be freed, or NULL. */
 static char *source_of(const char *name)
 {
@@ -54,7 +72,11 @@ static char *source_of(const char *name)
 	if (!is_mangled(name))
 		return NULL;
 	source = rust_demangle(name, 0);
-	return source ? source : cplus_demangle_v3(name, DMGL_PARAMS | DMGL_ANSI);
+	if (!source)
+		source = cplus_demangle_v3(name, DMGL_PARAMS | DMGL_ANSI);
+	if (source)
+		name_coroutine(source);
+	return source;
 }
 
 const char *demangle(struct nm_strings *pool, const char *name)

@@ -227,6 +227,63 @@ def case_generated_code():
     assert found == [("other_data", "later", 4096, 0), ("read_data", "read(long[]) [clone #1]", 4 * 4096, 0),
                      ("written_data", "LazyCompile:~write app.js:1:2", 0, 4 * 4096)], found
 
+COROUTINES = """#include <coroutine>
+#include <cstdio>
+#include <vector>
+struct task {
+	struct promise_type {
+		long value = 0;
+		task get_return_object() { return {std::coroutine_handle<promise_type>::from_promise(*this)}; }
+		std::suspend_always initial_suspend() noexcept { return {}; }
+		std::suspend_always final_suspend() noexcept { return {}; }
+		std::suspend_always yield_value(long v) { value = v; return {}; }
+		void return_void() {}
+		void unhandled_exception() {}
+	};
+	std::coroutine_handle<promise_type> handle;
+};
+namespace shop {
+struct stock {
+	task sell(long each) const
+	{
+		for (long left = 100; left; left -= each) {
+			long sold[12] = {left};
+			co_yield sold[11] + left; // the sale
+		}
+	}
+};
+}
+int main()
+{
+	std::vector<task> all;
+	const shop::stock stock;
+	for (int i = 0; i < 3000; i++)
+		all.push_back(stock.sell(1 + i % 2));
+	for (int round = 0; round < 4; round++)
+		for (task &one : all)
+			one.handle.resume();
+	return 0;
+}
+"""
+
+
+def case_coroutines():
+    """Parts of a coroutine are the function that the source has, its frame's fields the variables."""
+    with open("shop.cpp", "w", encoding="ascii") as f:
+        f.write(COROUTINES)
+    line = 1 + COROUTINES[:COROUTINES.index("// the sale")].count("\n")
+    function = "shop::stock::sell(long) const"
+    for level in ("-O0", "-O1", "-O2"):
+        done = run([need("g++"), "-std=c++20", "-g", level, "-o", "shop", "shop.cpp"])
+        assert done.returncode == 0, done.stderr
+        record(["./shop"])
+        found = rows("SELECT DISTINCT function FROM counts WHERE file LIKE '%shop.cpp' AND line = ?", line)
+        assert found == [(function,)], (level, found)
+        frames = rows("SELECT type FROM objects WHERE type LIKE ?", f"%{function}%")
+        assert frames == [(f"frame of {function}",)], (level, frames)
+        fields = {name for name, in rows("SELECT field FROM fields WHERE type LIKE ?", f"%{function}%")}
+        assert {"left", "each", "sold"} <= fields, (level, fields)
+
 
 if __name__ == "__main__":
     main(globals())

@@ -27,8 +27,9 @@ struct flattener {
 	struct nm_field fields[MOST_FIELDS];
 	uint32_t joined[MOST_FIELDS]; /* names in that of the field */
 	uint32_t count;
-	int hidden;  /* the whole is a library's, so that its members are told nevertheless */
-	int repeats; /* inside an array: how often and how far apart */
+	int hidden;   /* the whole is a library's, so that its members are told nevertheless */
+	int is_frame; /* of a coroutine */
+	int repeats;  /* inside an array: how often and how far apart */
 	uint32_t times;
 	uint64_t stride;
 	uint64_t alignment;
@@ -200,9 +201,30 @@ static int add_elements(struct flattener *f, Dwarf_Die *array, uint64_t at, cons
 	return 1;
 }
 
+/* The name of a member. g++ calls the variables of a coroutine's frame "name_DEPTH_NUMBER", but its own "_Coro_...". */
+static const char *member_name(const struct flattener *f, Dwarf_Die *member)
+{
+	const char *own = die_name(member), *end = own ? own + strlen(own) : NULL, *digits;
+	const char *name = NULL;
+
+	if (!own || !f->is_frame)
+		return own;
+	for (int i = 0; i < 2; i++, end = digits - 1) {
+		for (digits = end; digits > own && isdigit((unsigned char)digits[-1]);)
+			digits--;
+		if (digits == end || digits < own + 2 || digits[-1] != '_')
+			return own;
+	}
+	name = nm_intern_n(module_pool(f->module), own, (size_t)(end - own));
+	for (uint32_t i = 0; i < f->count; i++)
+		if (f->fields[i].name == name) /* a variable of another block */
+			return own;
+	return name ? name : own;
+}
+
 static void add_member(struct flattener *f, Dwarf_Die *member, uint64_t at, const char *prefix, int depth)
 {
-	const char *own = die_name(member);
+	const char *own = member_name(f, member);
 	uint64_t offset, bits = die_number(member, DW_AT_bit_size);
 	char name[NAME_ROOM];
 	Dwarf_Die type;
@@ -374,9 +396,10 @@ static const struct nm_type *flatten(struct nm_module *module, Dwarf_Die *type, 
 	f->module = module;
 	f->language = language;
 	f->hidden = hides_members(module, type, language);
+	whole.name = type_spelled(module, type, language);
+	f->is_frame = whole.name && !strncmp(whole.name, "frame of ", 9);
 	add_members(f, type, 0, "", 0);
 	join_overlapping(f);
-	whole.name = type_spelled(module, type, language);
 	whole.alignment = f->alignment;
 	whole.fields = f->fields;
 	whole.field_count = f->count;

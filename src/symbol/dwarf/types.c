@@ -263,11 +263,31 @@ static const char *typedef_name(Dwarf_Die *structure)
 	return NULL;
 }
 
+/* "frame of f(int)" for the frame of a coroutine, which g++ calls "_Z1fi.Frame"; or NULL. */
+static const char *frame_type_name(struct nm_module *module, const char *name)
+{
+	const size_t length = strlen(name), behind = strlen(".Frame");
+	const char *mangled, *interned;
+	char *text;
+
+	if (!is_mangled(name) || length <= behind || strcmp(name + length - behind, ".Frame"))
+		return NULL;
+	mangled = nm_intern_n(module_pool(module), name, length - behind);
+	if (!mangled || asprintf(&text, "frame of %s", demangle(module_pool(module), mangled)) < 0)
+		return NULL;
+	interned = nm_intern(module_pool(module), text);
+	free(text);
+	return interned;
+}
+
 /* "struct node", "std::vector<int>", "type(particle)": the name of a type that has one, interned. */
 static const char *base_name(struct speller *speller, Dwarf_Die *type)
 {
 	const char *name = die_name(type), *keyword = "", *close = "";
+	const char *frame = name ? frame_type_name(speller->module, name) : NULL;
 	int tag = dwarf_tag(type), is_compound = 1;
+	if (frame)
+		return frame;
 	if (tag == DW_TAG_structure_type || tag == DW_TAG_class_type)
 		keyword = "struct";
 	else if (tag == DW_TAG_union_type)
