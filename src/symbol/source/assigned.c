@@ -359,13 +359,14 @@ static int used_by(const char *text, size_t at, char *name)
 	return 0;
 }
 
-/* Behind "allocate(" of Fortran, or NULL. */
+/* Behind "allocate(" of Fortran, a statement by itself or after a condition; or NULL. */
 static const char *find_allocate(const char *text)
 {
 	static const char word[] = "allocate";
 	const char *at = strcasestr(text, word);
+	const size_t before = at ? back_blanks(text, (size_t)(at - text)) : 0;
 
-	if (!at || (at > text && is_word(at[-1])))
+	if (!at || (before && !strchr(");", text[before - 1])))
 		return NULL;
 	at += strlen(word) + strspn(at + strlen(word), " ");
 	return *at == '(' ? at + 1 : NULL;

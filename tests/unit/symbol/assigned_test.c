@@ -89,6 +89,8 @@ static void test_cpp(void **state)
 	expect("auto *x = new Solver(3@);", NULL, 0, "x");
 	expect("all.grid = static_cast<double *>(std::malloc@(n));", NULL, 0, "all.grid");
 	expect("auto *x = new Solver@(3);", NULL, 0, "x");
+	expect("char *s = static_cast<char *>(texts.allocate@(n, 1));",
+	       "std::pmr::memory_resource::allocate(unsigned long, unsigned long)", 0, "s"); /* no Fortran */
 	expect("assigns.push@(i);", "vec<int>::push(int const&)", 0, "assigns");
 	expect("g->rows[i].push_back@(i);", push, 0, "g->rows[i]");
 	expect("std::vector<double> @a(n), b(n);", constructor, 0, "a");
@@ -109,6 +111,7 @@ static void test_fortran(void **state)
 	(void)state;
 	expect(both, NULL, 0, "u");
 	expect(both, NULL, 1, "grid%v");
+	expect("if (n > 0) allocate(w(n))", NULL, 0, "w");
 	expect(both, NULL, 2, NULL);
 	expect("x = y + z", NULL, 0, "x");
 }
