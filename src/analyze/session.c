@@ -124,7 +124,7 @@ static int identify(struct nm_session *s, struct stream *stream, const uint64_t 
 {
 	struct nm_wire_scan scan = nm_wire_scan_over(words, count);
 	struct nm_wire_record r;
-	const char *slash;
+	const char *called, *slash;
 	int status = nm_wire_scan_next(&scan, &r, err);
 
 	if (status < 0)
@@ -135,8 +135,11 @@ static int identify(struct nm_session *s, struct stream *stream, const uint64_t 
 	if (status)
 		return status;
 	stream->known = 1;
-	slash = strrchr(stream->process.executable, '/');
-	stream->name = nm_symbols_intern(s->options.symbols, slash ? slash + 1 : stream->process.executable);
+	/* As it was called: a program may have several names, of which each does another thing. */
+	called = stream->process.argc && *stream->process.arguments ? stream->process.arguments
+								    : stream->process.executable;
+	slash = strrchr(called, '/');
+	stream->name = nm_symbols_intern(s->options.symbols, slash ? slash + 1 : called);
 	return stream->name ? 0 : nm_fail_memory(err);
 }
 

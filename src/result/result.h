@@ -251,7 +251,7 @@ struct nm_result_code { /* of a function, or of one instruction if its function 
 };
 
 struct nm_result {
-	const char *process; /* name, e.g. "cc1": last component of the executable */
+	const char *process; /* last component of the name that it was called by, e.g. "cc1" */
 	const char *path;    /* position in the tree of forks and execs, e.g. "0", "0.1", "0.1x"; sorts */
 	const char *command; /* argv joined by blanks */
 	int exit_status;     /* or 128 + signal; -1 if the stream ended early (killed) */
