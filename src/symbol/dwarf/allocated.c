@@ -28,16 +28,10 @@
 #include <strings.h>
 
 #include "dwarf/die.h"
+#include "source/assigned.h"
 #include "symbol_priv.h"
 
-enum {
-	RUST_HOPS = 4,
-	HOPS = 2,
-	MOST_CANDIDATES = 4096,
-	MOST_ENTRIES = 65536,
-	WORD_ROOM = 128,
-	STATEMENT_LINES = 3
-};
+enum { RUST_HOPS = 4, HOPS = 2, MOST_CANDIDATES = 4096, MOST_ENTRIES = 65536, WORD_ROOM = 128 };
 
 /* A variable or member in scope that is a pointer or has some inside. */
 struct candidate {
@@ -262,31 +256,6 @@ static enum nm_allocated by_allocator(struct search *s, struct frame *frame)
 
 static int is_word(char c) { return isalnum((unsigned char)c) || c == '_'; }
 
-/* The text of a statement that begins on a line, as far as its semicolon; 0 if it cannot be read. */
-static int read_statement(const char *file, uint32_t line, char *text, size_t room)
-{
-	FILE *in = file ? fopen(file, "re") : NULL;
-	char *one = NULL;
-	size_t had = 0, used = 0;
-	uint32_t at = 1;
-	ssize_t n;
-
-	if (!in)
-		return 0;
-	for (; at < line + STATEMENT_LINES && (n = getline(&one, &had, in)) >= 0; at++) {
-		if (at < line || used + (size_t)n + 1 > room)
-			continue;
-		memcpy(text + used, one, (size_t)n);
-		used += (size_t)n;
-		if (memchr(one, ';', (size_t)n))
-			break;
-	}
-	free(one);
-	fclose(in);
-	text[used] = 0;
-	return used > 0;
-}
-
 /* The last name before the first "=" that assigns, and how many subscripts and stars it has. */
 static int assigned_name(const char *text, char *word, unsigned *ret_steps)
 {
@@ -342,13 +311,30 @@ static enum nm_allocated agreed(struct search *s, const char *name, unsigned ste
 	return target.addr ? judge_type(s, &target) : NM_ALLOCATED_UNKNOWN;
 }
 
+/* Where the line begins that a line of a text continues after a "=", or SIZE_MAX. */
+static size_t line_assigned_on(const char *text, size_t line)
+{
+	size_t at = line;
+
+	while (at && isspace((unsigned char)text[at - 1]))
+		at--;
+	if (!at || text[at - 1] != '=')
+		return SIZE_MAX;
+	while (at && text[at - 1] != '\n')
+		at--;
+	return at;
+}
+
 static enum nm_allocated by_line(struct search *s, const char *file, uint32_t line)
 {
-	char text[1024], word[WORD_ROOM];
+	char text[STATEMENT_ROOM], word[WORD_ROOM];
 	enum nm_allocated what = NM_ALLOCATED_UNKNOWN;
+	size_t at, before;
 	unsigned steps;
 
-	if (read_statement(file, line, text, sizeof text) && assigned_name(text, word, &steps))
+	if (statement_read(file, line, text, &at) &&
+	    (assigned_name(text + at, word, &steps) || ((before = line_assigned_on(text, at)) != SIZE_MAX &&
+							assigned_name(text + before, word, &steps))))
 		what = agreed(s, word, steps, 0);
 	return what == NM_ALLOCATED_UNKNOWN ? agreed(s, NULL, 0, line) : what;
 }
@@ -406,10 +392,10 @@ static int element_of(struct search *s, Dwarf_Die *scopes, int scope_count, cons
 static enum nm_allocated by_allocate(struct search *s, const struct frame *frame, const char *file,
 				     uint32_t line)
 {
-	char text[1024];
+	char text[STATEMENT_ROOM];
 	Dwarf_Die target = {0}, other, *scopes = NULL, root = frame->die;
-	const char *item =
-	    read_statement(file, line, text, sizeof text) ? strcasestr(text, "allocate(") : NULL;
+	size_t at;
+	const char *item = statement_read(file, line, text, &at) ? strcasestr(text + at, "allocate(") : NULL;
 	int depth = 0, scope_count = item ? dwarf_getscopes_die(&root, &scopes) : 0;
 
 	for (item = item ? item + strlen("allocate(") : NULL; item && *item && depth >= 0; item++) {
