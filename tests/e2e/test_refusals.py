@@ -4,6 +4,7 @@ crash, and no file lost or left behind."""
 
 import json
 import os
+import re
 import shutil
 import sqlite3
 import subprocess
@@ -342,6 +343,18 @@ def case_no_valgrind():
     done = nearmiss("record", "-o", "p.nmp", "--", program("matrix"), environment=environment)
     refused(done, NO_COLLECTOR, "algrind", lines=2)
     assert not os.path.exists("p.nmp")
+    done = nearmiss("doctor", environment=environment)
+    found = done.stdout.decode().splitlines()
+    assert done.returncode == NO_COLLECTOR and re.match("no +Valgrind +.*apt install valgrind", found[0]), found
+    assert not [line for line in found if line.split()[1] == "recording"], found
+
+
+def case_doctor():
+    done = nearmiss("doctor")
+    found = {line.split()[1]: line.split()[0] for line in done.stdout.decode().splitlines()}
+    assert done.returncode == 0 and not done.stderr and not os.listdir(), (done, os.listdir())
+    assert list(found) == ["Valgrind", "recording", "caches", "memory", "names", "counters", "samples"], found
+    assert found["Valgrind"] == found["recording"] == "yes" and set(found.values()) <= {"yes", "part", "no"}, found
 
 
 def case_full_disk():
