@@ -81,6 +81,12 @@ def case_replaced_profile_is_kept():
     assert rows(statuses) == [(128 + signal.SIGSEGV,)] and rows(statuses, profile="p.nmp.old") == [(42,)]
 
 
+def case_deep_tree_of_processes():
+    """Each process forks the next: the last one's place in the tree is a long name."""
+    record([need("sh"), "-c", "f() { [ $1 -eq 0 ] || ( f $(($1 - 1)); : ); }; f 150"])
+    assert rows("SELECT count(*), count(DISTINCT path), max(length(path)) FROM processes") == [(151, 151, 1 + 150 * 5)]
+
+
 def start(how, name="endings"):
     """Starts recording a program that never ends; returns it once the program says that it is at work."""
     child = subprocess.Popen([NEARMISS, "record", "-o", "p.nmp", "--cache", SPEC, "--", program(name), how],

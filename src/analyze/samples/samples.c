@@ -10,6 +10,7 @@
 #include "samples.h"
 
 #include <assert.h>
+#include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -90,15 +91,21 @@ uint64_t nm_samples_lost(const struct nm_samples *samples) { return samples->los
  * "0x" of what they execute. */
 static const char *tree_path(struct nm_samples *samples, struct image *parent, const char *exec)
 {
-	char text[256];
+	const char *path;
+	char *text;
+	int n;
 
 	if (exec)
-		snprintf(text, sizeof text, "%sx", exec);
+		n = asprintf(&text, "%sx", exec);
 	else if (parent)
-		snprintf(text, sizeof text, "%s.%u", parent->path, parent->forks++);
+		n = asprintf(&text, "%s.%u", parent->path, parent->forks++);
 	else
-		snprintf(text, sizeof text, "%llu", (unsigned long long)samples->roots++);
-	return nm_symbols_intern(samples->symbols, text);
+		n = asprintf(&text, "%" PRIu64, (uint64_t)samples->roots++);
+	if (n < 0)
+		return NULL;
+	path = nm_symbols_intern(samples->symbols, text);
+	free(text);
+	return path;
 }
 
 static int add_object(struct image *image, enum nm_object_kind kind, const char *name, uint32_t *ret_object)
