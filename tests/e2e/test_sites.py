@@ -59,6 +59,23 @@ def case_stripped_programs_have_their_sites_apart():
     assert all(re.fullmatch(r"heap \(program\+0x[0-9a-f]+\)", name) for name in found), found
 
 
+def case_names_that_are_longer_than_any_room():
+    """Functions whose names differ only at their ends, behind 7,000 characters."""
+    structures = [f"a_rather_long_name_of_a_structure_number_{i}" for i in range(150)]
+    with open("long.cpp", "w", encoding="ascii") as f:
+        f.write("#include <cstdio>\n#include <cstdlib>\ntemplate<class... T> struct tuple_of {};\n"
+                + "".join(f"struct {name} {{}};\n" for name in structures)
+                + "template<class T, int N> __attribute__((noinline)) void fill() {\n\tvoid **p = (void **)malloc(65536);\n"
+                + "\tfor (int i = 0; i < 8192; i++) p[i] = p;\n\tprintf(\"%p\", (void *)p);\n}\n"
+                + f"typedef tuple_of<{', '.join(structures)}> big;\n"
+                + "int main() { fill<big, 1>(); fill<big, 2>(); fill<big, 3>(); }\n")
+    done = run([need("g++"), "-O1", "long.cpp", "-o", "program"])
+    assert done.returncode == 0, done.stderr
+    record(["./program"])
+    found = [(name, blocks) for name, (blocks, size, _) in heap().items() if size == 65536]
+    assert len(found) == 3 and all(blocks == 1 for _, blocks in found), [name[-40:] for name, _ in found]
+
+
 def check_parts(wanted):
     found = {name.split(" (")[0]: (blocks, type) for name, (blocks, _, type) in heap().items()}
     for name, part in wanted.items():

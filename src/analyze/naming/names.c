@@ -6,6 +6,7 @@
  * are one object, unless they are to be told apart by their chains (chains.c) or as parts of a container
  * (parts.c). Different objects never have the same name: variables are told apart by their file, all else by a number.
  */
+#include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -50,29 +51,31 @@ static int is_variable(enum nm_object_kind kind)
 	return kind == NM_OBJECT_GLOBAL || kind == NM_OBJECT_STATIC || kind == NM_OBJECT_THREAD_LOCAL;
 }
 
-/* Objects of one name: variables are "name (file:line)", and where that does not tell "name #2". */
+/* Objects of one name: variables are "name (file:line)", and where that does not tell "name #2". taken: the last
+ * number of each name, from 1. */
 static int tell_apart(struct nm_engine *e, struct nm_map *taken, const struct nm_object *o, const char **name)
 {
 	const char *base = *name;
-	char text[NAME_ROOM];
+	uint64_t last = nm_map_get(taken, (uintptr_t)base, 0);
+	char text[NAME_ROOM + 32];
 
-	for (unsigned n = o->at && is_variable(o->kind) ? 1 : 2;; n++) {
-		if (n == 1)
-			snprintf(text, sizeof text, "%s (%s)", base, base_name(o->at));
-		else
-			snprintf(text, sizeof text, "%s #%u", base, n);
+	if (o->at && is_variable(o->kind)) {
+		snprintf(text, sizeof text, "%.*s (%s)", NAME_ROOM, base, base_name(o->at));
 		*name = nm_symbols_intern(e->symbols, text);
-		if (!*name)
-			return NM_ENOMEM;
-		if (!nm_map_get(taken, (uintptr_t)*name, 0))
-			return 0;
+		if (!*name || !nm_map_get(taken, (uintptr_t)*name, 0))
+			return *name ? 0 : NM_ENOMEM;
 	}
+	do {
+		snprintf(text, sizeof text, "%.*s #%" PRIu64, NAME_ROOM, base, ++last);
+		*name = nm_symbols_intern(e->symbols, text);
+	} while (*name && nm_map_get(taken, (uintptr_t)*name, 0));
+	return *name ? nm_map_put(taken, (uintptr_t)base, last) : NM_ENOMEM;
 }
 
 /* The objects that have a name, and the names that are taken. */
 struct named {
 	struct nm_map index; /* identity -> index in the result */
-	struct nm_map taken; /* name -> 1 */
+	struct nm_map taken; /* name -> the last number that objects of it have, from 1 */
 };
 
 static int add_object(struct nm_engine *e, struct nm_result *result, struct named *named,
