@@ -16,17 +16,18 @@ static int copy_frames(struct nm_frames *to, const struct nm_frames *from)
 	to->returned_to = from->returned_to;
 	for (size_t i = 0; i < from->stacks.count; i++) {
 		const struct nm_stack *s = &from->stacks.at[i];
-		struct nm_stack copy = {.low = s->low, .end = s->end};
+		struct nm_stack *copy;
 
-		if (nm_vec_reserve(&copy.frames, s->frames.count))
+		if (nm_frames_add(to, s->low, s->end))
+			return NM_ENOMEM;
+		copy = &to->stacks.at[i];
+		if (nm_vec_reserve(&copy->frames, s->frames.count))
 			return NM_ENOMEM;
 		if (s->frames.count)
-			memcpy(copy.frames.at, s->frames.at, s->frames.count * sizeof *s->frames.at);
-		copy.frames.count = s->frames.count;
-		for (size_t k = 0; k < copy.frames.count; k++)
-			copy.frames.at[k].context = 0; /* the child's tree begins here */
-		if (nm_vec_push(&to->stacks, copy))
-			return NM_ENOMEM;
+			memcpy(copy->frames.at, s->frames.at, s->frames.count * sizeof *s->frames.at);
+		copy->frames.count = s->frames.count;
+		for (size_t k = 0; k < copy->frames.count; k++)
+			copy->frames.at[k].context = 0; /* the child's tree begins here */
 	}
 	return 0;
 }

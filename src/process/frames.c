@@ -11,7 +11,7 @@ enum { LINEAR = 6 /* frames searched one by one, before a binary search */ };
 int nm_frames_init(struct nm_frames *frames, uint64_t stack_low, uint64_t stack_end)
 {
 	memset(frames, 0, sizeof *frames);
-	return nm_vec_push(&frames->stacks, (struct nm_stack){.low = stack_low, .end = stack_end});
+	return nm_frames_add(frames, stack_low, stack_end);
 }
 
 void nm_frames_done(struct nm_frames *frames)
@@ -19,18 +19,70 @@ void nm_frames_done(struct nm_frames *frames)
 	for (size_t i = 0; i < frames->stacks.count; i++)
 		nm_vec_free(&frames->stacks.at[i].frames);
 	nm_vec_free(&frames->stacks);
+	nm_vec_free(&frames->parts);
 }
 
-int nm_frames_switch(struct nm_frames *frames, uint64_t low, uint64_t end)
+/* The first part that ends behind an address. */
+static size_t part_behind(const struct nm_frames *frames, uint64_t address)
 {
-	for (size_t i = 0; i < frames->stacks.count; i++)
-		if (frames->stacks.at[i].low == low && frames->stacks.at[i].end == end) {
-			frames->current = i;
-			return 0;
-		}
+	size_t low = 0, high = frames->parts.count;
+
+	while (low < high) {
+		const size_t mid = (low + high) / 2;
+
+		if (frames->parts.at[mid].end > address)
+			high = mid;
+		else
+			low = mid + 1;
+	}
+	return low;
+}
+
+/* The stack that holds an address, or NULL. */
+static const struct nm_stack *holder(const struct nm_frames *frames, uint64_t address)
+{
+	const size_t i = part_behind(frames, address);
+
+	return i < frames->parts.count && frames->parts.at[i].low <= address
+		   ? &frames->stacks.at[frames->parts.at[i].stack]
+		   : NULL;
+}
+
+static int insert_part(struct nm_frames *frames, size_t at, struct nm_stack_part part)
+{
+	if (nm_vec_reserve(&frames->parts, 1))
+		return NM_ENOMEM;
+	memmove(frames->parts.at + at + 1, frames->parts.at + at,
+		(frames->parts.count - at) * sizeof *frames->parts.at);
+	frames->parts.at[at] = part;
+	frames->parts.count++;
+	return 0;
+}
+
+int nm_frames_add(struct nm_frames *frames, uint64_t low, uint64_t end)
+{
+	const size_t stack = frames->stacks.count;
+
 	if (nm_vec_push(&frames->stacks, (struct nm_stack){.low = low, .end = end}))
 		return NM_ENOMEM;
-	frames->current = frames->stacks.count - 1;
+	for (size_t i = part_behind(frames, low); low < end; i++) {
+		const int is_last = i == frames->parts.count || frames->parts.at[i].low >= end;
+		const uint64_t free_end = is_last ? end : frames->parts.at[i].low;
+
+		if (low < free_end && insert_part(frames, i++, (struct nm_stack_part){low, free_end, stack}))
+			return NM_ENOMEM;
+		low = is_last ? end : frames->parts.at[i].end;
+	}
+	return 0;
+}
+
+int nm_frames_switch(struct nm_frames *frames, uint64_t slot, uint64_t low, uint64_t end)
+{
+	const struct nm_stack *held = holder(frames, slot);
+
+	if (!held && nm_frames_add(frames, low, end))
+		return NM_ENOMEM;
+	frames->current = held ? (size_t)(held - frames->stacks.at) : frames->stacks.count - 1;
 	return 0;
 }
 
@@ -63,8 +115,7 @@ struct nm_frame_place nm_stack_owner(const struct nm_stack *s, uint64_t address)
 
 struct nm_frame_place nm_frames_owner(const struct nm_frames *frames, uint64_t address)
 {
-	for (size_t i = 0; i < frames->stacks.count; i++)
-		if (nm_stack_holds(&frames->stacks.at[i], address))
-			return nm_stack_owner(&frames->stacks.at[i], address);
-	return (struct nm_frame_place){0};
+	const struct nm_stack *stack = holder(frames, address);
+
+	return stack ? nm_stack_owner(stack, address) : (struct nm_frame_place){0};
 }

@@ -30,9 +30,17 @@ struct nm_stack {
 	uint32_t context, pending;             /* of the running function (calls.h) */
 };
 
+/* Addresses that one stack holds: of several, the oldest. */
+struct nm_stack_part {
+	uint64_t low, end;
+	size_t stack;
+};
+
 struct nm_frames {
 	struct nm_vec(struct nm_stack) stacks;
-	size_t current;         /* index into stacks */
+	struct nm_vec(
+	    struct nm_stack_part) parts; /* disjoint, by address: programs may have thousands of stacks */
+	size_t current;                  /* index into stacks */
 	uint64_t returned_from; /* call_pc of the frame that the latest return ended, or 0: unknown; */
 	uint32_t returned_to;   /* its caller */
 };
@@ -40,8 +48,11 @@ struct nm_frames {
 int nm_frames_init(struct nm_frames *frames, uint64_t stack_low, uint64_t stack_end);
 void nm_frames_done(struct nm_frames *frames);
 
-/* If slot is outside the current stack: makes the stack [low, end) the current one. */
-int nm_frames_switch(struct nm_frames *frames, uint64_t low, uint64_t end);
+/* Adds a stack [low, end). 0 or NM_ENOMEM. */
+int nm_frames_add(struct nm_frames *frames, uint64_t low, uint64_t end);
+
+/* Makes the stack that holds slot the current one; if none does, a new one, [low, end). 0 or NM_ENOMEM. */
+int nm_frames_switch(struct nm_frames *frames, uint64_t slot, uint64_t low, uint64_t end);
 
 static inline struct nm_stack *nm_frames_stack(struct nm_frames *frames)
 {

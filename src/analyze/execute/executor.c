@@ -112,13 +112,7 @@ int nm_executor_switch_stack(struct nm_executor *x, uint64_t slot)
 		low = slot - m->address > STACK_REACH ? slot - STACK_REACH : m->address;
 		end = m->end;
 	}
-	for (size_t i = 0; i < known; i++)
-		if (nm_stack_holds(&frames->stacks.at[i], slot)) {
-			low = frames->stacks.at[i].low;
-			end = frames->stacks.at[i].end;
-			break;
-		}
-	if (nm_frames_switch(frames, low, end))
+	if (nm_frames_switch(frames, slot, low, end))
 		return NM_ENOMEM;
 	if (frames->stacks.count > known)
 		nm_resolver_forget_mappings(&x->resolver);

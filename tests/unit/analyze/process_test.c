@@ -167,11 +167,39 @@ static void frames_follow_calls_and_jumps(void **state)
 		      STACK_END - 0x200); /* longjmp past g, then f returns */
 	assert_int_equal(frames.returned_from, 2);
 	assert_int_equal(nm_frames_top(&frames), STACK_END - 0x100);
-	assert_int_equal(nm_frames_switch(&frames, 0x1000, 0x9000), 0); /* a coroutine and back */
+	assert_int_equal(nm_frames_switch(&frames, 0x1000, 0x1000, 0x9000), 0); /* a coroutine and back */
 	nm_stack_push(nm_frames_stack(&frames), 0x8000, 7, 70);
-	assert_int_equal(nm_frames_switch(&frames, STACK_LOW, STACK_END), 0);
+	assert_int_equal(nm_frames_switch(&frames, STACK_LOW, STACK_LOW, STACK_END), 0);
 	assert_int_equal(nm_frames_top(&frames), STACK_END - 0x100);
 	nm_frames_done(&frames);
+}
+
+/* Of several stacks that hold an address the oldest is the one: as a search one by one finds it. */
+static void stacks_may_overlap(void **state)
+{
+	enum { STACKS = 300, ROOM = 4096 };
+	uint32_t random = 1;
+
+	(void)state;
+	for (unsigned round = 0; round < 20; round++) {
+		struct nm_frames frames;
+
+		assert_int_equal(nm_frames_init(&frames, ROOM / 2, ROOM / 2 + 64), 0);
+		for (unsigned i = 1; i < STACKS; i++) {
+			random = random * 1664525u + 1013904223u;
+			const uint64_t slot = random >> 20 & (ROOM - 1),
+				       low = slot - (random >> 8 & 31) % (slot + 1);
+			size_t wanted = 0;
+
+			while (wanted < frames.stacks.count &&
+			       !nm_stack_holds(&frames.stacks.at[wanted], slot))
+				wanted++;
+			assert_int_equal(nm_frames_switch(&frames, slot, low, slot + 1 + (random >> 13 & 31)),
+					 0);
+			assert_int_equal(frames.current, wanted);
+		}
+		nm_frames_done(&frames);
+	}
 }
 
 static void contexts_tell_chains_apart(void **state)
@@ -340,6 +368,7 @@ int main(void)
 	    cmocka_unit_test(blocks_equal_a_list),
 	    cmocka_unit_test(a_page_has_an_owner_for_each_granule),
 	    cmocka_unit_test(frames_follow_calls_and_jumps),
+	    cmocka_unit_test(stacks_may_overlap),
 	    cmocka_unit_test(contexts_tell_chains_apart),
 	    cmocka_unit_test(chains_fold_recursion),
 	    cmocka_unit_test(chains_of_deep_recursion_are_equal),

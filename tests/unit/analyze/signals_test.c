@@ -53,7 +53,7 @@ static uint32_t handle(struct scene *sc, uint64_t slot, unsigned number, int own
 	size_t from = nm_signals_resume(&sc->signals, &sc->frames);
 
 	if (own)
-		assert_int_equal(nm_frames_switch(&sc->frames, OWN_LOW, OWN_END), 0);
+		assert_int_equal(nm_frames_switch(&sc->frames, OWN_LOW, OWN_LOW, OWN_END), 0);
 	else
 		sc->frames.current = from;
 	assert_int_equal(nm_signals_enter(&sc->signals, sc->calls, &sc->frames, from, slot, number), 0);
@@ -202,8 +202,9 @@ static void test_any_order(void **state)
 
 		random = random * 1664525u + 1013904223u;
 		slot = (random >> 20 & 1 ? (uint64_t)LOW : (uint64_t)OWN_LOW) + (random >> 8 & 0xff8);
-		assert_int_equal(
-		    nm_frames_switch(&sc->frames, slot < END ? LOW : OWN_LOW, slot < END ? END : OWN_END), 0);
+		assert_int_equal(nm_frames_switch(&sc->frames, slot, slot < END ? LOW : OWN_LOW,
+						  slot < END ? END : OWN_END),
+				 0);
 		switch (random >> 24 & 3) {
 		case 0: call(sc, slot, OUTER + (random >> 28)); break;
 		case 1: leave(sc, slot); break;
