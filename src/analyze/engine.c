@@ -180,6 +180,7 @@ int nm_engine_new(struct nm_engine **ret_engine, const struct nm_engine_options 
 void nm_engine_free_thread(struct nm_thread *t)
 {
 	free(t->decoded_blocks);
+	nm_map_done(&t->library_blocks);
 	nm_frames_done(&t->frames);
 	nm_signals_done(&t->signals);
 }

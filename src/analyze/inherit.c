@@ -26,14 +26,47 @@ static int copy_frames(struct nm_frames *to, const struct nm_frames *from)
 		if (s->frames.count)
 			memcpy(copy->frames.at, s->frames.at, s->frames.count * sizeof *s->frames.at);
 		copy->frames.count = s->frames.count;
+		copy->user_call = s->user_call;
 		for (size_t k = 0; k < copy->frames.count; k++)
 			copy->frames.at[k].context = 0; /* the child's tree begins here */
 	}
 	return 0;
 }
 
+/* A user's call (user_calls.h) as the child numbers it. */
+static int translate_call(struct nm_engine *child, const struct nm_engine *parent, uint32_t *call)
+{
+	const struct nm_mapping *m;
+	uint32_t instruction;
+	uint64_t pc;
+
+	if (!*call)
+		return 0;
+	pc = parent->attrs.instructions.at[*call - 1].pc;
+	m = nm_space_mapping(&child->space, pc);
+	if (nm_attributions_instruction(&child->attrs, pc, m ? m->module : NULL, m ? m->bias : 0,
+					&instruction))
+		return NM_ENOMEM;
+	*call = 1 + nm_attributions_user_call(&child->attrs, instruction);
+	return 0;
+}
+
+static int translate_calls(struct nm_engine *child, const struct nm_engine *parent, struct nm_frames *frames)
+{
+	int status = 0;
+
+	for (size_t i = 0; i < frames->stacks.count; i++) {
+		struct nm_stack *s = &frames->stacks.at[i];
+
+		status = status ? status : translate_call(child, parent, &s->user_call);
+		for (size_t k = 0; k < s->frames.count && !status; k++)
+			status = translate_call(child, parent, &s->frames.at[k].user_call);
+	}
+	return status;
+}
+
 /* Of the parent's threads the child has the one that forked. */
-static int copy_thread(struct nm_engine *child, const struct nm_thread *from)
+static int copy_thread(struct nm_engine *child, const struct nm_engine *parent, const struct nm_thread *from)
 {
 	struct nm_thread *t = nm_arena_alloc(&child->executor.decoder.arena, sizeof *t);
 
@@ -42,7 +75,8 @@ static int copy_thread(struct nm_engine *child, const struct nm_thread *from)
 	t->wire = from->wire;
 	t->number = child->threads_started = 1;
 	t->live = 1;
-	return copy_frames(&t->frames, &from->frames);
+	return copy_frames(&t->frames, &from->frames) ? NM_ENOMEM
+						      : translate_calls(child, parent, &t->frames);
 }
 
 static int copy_definitions(struct nm_engine *child, const struct nm_engine *parent)
@@ -77,7 +111,7 @@ int nm_engine_fork(struct nm_engine *e, uint32_t ordinal, struct nm_error *err)
 	nm_contexts_done(&child->contexts);
 	if (nm_space_copy(&child->space, &e->space) || nm_contexts_copy(&child->contexts, &e->contexts) ||
 	    nm_attributions_inherit_sites(&child->attrs, &e->attrs) || copy_definitions(child, e) ||
-	    (e->executor.running.thread && copy_thread(child, e->executor.running.thread)) ||
+	    (e->executor.running.thread && copy_thread(child, e, e->executor.running.thread)) ||
 	    nm_vec_push(&e->children, (struct nm_child){ordinal, child})) {
 		nm_engine_free(child);
 		return nm_fail_memory(err);

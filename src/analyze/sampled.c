@@ -83,13 +83,45 @@ static int own_object(struct nm_engine *e, uint64_t pc, uint64_t address, uint32
 	return 0;
 }
 
+/* The instruction at pc; *ret_is_library: no frame of it is the user's code. */
+static int find_instruction(struct nm_engine *e, uint64_t pc, uint32_t *ret_instruction, int *ret_is_library)
+{
+	const struct nm_mapping *m = nm_space_mapping(&e->space, pc);
+
+	if (nm_attributions_instruction(&e->attrs, pc, m ? m->module : NULL, m ? m->bias : 0,
+					ret_instruction))
+		return NM_ENOMEM;
+	*ret_is_library = e->attrs.sites.at[e->attrs.instructions.at[*ret_instruction].site].is_library;
+	return 0;
+}
+
+/* The instruction at pc, of library code with the user's call that led there (user_calls.h). */
+static int find_called(struct nm_engine *e, uint64_t pc, uint32_t *ret_instruction)
+{
+	const struct nm_stack *s = e->executor.running.stack;
+	int is_library;
+
+	if (find_instruction(e, pc, ret_instruction, &is_library))
+		return NM_ENOMEM;
+	for (size_t i = s->frames.count; is_library && i-- > 0;) {
+		uint32_t call;
+
+		if (find_instruction(e, s->frames.at[i].call_pc, &call, &is_library))
+			return NM_ENOMEM;
+		if (!is_library)
+			return nm_attributions_called(&e->attrs, *ret_instruction,
+						      nm_attributions_user_call(&e->attrs, call),
+						      ret_instruction);
+	}
+	return 0;
+}
+
 /* The attribution of a reference that the instruction at pc makes now; 0: out of memory. */
 static uint32_t attribution(struct nm_engine *e, uint64_t pc, uint64_t address)
 {
-	const struct nm_mapping *m = nm_space_mapping(&e->space, pc);
 	uint32_t instruction, object;
 
-	if (nm_attributions_instruction(&e->attrs, pc, m ? m->module : NULL, m ? m->bias : 0, &instruction))
+	if (find_called(e, pc, &instruction))
 		return 0;
 	if (address - e->executor.running.window.low < e->executor.running.window.own
 		? own_object(e, pc, address, &object)

@@ -21,13 +21,15 @@ struct nm_frame {
 	uint64_t call_pc; /* the call instruction */
 	/* stack object of the function that made the call, which owns the memory above slot */
 	uint32_t caller;
-	uint32_t context; /* of the caller (calls.h) */
+	uint32_t context;   /* of the caller (calls.h) */
+	uint32_t user_call; /* of the caller (user_calls.h) */
 };
 
 struct nm_stack {
 	uint64_t low, end;
 	struct nm_vec(struct nm_frame) frames; /* oldest first */
 	uint32_t context, pending;             /* of the running function (calls.h) */
+	uint32_t user_call;                    /* that led to it, if it is library code (user_calls.h) */
 };
 
 /* Addresses that one stack holds: of several, the oldest. */
@@ -77,6 +79,7 @@ static inline const struct nm_frame *nm_stack_end(struct nm_stack *s, uint64_t s
 	while (--n && next[-1].slot <= slot);
 	s->frames.count = n;
 	s->context = next->context;
+	s->user_call = next->user_call;
 	return next;
 }
 
@@ -92,6 +95,7 @@ static inline void nm_stack_put(struct nm_stack *s, uint64_t slot, uint64_t call
 	fresh->call_pc = call_pc;
 	fresh->caller = caller;
 	fresh->context = s->context;
+	fresh->user_call = s->user_call;
 }
 
 static inline int nm_stack_push(struct nm_stack *s, uint64_t slot, uint64_t call_pc, uint32_t caller)

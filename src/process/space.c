@@ -532,8 +532,7 @@ int nm_space_name(struct nm_space *space, uint64_t address, uint64_t bytes, cons
 	return nm_blocks_add(&space->named, address, bytes, object);
 }
 
-/* Whether a function is a trampoline: it runs between a call and the function that is meant. */
-static int is_trampoline(const char *function)
+int nm_is_trampoline(const char *function)
 {
 	const char *at = strrchr(function, '@');
 
@@ -577,7 +576,7 @@ int nm_space_frame_object(struct nm_space *space, const char *function, int name
 				  .is_allocator = (uint8_t)nm_is_allocator(function),
 				  .copies = strstr(function, "memcpy") || strstr(function, "memmove"),
 				  .clears = strstr(function, "memset") != NULL,
-				  .is_trampoline = (uint8_t)is_trampoline(function),
+				  .is_trampoline = (uint8_t)nm_is_trampoline(function),
 				  .leaps = (uint8_t)leaps(function),
 				  .nameless = nameless != 0};
 

@@ -151,6 +151,9 @@ struct nm_space_variable {
 };
 int nm_space_variable(struct nm_space *space, uint64_t address, struct nm_space_variable *ret_variable);
 
+/* Whether a function is a trampoline: it runs between a call and the function that is meant. */
+int nm_is_trampoline(const char *function);
+
 /* Objects by description; *ret_object is 0 only on failure. */
 int nm_space_frame_object(struct nm_space *space, const char *function, int nameless,
 			  const struct nm_locals *locals, uint32_t *ret_object);

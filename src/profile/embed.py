@@ -2,7 +2,8 @@
 """Turns SQL files into a C source that defines them as one string: embed.py OUTPUT NAME COUNTS SQL...
 
 $COUNTS becomes "reads INTEGER, ...", $COUNTS(c) "c.reads AS reads, ...", for each name in counts.def; $PLACE(id) the joins
-from a place to its site and names, $PLACE(id, v) the same with v before each table's name; $USER(s) the columns of the
+from a place to its site and names, $PLACE(id, v) the same with v before each table's name, $USERS_PLACE(id) and
+$USERS_PLACE(id, v) with the site of the user's code instead; $USER(s) the columns of the
 user's code at the site s, $USERS(s) the joins that they need, $USERS(s, SQL) the same with another user's site.
 """
 import re
@@ -19,9 +20,11 @@ text = re.sub(r"\$COUNTS\((\w)\)", lambda m: ", ".join(f"{m[1]}.{n} AS {n}" for 
 
 
 def place_joins(match):
-    v = match[2] or ""
-    joins = [("place", "x", match[1]), ("site", "s", f"{v}x.site"), ("text", "fn", f"{v}s.function"),
-             ("text", "fi", f"{v}s.file"), ("text", "n", f"{v}x.object")]
+    v = match[3] or ""
+    joins = [("place", "x", match[2]), ("site", "s", f"{v}x.site")]
+    if match[1]:
+        joins[1:] = [("site", "z", f"{v}x.site"), ("site", "s", f"{v}z.user")]
+    joins += [("text", "fn", f"{v}s.function"), ("text", "fi", f"{v}s.file"), ("text", "n", f"{v}x.object")]
     return "\n\t".join(f"LEFT JOIN {table} {v}{name} ON {v}{name}.id = {on}" for table, name, on in joins)
 
 
@@ -42,7 +45,7 @@ def user_joins(match):
     return "\n\t".join(f"LEFT JOIN {table} {name} ON {name}.id = {on}" for table, name, on in joins)
 
 
-text = re.sub(r"\$PLACE\(([\w.]+)(?:, (\w))?\)", place_joins, text)
+text = re.sub(r"\$(USERS_)?PLACE\(([\w.]+)(?:, (\w))?\)", place_joins, text)
 text = re.sub(r"\$USER\((\w+)\)", user_columns, text)
 text = re.sub(r"\$USERS\((\w+)(?:, (.*))?\)", user_joins, text)
 text = text.replace("$COUNTS", ", ".join(f"{n} INTEGER" for n in names))

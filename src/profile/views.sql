@@ -3,8 +3,8 @@
 -- views.sql - the views of a profile, which are a promise: see docs/format/profile.md.
 --
 -- $COUNTS(c) stands for the columns of counts.def, of table c.  $PLACE(c.place) joins the place x with its site s, function
--- fn, file fi and object n; $PLACE(c.place, v) the same as vx, vs, vfn, vfi and vn.  $USER(s) stands for the columns of the
--- user's code at the site s, which $USERS(s) joins.
+-- fn, file fi and object n; $PLACE(c.place, v) the same as vx, vs, vfn, vfi and vn; $USERS_PLACE the same with the site of
+-- the user's code.  $USER(s) stands for the columns of the user's code at the site s, which $USERS(s) joins.
 
 CREATE VIEW info AS SELECT key, value FROM entry;
 
@@ -310,7 +310,7 @@ CREATE VIEW distances AS
 	CROSS JOIN distance_run r ON r.process = p.id
 	CROSS JOIN distance d ON d.process = p.id
 	CROSS JOIN distance_bin b ON b.bin = d.bin
-	$PLACE(d.place);
+	$USERS_PLACE(d.place);
 
 CREATE VIEW reuses AS
 	SELECT p.name AS process, fn.text AS function, fi.text AS file, s.line AS line, n.text AS object,
@@ -321,8 +321,8 @@ CREATE VIEW reuses AS
 	CROSS JOIN distance_run r ON r.process = p.id
 	CROSS JOIN reuse e ON e.process = p.id
 	CROSS JOIN distance_bin b ON b.bin = e.bin
-	$PLACE(e.place)
-	$PLACE(e.previous, v);
+	$USERS_PLACE(e.place)
+	$USERS_PLACE(e.previous, v);
 
 -- Stack distances of each scope: from `edge` lines on `hits` of `count` references hit.  What is cold or beyond never does.
 CREATE VIEW scope_distances AS
@@ -342,11 +342,11 @@ CREATE VIEW scope_distances AS
 	FROM d CROSS JOIN place x ON x.id = d.place GROUP BY d.process, x.object, edge
 	UNION ALL
 	SELECT 'function', d.process, s.function, edge, sum(count), sum(hits), sum(cold)
-	FROM d CROSS JOIN place x ON x.id = d.place CROSS JOIN site s ON s.id = x.site
+	FROM d CROSS JOIN place x ON x.id = d.place CROSS JOIN site z ON z.id = x.site CROSS JOIN site s ON s.id = z.user
 	GROUP BY d.process, s.function, edge
 	UNION ALL
 	SELECT 'line', d.process, coalesce(t.text || ':' || s.line, n.text) AS source, edge, sum(count), sum(hits), sum(cold)
-	FROM d CROSS JOIN place x ON x.id = d.place CROSS JOIN site s ON s.id = x.site
+	FROM d CROSS JOIN place x ON x.id = d.place CROSS JOIN site z ON z.id = x.site CROSS JOIN site s ON s.id = z.user
 	LEFT JOIN text t ON t.id = s.file LEFT JOIN text n ON n.id = s.function GROUP BY d.process, source, edge
 	UNION ALL
 	SELECT 'field', d.process, t.text || '.' || m.text, edge, sum(count * share), sum(hits * share),
@@ -397,7 +397,7 @@ CREATE VIEW coherence AS
 	FROM level l
 	CROSS JOIN process p ON p.id = l.process
 	CROSS JOIN extra c ON c.level = l.id AND c.coherence > 0
-	$PLACE(c.place);
+	$USERS_PLACE(c.place);
 
 -- The same by every order of the threads.
 CREATE VIEW schedule_sharing AS
@@ -413,7 +413,7 @@ CREATE VIEW schedule_sharing AS
 	LEFT JOIN thread h ON h.process = l.process AND h.thread = t.thread
 	LEFT JOIN text y ON y.id = t.type
 	LEFT JOIN text f ON f.id = t.field
-	$PLACE(t.place);
+	$USERS_PLACE(t.place);
 
 CREATE VIEW sharing AS
 	SELECT process, level, block, offset, bytes, thread, core, function, file, line, object, type, field, structure,
@@ -438,8 +438,8 @@ CREATE VIEW schedule_contenders AS
 	LEFT JOIN text f ON f.id = c.field
 	LEFT JOIN text vy ON vy.id = c.victim_type
 	LEFT JOIN text vf ON vf.id = c.victim_field
-	$PLACE(c.place)
-	$PLACE(c.victim, v);
+	$USERS_PLACE(c.place)
+	$USERS_PLACE(c.victim, v);
 
 CREATE VIEW contenders AS
 	SELECT process, level, block, thread, core, function, file, line, object, victim_thread, victim_core,
@@ -464,9 +464,10 @@ CREATE VIEW schedule_latent AS
 	LEFT JOIN text f ON f.id = t.field
 	LEFT JOIN text oy ON oy.id = t.other_type
 	LEFT JOIN text of ON of.id = t.other_field
-	$PLACE(t.place)
+	$USERS_PLACE(t.place)
 	LEFT JOIN place ox ON ox.id = t.other
-	LEFT JOIN site os ON os.id = ox.site
+	LEFT JOIN site oz ON oz.id = ox.site
+	LEFT JOIN site os ON os.id = oz.user
 	LEFT JOIN text ofn ON ofn.id = os.function
 	LEFT JOIN text ofi ON ofi.id = os.file
 	LEFT JOIN text o ON o.id = ox.object;
@@ -494,7 +495,7 @@ CREATE VIEW schedule_coherence AS
 	FROM level l
 	CROSS JOIN process p ON p.id = l.process
 	CROSS JOIN schedule_extra c ON c.level = l.id
-	$PLACE(c.place);
+	$USERS_PLACE(c.place);
 
 CREATE VIEW messages AS
 	SELECT p.name AS process, l.name AS level, l.protocol AS protocol, m.fabric AS fabric,
@@ -511,7 +512,7 @@ CREATE VIEW numa AS
 	CROSS JOIN process p ON p.id = l.process
 	CROSS JOIN cell c ON c.level = l.id AND c.loads > 0
 	LEFT JOIN extra e ON e.level = c.level AND e.thread = c.thread AND e.place = c.place
-	$PLACE(c.place)
+	$USERS_PLACE(c.place)
 	WHERE l.nodes > 1;
 
 -- What stack distances predict of objects in sets that lines fall into at random, beside what was simulated.

@@ -71,7 +71,7 @@ def case_figures_of_lines():
     with open(os.path.join(TOP, "examples/matrix.c"), encoding="utf-8") as f:
         assert len(whole) == len(f.readlines())
     assert sum(int(row["reads"] or 0) for row in whole.values()) == \
-        rows("SELECT sum(reads) FROM counts WHERE level = 'L1d' AND file LIKE '%/matrix.c'")[0][0]
+        rows("SELECT sum(reads) FROM counts WHERE level = 'L1d' AND user_file LIKE '%/matrix.c'")[0][0]
     second = lines("sum_columns", "--level=L2", "--context=0")
     assert sorted(second) == [column] and 60000 < int(second[column]["misses"]) < 70000
     text = annotate("--threshold=20")

@@ -116,14 +116,29 @@ def case_arrays_that_are_never_written_are_objects():
 
 
 def case_called_library_code_is_at_the_users_call():
-    record([program("userlines")])
-    assert not [row for row in of_line(report("lines"), "copy") if row["misses"] > 1000]
-    record([program("userlines")], "--callgraph", profile="g.nmp")
-    copy = of_line(report("pairs", "--object=to", profile="g.nmp"), "copy")
-    assert len(copy) == 1 and copy[0]["misses"] >= (4 << 20) / 64, copy
-    innermost, chosen = (sum(row["misses"] for row in report("lines", f"--inline={frame}", profile="g.nmp"))
-                         for frame in ("innermost", "user"))
-    assert innermost == chosen
+    for options in ([], ["--callgraph"]):
+        record([program("userlines")], *options)
+        copy = of_line(report("pairs", "--object=to"), "copy")
+        assert len(copy) == 1 and copy[0]["misses"] >= (4 << 20) / 64, copy
+        innermost, chosen = (sum(row["misses"] for row in report("lines", f"--inline={frame}"))
+                             for frame in ("innermost", "user"))
+        assert innermost == chosen
+
+
+def case_library_code_is_at_every_kind_of_call():
+    """Calls, tail calls, callbacks, signal handlers, jumps out of the library, threads and children."""
+    for options in ([], ["--callgraph"], ["--cores", "2"], ["--asm"]):
+        record([program("callers")], *options)
+        for array in ("plain", "tail", "handled", "after", "threaded", "child", "landed", "found"):
+            found = rows("SELECT DISTINCT user_line, user_file LIKE '%/callers.c' FROM counts "
+                         "WHERE level = 'L1d' AND object = ? AND function LIKE 'mem%'", array)
+            line = at("tests/programs/callers.c", array)
+            assert found == [(line, 1)], (options, array, found)
+        compared, = rows("SELECT user_line, sum(reads) > 20000 FROM counts WHERE level = 'L1d' AND object = 'names' "
+                         "AND function = 'strcmp' GROUP BY 1")
+        assert compared == (at("tests/programs/callers.c", "compared"), 1), compared
+        assert rows("SELECT DISTINCT user_line FROM counts WHERE object = 'items' AND level = 'L1d' AND function LIKE 'msort%'") == \
+            [(at("tests/programs/callers.c", "sorted"),)], options
 
 
 def case_user_path_tells_whose_code_is_whose():

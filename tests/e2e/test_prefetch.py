@@ -57,13 +57,13 @@ def case_walks():
 def case_without_is_as_alone():
     """A machine counts the same alone and beside others, with or without prefetching."""
     side_by_side()
-    view = "SELECT {} FROM {} WHERE level IN ({}) ORDER BY 1, 2, 3, 4, 5, 6, 7"
+    view = "SELECT {} FROM {} WHERE level IN ({}) ORDER BY {}"
     columns = "function, file, line, object, loads, cold, capacity, conflict, reuse, used_bytes, evictions"
     for cache, levels in (PLAIN, ("L1d", "L2")), (STRIDE, ("3/L1d", "3/L2")):
         record([program("walks")], "--cache", cache, profile="alone.nmp")
         for level, name in zip(levels, ("L1d", "L2")):
-            assert rows(view.format(columns, "counts", f"'{level}'")) == \
-                rows(view.format(columns, "counts", f"'{name}'"), profile="alone.nmp") != []
+            assert rows(view.format(columns, "counts", f"'{level}'", columns)) == \
+                rows(view.format(columns, "counts", f"'{name}'", columns), profile="alone.nmp") != []
 
 
 def case_sums_close():

@@ -477,7 +477,7 @@ def case_attribution():
     """With debug information at least 95 % of the misses have a named object and a line."""
     for command in (["matrix", "columns"], ["matrix-clang", "columns"], ["list"], ["common"], ["orders"]):
         record([program(command[0])] + command[1:])
-        named = rows(f"SELECT {MISSES} FROM counts WHERE level = 'L1d' AND line > 0 AND object IN "
+        named = rows(f"SELECT {MISSES} FROM counts WHERE level = 'L1d' AND user_line > 0 AND object IN "
                      "(SELECT object FROM objects WHERE kind NOT IN ('unknown', 'library data'))")[0][0]
         misses = rows(f"SELECT {MISSES} FROM counts WHERE level = 'L1d'")[0][0]
         assert named >= 0.95 * misses, f"{command}: {named} of {misses}"

@@ -44,6 +44,8 @@ void nm_attributions_done(struct nm_attributions *attrs)
 {
 	nm_vec_free(&attrs->instructions);
 	nm_map_done(&attrs->instruction_of_pc);
+	nm_map_done(&attrs->called);
+	nm_vec_free(&attrs->site_instructions);
 	nm_vec_free(&attrs->named);
 	nm_vec_free(&attrs->sites);
 	nm_map_done(&attrs->site_of);
@@ -128,6 +130,7 @@ static int same_site(const struct nm_result_site *a, const struct nm_result_site
 	       a->inlined == b->inlined && a->line == b->line && a->address == b->address;
 }
 
+/* The index of a site, which the next new instruction has if it is new. */
 static int find_site(struct nm_attributions *attrs, struct nm_result_site s, uint32_t *ret_site)
 {
 	uint64_t key = nm_mix64(
@@ -141,7 +144,9 @@ static int find_site(struct nm_attributions *attrs, struct nm_result_site s, uin
 		key++;
 	if (at == UINT64_MAX) {
 		at = attrs->sites.count;
-		if (nm_vec_push(&attrs->sites, s) || nm_map_put(&attrs->site_of, key, at))
+		if (nm_vec_push(&attrs->sites, s) ||
+		    nm_vec_push(&attrs->site_instructions, (uint32_t)attrs->instructions.count) ||
+		    nm_map_put(&attrs->site_of, key, at))
 			return NM_ENOMEM;
 	}
 	*ret_site = at > NM_SITE_MAX ? NM_SITE_MAX : (uint32_t)at;
@@ -163,6 +168,98 @@ int nm_attributions_instruction(struct nm_attributions *attrs, uint64_t pc, stru
 	}
 	*ret_instruction = (uint32_t)instruction;
 	return 0;
+}
+
+int nm_attributions_is_library(const struct nm_attributions *attrs, uint64_t pc, struct nm_module *module,
+			       uint64_t bias)
+{
+	struct nm_source_position at[INLINED_MAX];
+	size_t count;
+
+	if (!module)
+		return 0;
+	count = nm_module_source_positions(module, pc - bias, at, INLINED_MAX);
+	if (!count)
+		at[count++] = (struct nm_source_position){0};
+	return !nm_is_user_code(attrs->user_folders, nm_module_name(module), &at[count - 1]);
+}
+
+/* "__memset_avx2_unaligned_erms" is called as memset; interned. */
+static const char *called_name(struct nm_symbols *symbols, const char *function)
+{
+	static const char *const made_for[] = {"_avx", "_sse", "_ssse", "_evex", "_erms", NULL};
+	const char *start = function + strspn(function, "_"), *end = NULL;
+	char name[64];
+
+	for (size_t i = 0; made_for[i]; i++) {
+		const char *at = strstr(start, made_for[i]);
+
+		end = at && (!end || at < end) ? at : end;
+	}
+	if (!end || start == function || (size_t)(end - start) >= sizeof name)
+		return function;
+	snprintf(name, sizeof name, "%.*s", (int)(end - start), start);
+	return nm_symbols_intern(symbols, name);
+}
+
+/* Of a library that comes with the system, the function that was called says enough. */
+static int forget_line(struct nm_attributions *attrs, const struct nm_instruction *at,
+		       struct nm_result_site *site)
+{
+	struct nm_function f;
+
+	if (!nm_is_system_library(site->module) || !nm_module_function(at->module, at->pc - at->bias, &f))
+		return 0;
+	site->function = called_name(attrs->symbols, f.name);
+	site->file = site->md5 = site->inlined = NULL;
+	site->line = 0;
+	return site->function ? 0 : NM_ENOMEM;
+}
+
+static const char *chain_of(struct nm_symbols *symbols, const struct nm_result_site *s)
+{
+	const struct nm_source_position p = {.function = s->function, .file = s->file, .line = s->line};
+
+	return s->inlined ? s->inlined : chain_text(symbols, &p, 1);
+}
+
+/* The user's code called that of a site: the site is shown at the call. 0 or NM_ENOMEM. */
+static int append_call(struct nm_symbols *symbols, struct nm_result_site *site,
+		       const struct nm_result_site *call)
+{
+	const char *inner = chain_of(symbols, site), *outer = chain_of(symbols, call);
+	char text[TEXT_ROOM];
+
+	if (!inner || !outer)
+		return NM_ENOMEM;
+	snprintf(text, sizeof text, "%s < %s", inner, outer);
+	site->inlined = nm_symbols_intern(symbols, text);
+	site->user_function = call->user_function;
+	site->user_file = call->user_file;
+	site->user_line = call->user_line;
+	site->user_md5 = call->user_md5;
+	site->is_library = 0;
+	return site->inlined ? 0 : NM_ENOMEM;
+}
+
+int nm_attributions_called(struct nm_attributions *attrs, uint32_t instruction, uint32_t call,
+			   uint32_t *ret_instruction)
+{
+	const uint64_t key = (uint64_t)instruction << 32 | call,
+		       known = nm_map_get(&attrs->called, key, UINT64_MAX);
+	struct nm_instruction fresh = attrs->instructions.at[instruction];
+	struct nm_result_site site = attrs->sites.at[fresh.site],
+			      caller = attrs->sites.at[attrs->instructions.at[call].site];
+
+	*ret_instruction = known == UINT64_MAX ? instruction : (uint32_t)known;
+	if (known != UINT64_MAX || !site.is_library || !caller.user_function)
+		return 0;
+	*ret_instruction = (uint32_t)attrs->instructions.count;
+	return forget_line(attrs, &fresh, &site) || append_call(attrs->symbols, &site, &caller) ||
+		       find_site(attrs, site, &fresh.site) || nm_vec_push(&attrs->instructions, fresh) ||
+		       nm_map_put(&attrs->called, key, *ret_instruction)
+		   ? NM_ENOMEM
+		   : 0;
 }
 
 int nm_attributions_name_site(struct nm_attributions *attrs, uint64_t pc, struct nm_result_site site)

@@ -3,7 +3,8 @@
  * attribution.h - what references are charged to: an attribution key stands for one (thread, site, object).
  *
  * A site is a line of the source with the chain of calls that it is inlined through; without debug
- * information it is a function, and on request (--asm) an instruction. Attribution keys are dense numbers, so
+ * information it is a function, and on request (--asm) an instruction. One in library code also has the user's
+ * call that led there, which it is shown at. Attribution keys are dense numbers, so
  * models count in flat arrays. Reads and writes are counted here, as the references are made. A small
  * direct-mapped cache in front of the hash serves sites that alternate between objects.
  *
@@ -54,13 +55,15 @@ enum { NM_THREAD_MAX = (1 << 12) - 1, NM_SITE_MAX = (1 << 26) - 1, NM_OBJECT_MAX
 struct nm_attributions {
 	struct nm_vec(struct nm_instruction) instructions;
 	struct nm_map instruction_of_pc;
-	int by_instruction; /* a site is one instruction, not a line; */
+	struct nm_map called; /* (instruction << 32 | the user's call) -> instruction with that call's site */
+	int by_instruction;   /* a site is one instruction, not a line; */
 	/* also of code without a file, which is otherwise one site, or those that the stream names */
 	int by_pc;
 	struct nm_symbols *symbols; /* interns; NULL: no module is ever looked up */
 	const char *user_folders;   /* of the user's sources (user_code.h), or NULL */
 	struct nm_vec(struct nm_named_site) named;
 	struct nm_vec(struct nm_result_site) sites;
+	struct nm_vec(uint32_t) site_instructions; /* of each site: its first instruction */
 	struct nm_map site_of; /* hash of a site -> its index; on a collision, the next free key */
 	struct nm_vec(struct nm_attribution) list; /* [0] is unused */
 	struct nm_attr_references *references;     /* [list.room] */
@@ -75,6 +78,22 @@ void nm_attributions_done(struct nm_attributions *attrs);
 /* The site of the instruction at pc, an index in `sites`. 0 or NM_ENOMEM. */
 int nm_attributions_instruction(struct nm_attributions *attrs, uint64_t pc, struct nm_module *module,
 				uint64_t bias, uint32_t *ret_instruction);
+
+/* Is the function around pc a library's (user_code.h)? */
+int nm_attributions_is_library(const struct nm_attributions *attrs, uint64_t pc, struct nm_module *module,
+			       uint64_t bias);
+
+/* The user's calls are told apart by their sites: the first instruction that has the site of this one, as
+ * `call` below. */
+static inline uint32_t nm_attributions_user_call(const struct nm_attributions *attrs, uint32_t instruction)
+{
+	return attrs->site_instructions.at[attrs->instructions.at[instruction].site];
+}
+
+/* An instruction, of library code that the user's call led to: its site is shown at the call. The instruction
+ * itself where that would tell nothing more. 0 or NM_ENOMEM. */
+int nm_attributions_called(struct nm_attributions *attrs, uint32_t instruction, uint32_t call,
+			   uint32_t *ret_instruction);
 
 /* Code outside of any module: the stream gives the source line of the instruction at pc. 0 or NM_ENOMEM. */
 int nm_attributions_name_site(struct nm_attributions *attrs, uint64_t pc, struct nm_result_site site);

@@ -25,13 +25,6 @@ static void forget(struct nm_signals *signals, struct nm_signal *gone)
 	signals->list.count--;
 }
 
-/* Drops the frames up to slot. */
-static void unwind(struct nm_stack *s, uint64_t slot)
-{
-	while (s->frames.count && s->frames.at[s->frames.count - 1].slot <= slot)
-		s->context = s->frames.at[--s->frames.count].context;
-}
-
 /* Drops handlers whose slots are up to this one: a jump has left them. */
 static void cut(struct nm_signals *signals, struct nm_frames *frames, size_t stack, uint64_t slot)
 {
@@ -39,8 +32,9 @@ static void cut(struct nm_signals *signals, struct nm_frames *frames, size_t sta
 	struct nm_signal *t;
 
 	while ((t = latest(signals, stack)) && t->slot <= slot) {
-		unwind(s, t->slot);
+		(void)nm_stack_end(s, t->slot);
 		s->context = t->context;
+		s->user_call = t->user_call;
 		s->pending = 0;
 		forget(signals, t);
 	}
@@ -64,6 +58,7 @@ size_t nm_signals_resume(struct nm_signals *signals, struct nm_frames *frames)
 
 		s->context = t->context;
 		s->pending = t->pending;
+		s->user_call = t->user_call;
 		stack = t->from;
 		forget(signals, t);
 	}
@@ -79,6 +74,7 @@ int nm_signals_enter(struct nm_signals *signals, struct nm_calls *calls, struct 
 	cut(signals, frames, frames->current, slot);
 	fresh.context = s->context;
 	fresh.pending = s->pending;
+	fresh.user_call = s->user_call;
 	if ((calls && nm_calls_signal(calls, number, &fresh.own)) || nm_vec_push(&signals->list, fresh))
 		return NM_ENOMEM;
 	/* On a stack that is not known otherwise, what lies above the frame is not the handler's. */
@@ -99,7 +95,7 @@ void nm_signals_leave(struct nm_signals *signals, struct nm_frames *frames, uint
 	t = latest(signals, frames->current);
 	if (!is_return || !t || t->slot != slot)
 		return;
-	unwind(s, slot);
+	(void)nm_stack_end(s, slot);
 	s->context = t->own;
 	s->pending = 0;
 	t->state = NM_SIGNAL_RETURNED;

@@ -28,10 +28,10 @@
 enum nm_signal_state { NM_SIGNAL_HANDLED, NM_SIGNAL_RETURNED, NM_SIGNAL_LEAVING };
 
 struct nm_signal {
-	uint64_t slot;             /* of the handler */
-	uint32_t stack, from;      /* indices: where it runs; what was interrupted */
-	uint32_t own;              /* the signal's context */
-	uint32_t context, pending; /* of its stack, before */
+	uint64_t slot;                        /* of the handler */
+	uint32_t stack, from;                 /* indices: where it runs; what was interrupted */
+	uint32_t own;                         /* the signal's context */
+	uint32_t context, pending, user_call; /* of its stack, before */
 	enum nm_signal_state state;
 };
 

@@ -29,9 +29,11 @@ uint64_t nm_executor_references(const struct nm_executor *x)
 {
 	uint64_t references = x->builder.references;
 
-	for (size_t i = 0; i < x->decoder.tables.count; i++)
-		references +=
-		    (uint64_t)x->decoder.tables.at[i].decoded->runs * x->decoder.tables.at[i].accesses;
+	for (size_t i = 0; i < x->decoder.decoded.count; i++) {
+		const struct nm_decoded_block *decoded = x->decoder.decoded.at[i];
+
+		references += (uint64_t)decoded->runs * nm_tables_of(decoded)->accesses;
+	}
 	return references;
 }
 

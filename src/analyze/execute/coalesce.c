@@ -39,7 +39,7 @@ static unsigned list_members(struct nm_resolver *r, uint32_t access_site, const 
 			     unsigned step, struct nm_coalesced_member *ret_members)
 {
 	const struct nm_access_site *o = &r->decoder->access_sites.at[access_site];
-	const struct nm_decoded_tables *t = &r->decoder->tables.at[o->decoded->tables];
+	const struct nm_decoded_tables *t = nm_tables_of(o->decoded);
 	const struct nm_access_range s = nm_word_accesses(t, o->access);
 	unsigned n = 0;
 

@@ -6,6 +6,7 @@
 
 #include "coalesced.h"
 #include "executor.h"
+#include "user_calls.h"
 
 /* Makes the next entry and its access site, for an access or a coalesced access that begins with it. */
 static int decode_entry(struct nm_executor *x, struct nm_decoded_block *decoded,
@@ -15,17 +16,16 @@ static int decode_entry(struct nm_executor *x, struct nm_decoded_block *decoded,
 	struct nm_access_site o = {
 	    .decoded = decoded,
 	    .access = (uint16_t)(x->decoder.access_sites.count - decoded->first_access_site)};
-	uint64_t w = info->accesses[access],
-		 pc = nm_wire_instruction_pc(info->instructions[nm_wire_access_instruction(w)]);
-	uint32_t site;
+	uint64_t w = info->accesses[access];
+	uint32_t instruction;
 
 	nm_entry_of(&o, low) = NM_BIAS;
 	nm_entry_of(&o, length) = NM_NO_LENGTH;
 	nm_entry_of(&o, word) = (uint64_t)word << 32;
 	o.grouped = nm_word_is_coalesced((uint64_t)word << 32);
-	if (nm_attributions_instruction(x->attrs, pc, m ? m->module : NULL, m ? m->bias : 0, &site))
+	if (nm_executor_instruction(x, decoded, info, nm_wire_access_instruction(w), m, &instruction))
 		return NM_ENOMEM;
-	return nm_vec_push(&x->decoder.access_instructions, site) ||
+	return nm_vec_push(&x->decoder.access_instructions, instruction) ||
 		       nm_vec_push(&x->decoder.access_chases,
 				   (nm_wire_access_flags(w) & NM_WIRE_CHASES) != 0) ||
 		       nm_vec_push(&x->decoder.access_sites, o)
@@ -100,7 +100,7 @@ static uint32_t group_count(const struct nm_wire_block_info *info, uint32_t acce
 static int decode_entries(struct nm_executor *x, struct nm_decoded_block *decoded,
 			  const struct nm_wire_block_info *info, const struct nm_mapping *m)
 {
-	struct nm_decoded_tables *t = &x->decoder.tables.at[decoded->tables];
+	struct nm_decoded_tables *t = nm_tables_of(decoded);
 	uint32_t word = 0, entry = info->groups;
 	int status = 0;
 
@@ -125,7 +125,7 @@ static int decode_entries(struct nm_executor *x, struct nm_decoded_block *decode
 static int decode_accesses(struct nm_executor *x, struct nm_decoded_block *decoded,
 			   const struct nm_wire_block_info *info, const struct nm_mapping *m)
 {
-	struct nm_decoded_tables *t = &x->decoder.tables.at[decoded->tables];
+	struct nm_decoded_tables *t = nm_tables_of(decoded);
 
 	if (x->decoder.access_sites.count > UINT32_MAX - t->entries)
 		return NM_ENOMEM;
@@ -159,8 +159,8 @@ static int decode_fetches(struct nm_executor *x, struct nm_decoded_block *decode
 			  const struct nm_wire_block_info *info, const struct nm_mapping *m)
 {
 	uint64_t mask = ~(uint64_t)(x->fetch_line - 1);
-	uint32_t object, site;
-	struct nm_decoded_tables *t = &x->decoder.tables.at[decoded->tables];
+	uint32_t object, instruction;
+	struct nm_decoded_tables *t = nm_tables_of(decoded);
 
 	t->fetch = nm_arena_alloc(&x->decoder.arena, decoded->instructions * sizeof *t->fetch);
 	if (!t->fetch ||
@@ -181,10 +181,10 @@ static int decode_fetches(struct nm_executor *x, struct nm_decoded_block *decode
 		f = &t->fetch[t->fetches++];
 		*f = (struct nm_fetch){pc, 0, (uint16_t)i, 1, (uint8_t)bytes};
 		note_exits(t, i, f->bytes);
-		if (nm_attributions_instruction(x->attrs, pc, m ? m->module : NULL, m ? m->bias : 0, &site))
+		if (nm_executor_instruction(x, decoded, info, i, m, &instruction))
 			return NM_ENOMEM;
 		f->attr = nm_attributions_get(x->attrs, x->running.thread->number,
-					      x->attrs->instructions.at[site].site, object);
+					      x->attrs->instructions.at[instruction].site, object);
 		if (!f->attr)
 			return NM_ENOMEM;
 	}
@@ -192,6 +192,7 @@ static int decode_fetches(struct nm_executor *x, struct nm_decoded_block *decode
 }
 
 struct nm_decoded_block nm_undecoded_block;
+struct nm_decoded_block nm_no_last_block = {.user_call = NM_OF_LIBRARY};
 
 /* Makes room for block id in the running thread's table of decoded blocks. */
 static int grow_decoded_blocks(struct nm_executor *x, uint32_t id)
@@ -222,32 +223,31 @@ static uint32_t count_entries(const struct nm_wire_block_info *info)
 }
 
 /* An empty decoded block for the block. */
-static struct nm_decoded_block *new_decoded_block(struct nm_executor *x,
+static struct nm_decoded_block *new_decoded_block(struct nm_executor *x, uint32_t id,
 						  const struct nm_wire_block_info *info)
 {
-	struct nm_decoded_tables t = {.accesses = info->def.accesses,
+	struct nm_decoded_tables t = {.id = id,
+				      .accesses = info->def.accesses,
 				      .exits = info->def.exits,
 				      .words = info->groups,
 				      .entries = count_entries(info)};
 	size_t groups = (t.entries + NM_ENTRIES - 1u) / NM_ENTRIES;
 	struct nm_decoded_block *p =
-	    nm_arena_alloc(&x->decoder.arena, sizeof *p + groups * sizeof p->entries[0] + 48);
+	    nm_arena_alloc(&x->decoder.arena, sizeof *p + groups * sizeof p->entries[0] + sizeof t + 48);
 
 	t.exit = nm_arena_alloc(&x->decoder.arena, (t.exits + 1u) * sizeof *t.exit);
 	t.single = nm_arena_alloc(&x->decoder.arena, (t.accesses + 1u) * sizeof *t.single);
-	if (!p || !t.exit || !t.single || x->decoder.tables.count >= UINT32_MAX ||
-	    nm_vec_push(&x->decoder.tables, t))
+	if (!p || !t.exit || !t.single)
 		return NULL;
 	p = (struct nm_decoded_block *)(((uintptr_t)p + 63) & ~(uintptr_t)63); /* arenas align to 16 */
+	p->groups = groups;
+	*nm_tables_of(p) = t;
 	p->words = t.words > NM_BATCH ? 0 : (uint16_t)(t.words + 1);
-	p->more = t.accesses - t.words;
 	p->instructions = info->def.instructions;
 	p->end = info->def.end;
 	p->call_pc =
 	    p->instructions ? nm_wire_instruction_pc(info->instructions[p->instructions - 1]) : info->def.pc;
-	p->tables = (uint32_t)(x->decoder.tables.count - 1);
-	x->decoder.tables.at[p->tables].decoded = p;
-	return p;
+	return nm_vec_push(&x->decoder.decoded, p) ? NULL : p;
 }
 
 static int fill_decoded_block(struct nm_executor *x, struct nm_decoded_block *p,
@@ -260,7 +260,7 @@ static int fill_decoded_block(struct nm_executor *x, struct nm_decoded_block *p,
 	const struct nm_code_function f = nm_decoder_function_at(m, info->def.pc);
 	const struct nm_object *frame;
 
-	if (decode_accesses(x, p, info, m) ||
+	if (nm_executor_note_call(x, p, info) || decode_accesses(x, p, info, m) ||
 	    (framed && nm_space_frame_object(x->space, f.name, f.nameless, f.locals, &p->stack_object)) ||
 	    (x->fetching && decode_fetches(x, p, info, m)))
 		return NM_ENOMEM;
@@ -290,7 +290,7 @@ struct nm_decoded_block *nm_executor_decode_block(struct nm_executor *x, uint32_
 	}
 	p = nm_executor_resolve_pending(x)
 		? NULL
-		: new_decoded_block(x, &info); /* it makes objects, and attribution keys for fetches */
+		: new_decoded_block(x, id, &info); /* it makes objects, and attribution keys for fetches */
 	if (!p || fill_decoded_block(x, p, &info) || (id >= x->decoded_room && grow_decoded_blocks(x, id))) {
 		nm_fail_memory(err);
 		return NULL;

@@ -22,6 +22,7 @@
 #include <stdint.h>
 
 #include "checks.h"
+#include <nearmiss/wire.h>
 
 enum { NM_PREFETCH = 3, NM_ENTRIES = 4 };
 
@@ -44,6 +45,9 @@ struct nm_cache_entries {
 	uint64_t length[NM_ENTRIES];
 	uint64_t word[NM_ENTRIES]; /* its attribution key may be 0 */
 };
+
+/* Of nm_decoded_block.user_call. */
+#define NM_OF_LIBRARY (1u << 31)
 
 struct nm_decoded_block;
 
@@ -95,7 +99,7 @@ struct nm_decoded_tables {
 	struct nm_side_exit *exit;
 	struct nm_fetch *fetch;
 	struct nm_access *single; /* [accesses] */
-	struct nm_decoded_block *decoded;
+	uint32_t id;              /* of the block */
 	uint32_t exits, fetches, accesses;
 	/* Address words, which have the first entries; members of coalesced accesses have the entries after
 	 * them. */
@@ -119,7 +123,8 @@ static inline struct nm_access_range nm_word_accesses(const struct nm_decoded_ta
 	return s;
 }
 
-/* Half a cache line, so that a decoded block with up to NM_ENTRIES entries takes two lines. */
+/* Half a cache line, so that a decoded block with up to NM_ENTRIES entries takes two lines. Its cold part lies
+ * behind the entries. */
 struct nm_decoded_block {
 	uint16_t words;        /* of a whole execution with its header; 0: the block needs single steps */
 	uint16_t instructions; /* of the whole block */
@@ -128,17 +133,38 @@ struct nm_decoded_block {
 	uint16_t frame;        /* where the return address lies, from the last address word */
 	uint32_t first_access_site; /* of its accesses, which are consecutive in the decoder's list */
 	uint32_t stack_object;      /* the frame of the block's function; may be none if it has no accesses */
-	uint32_t tables;            /* index of the cold part in the decoder's list */
-	uint32_t runs;              /* whole executions with a header that are not counted yet */
-	uint64_t call_pc : 48;      /* last instruction: the call, if end is CALL */
-	uint64_t more : 16;         /* accesses beyond one for each address word */
+	/* of library code: NM_OF_LIBRARY and the user's call that leads here; else that of its last
+	 * instruction, 0 if it is not known yet (user_calls.h) */
+	uint32_t user_call;
+	uint32_t runs;         /* whole executions with a header that are not counted yet */
+	uint64_t call_pc : 48; /* last instruction: the call, if end is CALL */
+	uint64_t groups : 16;  /* of entries */
 	struct nm_cache_entries entries[];
 };
 _Static_assert(sizeof(struct nm_decoded_block) == 32 && sizeof(struct nm_cache_entries) == 96,
 	       "one group: two cache lines");
 
+static inline int nm_is_of_library(const struct nm_decoded_block *decoded)
+{
+	return (decoded->user_call & NM_OF_LIBRARY) != 0;
+}
+
+/* Is it the user's code, which another function may follow without a call or return? */
+static inline int nm_may_tail_call(const struct nm_decoded_block *decoded)
+{
+	return decoded->end == NM_WIRE_JUMP && !nm_is_of_library(decoded);
+}
+
+static inline struct nm_decoded_tables *nm_tables_of(const struct nm_decoded_block *decoded)
+{
+	return (struct nm_decoded_tables *)((uintptr_t)decoded + sizeof *decoded +
+					    decoded->groups * sizeof decoded->entries[0]);
+}
+
 /* Stands for blocks that are not decoded yet; never matches, so single_step.c sees it. */
 extern struct nm_decoded_block nm_undecoded_block;
+/* Stands for the last block where it says nothing about the next one. */
+extern struct nm_decoded_block nm_no_last_block;
 
 /* A field of an access site's entry. */
 #define nm_entry_of(access_site, figure)                            \

@@ -31,8 +31,8 @@ struct nm_definition_store {
 
 struct nm_decoder {
 	struct nm_definition_store *definition_store;
-	struct nm_vec(struct nm_definition) definitions;   /* by block id */
-	struct nm_vec(struct nm_decoded_tables) tables;    /* of decoded blocks */
+	struct nm_vec(struct nm_definition) definitions; /* by block id */
+	struct nm_vec(struct nm_decoded_block *) decoded;
 	struct nm_vec(struct nm_access_site) access_sites; /* of all decoded blocks */
 	/* of each: index of its instruction in the attributions */
 	struct nm_vec(uint32_t) access_instructions;

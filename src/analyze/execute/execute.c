@@ -22,7 +22,7 @@
  *
  * Dropped, no faster: fetching decoded blocks ahead; batches larger than the first-level cache.
  */
-#include "executor.h"
+#include "user_calls.h"
 
 enum {
 	WINDOW = 64,    /* words searched for headers at once */
@@ -131,6 +131,7 @@ ALWAYS int execute(struct nm_executor *x, struct nm_ref *out, struct nm_decoded_
 	if (manner.sampled)
 		note_accesses(x, out, decoded, n);
 	x->clock += decoded->instructions;
+	x->running.last = decoded;
 	decoded->runs++;
 	if (__builtin_expect(n - 1 < NM_ENTRIES, 1))
 		status = serve(x, out, decoded, header + 1, n, manner.tight);
@@ -144,7 +145,7 @@ ALWAYS int execute(struct nm_executor *x, struct nm_ref *out, struct nm_decoded_
 /* A block with coalesced accesses, while bursts are sampled: each reference must be separate. */
 ALWAYS int is_apart(const struct nm_executor *x, const struct nm_decoded_block *decoded)
 {
-	return decoded->more && x->builder.bursts.sampling;
+	return x->builder.bursts.sampling && nm_tables_of(decoded)->accesses + 1 > decoded->words;
 }
 
 /* Executes a block of n addresses by single steps. 1: the record is no block. */
@@ -183,6 +184,8 @@ ALWAYS long execute_window(struct nm_executor *x, const uint64_t *words, uint64_
 		const int followed = !manner.tight || heads != 1;
 		const size_t count = followed ? (size_t)__builtin_ctzll(heads - 1) : (size_t)(last - words);
 
+		if (__builtin_expect(nm_is_of_other_call(&x->running, decoded), 0))
+			decoded = nm_executor_of_this_call(x, (uint32_t)id, decoded);
 		if (__builtin_expect(count != decoded->words || (manner.sampled && is_apart(x, decoded)),
 				     0)) {
 			int status = execute_other(x, out, words, count - 1, err);

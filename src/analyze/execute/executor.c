@@ -35,7 +35,7 @@ void nm_executor_free_code(struct nm_executor *x)
 {
 	x->running.thread = NULL;
 	nm_arena_done(&x->decoder.arena);
-	nm_vec_free(&x->decoder.tables);
+	nm_vec_free(&x->decoder.decoded);
 	nm_vec_free(&x->decoder.access_sites);
 	nm_vec_free(&x->decoder.access_instructions);
 	nm_vec_free(&x->decoder.access_chases);
@@ -69,6 +69,7 @@ void nm_executor_run_thread(struct nm_executor *x)
 
 	nm_resolver_forget_frames(&x->resolver);
 	x->running.stack = s;
+	x->running.last = &nm_no_last_block;
 	x->running.window = (struct nm_stack_window){.low = s->low, .length = s->end - s->low};
 	nm_stack_window_own(&x->running.window, nm_stack_top(s));
 	nm_executor_choose_path(x);

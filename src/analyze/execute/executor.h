@@ -10,6 +10,7 @@
  *   execute.c, pending.c            whole blocks, fast
  *   single_step.c, wrapper_probe.c  blocks one access at a time
  *   decode_block.c                  blocks that are executed for the first time
+ *   user_calls.c                    blocks of library code, by the user's call that leads there
  *   batches.c                       references into batches
  *   executor.c                      which thread, stack and frame run
  */
@@ -146,6 +147,8 @@ static inline void nm_executor_put_frame(struct nm_executor *x, const struct nm_
 		nm_stack_window_own(&running->window, nm_stack_top(running->stack));
 	} else {
 		nm_stack_put(running->stack, slot, decoded->call_pc, decoded->stack_object);
+		if (!nm_is_of_library(decoded))
+			running->stack->user_call = decoded->user_call;
 		nm_stack_window_own(&running->window, slot + 8);
 	}
 }

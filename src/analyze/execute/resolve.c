@@ -87,8 +87,8 @@ void nm_resolver_count_runs(struct nm_resolver *r)
 		count_runs(r, &r->decoder->access_sites.at[i]);
 		r->decoder->access_sites.at[i].counted = 0;
 	}
-	for (size_t i = 0; i < r->decoder->tables.count; i++)
-		r->decoder->tables.at[i].decoded->runs = 0;
+	for (size_t i = 0; i < r->decoder->decoded.count; i++)
+		r->decoder->decoded.at[i]->runs = 0;
 }
 
 /* Sets the attribution key that the entry serves. Returns the bytes of a coalesced access beyond its
@@ -476,7 +476,7 @@ static uint32_t find_keys_apart(struct nm_resolver *r, const struct nm_decoded_b
 				uint32_t access_site, uint64_t address)
 {
 	const struct nm_access_site *o = &r->decoder->access_sites.at[access_site];
-	const struct nm_decoded_tables *t = &r->decoder->tables.at[o->decoded->tables];
+	const struct nm_decoded_tables *t = nm_tables_of(o->decoded);
 	const struct nm_access_range s = nm_word_accesses(t, o->access);
 	uint32_t objects[NM_COALESCED_MAX] = {0}, n = 0;
 	int mixed = 0;

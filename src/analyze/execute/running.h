@@ -11,6 +11,7 @@
 #include "contexts.h"
 #include "frames.h"
 #include "inline_cache.h"
+#include "map.h"
 #include "signals.h"
 #include "vector.h"
 
@@ -18,8 +19,10 @@ struct nm_thread {
 	uint32_t wire;   /* the collector's number */
 	uint32_t number; /* 1, 2, ... in order of starts */
 	int live;
-	struct nm_decoded_block **decoded_blocks; /* by block id; nm_undecoded_block where there is none */
+	/* by block id, of library code the one executed last; nm_undecoded_block where there is none */
+	struct nm_decoded_block **decoded_blocks;
 	size_t decoded_room;
+	struct nm_map library_blocks; /* (block id << 32 | the user's call) -> decoded block */
 	struct nm_frames frames;
 	struct nm_wrapper_probe probe;
 	struct nm_signals signals;
@@ -31,6 +34,7 @@ struct nm_running {
 	struct nm_stack_window window;
 	struct nm_stack *stack; /* of the thread */
 	struct nm_thread *thread;
+	struct nm_decoded_block *last; /* executed; never NULL */
 	/* Calls and returns below this leave the frames alone whose ranges entries keep (resolve.c). */
 	uint64_t kept_frames;
 };

@@ -4,7 +4,7 @@
  * guarded accesses (address 0: not executed), instruction fetches, observed allocations (contexts.h), pauses,
  * contexts (calls.h) and signal handlers (signals.h).
  */
-#include "executor.h"
+#include "user_calls.h"
 
 /* ---- references ---- */
 
@@ -49,7 +49,7 @@ static int reference(struct nm_executor *x, struct nm_decoded_block *decoded, st
 static int fetch_all(struct nm_executor *x, const struct nm_decoded_block *decoded, struct nm_side_exit left,
 		     uint64_t before)
 {
-	const struct nm_decoded_tables *t = &x->decoder.tables.at[decoded->tables];
+	const struct nm_decoded_tables *t = nm_tables_of(decoded);
 
 	for (uint32_t i = 0; i < t->fetches && t->fetch[i].first < left.instructions; i++) {
 		const struct nm_fetch *f = &t->fetch[i];
@@ -82,7 +82,7 @@ static int measure(struct nm_executor *x, struct nm_decoded_block *decoded, uint
 		   const uint64_t *words, struct nm_side_exit left)
 {
 	uint64_t before = x->clock - x->unmeasured - left.instructions;
-	const struct nm_access *single = x->decoder.tables.at[decoded->tables].single;
+	const struct nm_access *single = nm_tables_of(decoded)->single;
 
 	if (!x->measuring)
 		x->unmeasured += left.instructions;
@@ -100,10 +100,9 @@ static int measure(struct nm_executor *x, struct nm_decoded_block *decoded, uint
 /* ---- executions ---- */
 
 /* Finds the exit of a block that has sent n address words: 1, or 0 if there is none. */
-static int find_exit(const struct nm_executor *x, const struct nm_decoded_block *decoded, size_t n,
-		     struct nm_side_exit *ret_left)
+static int find_exit(const struct nm_decoded_block *decoded, size_t n, struct nm_side_exit *ret_left)
 {
-	const struct nm_decoded_tables *t = &x->decoder.tables.at[decoded->tables];
+	const struct nm_decoded_tables *t = nm_tables_of(decoded);
 
 	if (n == t->words) {
 		*ret_left = (struct nm_side_exit){.accesses = (uint16_t)t->accesses,
@@ -159,26 +158,41 @@ static int change_frame(struct nm_executor *x, const struct nm_decoded_block *de
 	return 0;
 }
 
+/* The decoded block for the call that led here; NULL: *err says why. */
+static struct nm_decoded_block *find_decoded(struct nm_executor *x, uint32_t id, struct nm_error *err)
+{
+	struct nm_decoded_block *decoded = id < x->decoded_room ? x->decoded_blocks[id] : &nm_undecoded_block;
+
+	if (nm_is_of_other_call(&x->running, decoded))
+		decoded = nm_executor_of_this_call(x, id, decoded);
+	return decoded == &nm_undecoded_block ? nm_executor_decode_block(x, id, err) : decoded;
+}
+
 int nm_executor_single_step(struct nm_executor *x, const uint64_t *header, size_t n, struct nm_error *err)
 {
 	uint32_t id = nm_wire_arg(*header);
-	struct nm_decoded_block *decoded = id < x->decoded_room ? x->decoded_blocks[id] : &nm_undecoded_block;
+	struct nm_decoded_block *decoded = find_decoded(x, id, err);
 	struct nm_wrapper_probe *w;
 	struct nm_side_exit left;
 
-	if (decoded == &nm_undecoded_block && !(decoded = nm_executor_decode_block(x, id, err)))
+	if (!decoded)
 		return err ? err->code : NM_EFORMAT;
-	if (!find_exit(x, decoded, n, &left))
+	if (!find_exit(decoded, n, &left))
 		return nm_fail(err, NM_EFORMAT, "block %u has no exit after %zu addresses", id, n);
 	x->clock += left.instructions;
-	if ((x->calls || x->running.thread->signals.list.count) && enter(x, decoded))
-		return nm_fail_memory(err);
+	if (x->calls || x->running.thread->signals.list.count) {
+		if (enter(x, decoded))
+			return nm_fail_memory(err);
+		if (!(decoded = find_decoded(x, id, err))) /* another stack, another call */
+			return err ? err->code : NM_EFORMAT;
+	}
 	if (measure(x, decoded, id, header + 1, left))
 		return nm_fail_memory(err);
+	x->running.last = n == nm_tables_of(decoded)->words ? decoded : &nm_no_last_block;
 	w = &x->running.thread->probe;
 	if (w->context)
 		nm_executor_probe_block(x, id, decoded, header + 1, left);
-	if (n == x->decoder.tables.at[decoded->tables].words && decoded->end != NM_WIRE_JUMP) {
+	if (n == nm_tables_of(decoded)->words && decoded->end != NM_WIRE_JUMP) {
 		uint64_t slot = header[n] + decoded->frame;
 
 		if (change_frame(x, decoded, slot))

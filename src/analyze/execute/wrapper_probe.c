@@ -57,9 +57,9 @@ void nm_executor_probe_block(struct nm_executor *x, uint32_t id, const struct nm
 			     const uint64_t *words, struct nm_side_exit left)
 {
 	struct nm_wrapper_probe *w = &x->running.thread->probe;
-	const struct nm_access *single = x->decoder.tables.at[decoded->tables].single;
+	const struct nm_access *single = nm_tables_of(decoded)->single;
 
-	if (!x->decoder.tables.at[decoded->tables].accesses) /* not every collector sends it */
+	if (!nm_tables_of(decoded)->accesses) /* not every collector sends it */
 		return;
 	w->ran += left.instructions;
 	for (size_t i = 0; i < left.accesses; i++) {

@@ -21,10 +21,9 @@ enum {
 	PAIRS = 3,
 	MIN_SHARE = 5,
 	MIN_GAIN = 1,
-	MIN_LIBRARY_SHARE = 2,
 	MODULES = 4,
 	GROUPED = 200
-}; /* notes, percent, percent, percent, names, rows: further ones cost little */
+}; /* notes, percent, percent, names, rows: further ones cost little */
 
 /* Rows that get one sentence: those of one cause that share an object or a line of code, since the repair of one is
  * that of the others. */
@@ -305,28 +304,6 @@ static int note_missing_symbols(struct note_writer *r, struct nm_profile *profil
 	return add_note(r, text);
 }
 
-/* For misses in a library function that was called, not inlined, by an unknown caller. */
-static int note_library(struct note_writer *r, struct nm_profile *profile)
-{
-	int has_calls = nm_profile_has_contexts(profile, r->err);
-	const char *function = NULL;
-	char *text;
-
-	for (size_t row = 0; row < r->pairs->row_count && !function; row++) {
-		const struct nm_value *share = nm_table_find(r->pairs, row, "share");
-
-		if (nm_table_find(r->pairs, row, "library")->integer && share->real >= MIN_LIBRARY_SHARE)
-			function = nm_table_find(r->pairs, row, "function")->text;
-	}
-	if (has_calls || !function)
-		return has_calls < 0 ? has_calls : 0;
-	if (asprintf(&text,
-		     "%s is called, not inlined: record with --callgraph to see it at the lines that call it",
-		     function) < 0)
-		text = NULL;
-	return add_note(r, text);
-}
-
 static int note_losses(struct note_writer *r, struct nm_profile *profile, const char *process)
 {
 	struct nm_rows *rows = NULL;
@@ -418,8 +395,6 @@ int nm_notes_make(struct nm_profile *profile, const struct nm_selection *selecti
 	const char *process = selection->request.process;
 	int status = nm_verdict_is_bound(verdict) ? note_advice(&r, profile, selection) : 0;
 
-	if (!status)
-		status = note_library(&r, profile);
 	if (!status)
 		status = note_missing_symbols(&r, profile, process);
 	if (!status)

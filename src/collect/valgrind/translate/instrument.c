@@ -37,13 +37,26 @@ static Bool exit_is_ambiguous(Int statement)
 	return instruction;
 }
 
+/* Whether the block may end with a jump to another function: the analysis must see from where. */
+static Bool may_tail_call(const IRSB *in)
+{
+	const HChar *ignored;
+	Addr target;
+
+	if (in->jumpkind != Ijk_Boring || in->next->tag != Iex_Const)
+		return in->jumpkind == Ijk_Boring;
+	target = (Addr)in->next->Iex.Const.con->Ico.U64;
+	return VG_(DebugInfo_sect_kind)(&ignored, target) == Vg_SectPLT ||
+	       VG_(get_fnname_if_entry)(VG_(current_DiEpoch)(), target, &ignored);
+}
+
 /* Whether nothing after the statement needs to be sent. The system call by which a signal handler returns
  * does. */
 static Bool rest_is_counted(Int statement)
 {
 	Int i;
 
-	if (nm_all_blocks || nm_translation.in->jumpkind != Ijk_Boring)
+	if (nm_all_blocks || nm_translation.in->jumpkind != Ijk_Boring || nm_translation.may_tail_call)
 		return False;
 	for (i = statement + 1; i < nm_translation.in->stmts_used; i++)
 		if (nm_has_access(nm_translation.in->stmts[i]))
@@ -170,6 +183,7 @@ IRSB *nm_instrument(VgCallbackClosure *closure, IRSB *in, const VexGuestLayout *
 	(void)closure, (void)layout, (void)extents, (void)host;
 	tl_assert(guest_word == Ity_I64 && host_word == Ity_I64);
 	nm_translation.in = in;
+	nm_translation.may_tail_call = may_tail_call(in);
 	nm_translation.open = False;
 	nm_translation.last_load = NULL;
 	nm_translation.group.accesses = 0;

@@ -41,6 +41,7 @@ struct group {
 /* The translation in progress. Translations do not nest. */
 struct translation {
 	const IRSB *in;
+	Bool may_tail_call; /* it may end with a jump to another function */
 	IRTemp cursor;
 	UInt words;        /* stored since the cursor was loaded, */
 	UInt committed;    /* and before it was stored last */

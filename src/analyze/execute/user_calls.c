@@ -1,0 +1,116 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * user_calls.c - see user_calls.h.
+ */
+#include "user_calls.h"
+
+enum { LIBRARY_BLOCKS_MAX = 1 << 18 /* of a thread: beyond, the code of further calls is of none */ };
+
+static int find_instruction(struct nm_executor *x, uint64_t pc, uint32_t *ret_instruction)
+{
+	const struct nm_mapping *m = nm_space_mapping(x->space, pc);
+
+	return nm_attributions_instruction(x->attrs, pc, m ? m->module : NULL, m ? m->bias : 0,
+					   ret_instruction);
+}
+
+static int is_of_library(const struct nm_executor *x, uint64_t pc)
+{
+	const struct nm_mapping *m = nm_space_mapping(x->space, pc);
+
+	return nm_attributions_is_library(x->attrs, pc, m ? m->module : NULL, m ? m->bias : 0) ||
+	       nm_is_trampoline(nm_decoder_function_at(m, pc).name);
+}
+
+/* The call that the last of the user's instructions among the first n of a block makes; 0: there is none. 0 or
+ * NM_ENOMEM. */
+static int find_call(struct nm_executor *x, const struct nm_wire_block_info *info, uint32_t n,
+		     uint32_t *ret_call)
+{
+	uint32_t instruction;
+
+	while (n && is_of_library(x, nm_wire_instruction_pc(info->instructions[n - 1])))
+		n--;
+	*ret_call = 0;
+	if (!n)
+		return 0;
+	if (find_instruction(x, nm_wire_instruction_pc(info->instructions[n - 1]), &instruction))
+		return NM_ENOMEM;
+	*ret_call = 1 + nm_attributions_user_call(x->attrs, instruction);
+	return 0;
+}
+
+/* Library code is about to run: the last block, of the user's code, may have jumped to it. */
+static int enter_library(struct nm_executor *x)
+{
+	struct nm_decoded_block *last = x->running.last;
+	struct nm_wire_block_info info;
+
+	if (!nm_may_tail_call(last))
+		return 0;
+	if (!last->user_call) {
+		const uint32_t id = nm_tables_of(last)->id;
+		const struct nm_definition *d = &x->decoder.definitions.at[id];
+		const struct nm_wire_record r = {
+		    .kind = NM_WIRE_BLOCK_DEF, .arg = id, .payload = d->words, .words = d->count};
+
+		if (!nm_wire_block_decode(&r, &info, NULL) &&
+		    find_call(x, &info, info.def.instructions, &last->user_call))
+			return NM_ENOMEM;
+	}
+	x->running.stack->user_call = last->user_call;
+	return 0;
+}
+
+static uint64_t key_of(const struct nm_executor *x, uint32_t id)
+{
+	return (uint64_t)id << 32 | x->running.stack->user_call;
+}
+
+struct nm_decoded_block *nm_executor_of_this_call(struct nm_executor *x, uint32_t id,
+						  struct nm_decoded_block *decoded)
+{
+	struct nm_thread *t = x->running.thread;
+	uint64_t known;
+
+	if (enter_library(x))
+		return &nm_undecoded_block; /* decoding it fails */
+	if (decoded->user_call == (NM_OF_LIBRARY | x->running.stack->user_call))
+		return decoded;
+	if (t->library_blocks.count >= LIBRARY_BLOCKS_MAX && x->running.stack->user_call)
+		x->running.stack->user_call = 0;
+	known = nm_map_get(&t->library_blocks, key_of(x, id), 0);
+	if (!known)
+		return &nm_undecoded_block;
+	return x->decoded_blocks[id] = (struct nm_decoded_block *)(uintptr_t)known;
+}
+
+int nm_executor_note_call(struct nm_executor *x, struct nm_decoded_block *decoded,
+			  const struct nm_wire_block_info *info)
+{
+	if (!is_of_library(x, info->def.pc))
+		return decoded->end == NM_WIRE_CALL
+			   ? find_call(x, info, info->def.instructions, &decoded->user_call)
+			   : 0;
+	if (enter_library(x))
+		return NM_ENOMEM;
+	decoded->user_call = NM_OF_LIBRARY | x->running.stack->user_call;
+	return nm_map_put(&x->running.thread->library_blocks, key_of(x, nm_tables_of(decoded)->id),
+			  (uintptr_t)decoded);
+}
+
+int nm_executor_instruction(struct nm_executor *x, const struct nm_decoded_block *decoded,
+			    const struct nm_wire_block_info *info, uint32_t i, const struct nm_mapping *m,
+			    uint32_t *ret_instruction)
+{
+	const uint64_t pc = nm_wire_instruction_pc(info->instructions[i]);
+	uint32_t call = decoded->user_call & ~NM_OF_LIBRARY;
+
+	if (nm_attributions_instruction(x->attrs, pc, m ? m->module : NULL, m ? m->bias : 0, ret_instruction))
+		return NM_ENOMEM;
+	if (!x->attrs->sites.at[x->attrs->instructions.at[*ret_instruction].site].is_library)
+		return 0;
+	if (!nm_is_of_library(decoded) && find_call(x, info, i, &call))
+		return NM_ENOMEM;
+	return call ? nm_attributions_called(x->attrs, *ret_instruction, call - 1, ret_instruction) : 0;
+}
