@@ -238,6 +238,15 @@ static void option_help(const struct nm_option *option, FILE *out)
 	fprintf(out, "%-*s%s%s\n", COLUMN, left, n >= COLUMN ? "  " : "", option->help);
 }
 
+/* The heading before an option, if it begins a group. */
+static void heading(const struct nm_option_group *group, const char *name, FILE *out)
+{
+	while (group->first && strcmp(group->first, name))
+		group++;
+	if (group->first)
+		fprintf(out, "\n%s:\n", group->title);
+}
+
 void nm_command_help(const struct nm_command *command, FILE *out)
 {
 	unsigned i;
@@ -247,8 +256,13 @@ void nm_command_help(const struct nm_command *command, FILE *out)
 		command->summary);
 	if (command->details)
 		fprintf(out, "\n%s", command->details);
-	fputs("\nOptions:\n", out);
-	for (i = 0; i < command->option_count; i++)
+	if (!command->groups)
+		fputs("\nOptions:\n", out);
+	for (i = 0; i < command->option_count; i++) {
+		if (command->groups)
+			heading(command->groups, command->options[i].name, out);
 		option_help(&command->options[i], out);
+	}
+	fputs(command->groups ? "\n" : "", out);
 	fputs("  -h, --help                print this\n", out);
 }

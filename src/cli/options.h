@@ -43,6 +43,11 @@ struct nm_option {
 	const char *choices;
 };
 
+/* A heading of --help, before the option of this name. */
+struct nm_option_group {
+	const char *first, *title;
+};
+
 struct nm_command {
 	const char *name;
 	const char *summary;  /* one line for `nearmiss help` */
@@ -50,8 +55,9 @@ struct nm_command {
 	const char *details;  /* printed under the usage; may be NULL */
 	const struct nm_option *options;
 	unsigned option_count;
-	int stops_at_operand; /* what follows the first operand belongs to a program */
-	const char *words;    /* "a|b|c": what an operand may be, for completion; or NULL */
+	const struct nm_option_group *groups; /* the last has no names; NULL: all are "Options" */
+	int stops_at_operand;                 /* what follows the first operand belongs to a program */
+	const char *words;                    /* "a|b|c": what an operand may be, for completion; or NULL */
 	int (*run)(const struct nm_command *self, int argc,
 		   char **argv); /* argv[0] is the name; returns the status */
 };

@@ -263,6 +263,7 @@ CASES = {
     "fault-monitor-none": ["monitor"],
     "fault-monitor-missing": ["monitor", "-i", "no-such-trace.nmt"],
     "fault-monitor-output": ["monitor", *T, "-o", "no-such-folder/x"],
+    "help-record": ["record", "--help"],
     "help-monitor": ["monitor", "--help"],
     "help-nest": ["nest", "--help"],
     "help-report": ["report", "--help"],
