@@ -13,7 +13,7 @@
 
 void nm_summary_print(const char *path)
 {
-	struct nm_report_request request = {.limit = 10};
+	struct nm_report_request request = {.limit = 10, .folds = 1};
 	struct nm_profile *profile;
 	struct nm_style style = nm_style_of(stderr, NM_FORMAT_TEXT, NM_WIDTH_OF_TERMINAL);
 	struct nm_error err;

@@ -62,6 +62,9 @@ enum {
 	EVENT = NM_METRIC_EVENT,
 };
 
+#define TEXT_OF_(x) #x
+#define TEXT_OF(x) TEXT_OF_(x)
+
 static const struct nm_metric metrics[] = {
     {.name = "references",
      .title = "references",
@@ -83,6 +86,11 @@ static const struct nm_metric metrics[] = {
      .right = "write_misses",
      .sign = '+',
      .help = "references that missed"},
+    {.name = "last_misses",
+     .title = "last level",
+     .unit = NM_METRIC_COUNT,
+     .sql = "c.last_misses",
+     .help = "misses of the last level; memory serves them"},
     {.name = "share",
      .title = "share %",
      .unit = NM_METRIC_PERCENT,
@@ -158,6 +166,13 @@ static const struct nm_metric metrics[] = {
      .decimals = 1,
      .sql = "100.0 * c.cycles / nullif(t.cycles, 0)",
      .help = "part of all cycles"},
+    {.name = "run_share",
+     .title = "run %",
+     .unit = NM_METRIC_PERCENT,
+     .decimals = 1,
+     .sql =
+	 "100.0 * c.cycles / nullif(t.cycles + " TEXT_OF(NM_CYCLES_PER_INSTRUCTION) " * p.instructions, 0)",
+     .help = "part of the run's estimated cycles"},
     {.name = "cycles_per_miss",
      .title = "cycles/miss",
      .unit = NM_METRIC_RATIO,

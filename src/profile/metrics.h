@@ -10,6 +10,9 @@
 #ifndef NM_METRICS_H
 #define NM_METRICS_H
 
+/* Cycles that an instruction takes in a program that does not miss (docs/cost.md). */
+#define NM_CYCLES_PER_INSTRUCTION 0.4
+
 #include <stddef.h>
 #include <stdint.h>
 

@@ -54,6 +54,21 @@ static int choose_frame(struct nm_profile *profile, struct nm_selection *selecti
 	return status;
 }
 
+/* The level whose misses memory serves, unless it is the one that is reported on. */
+static int find_last(struct nm_selection *selection)
+{
+	const struct nm_level *asked = nm_levels_named(&selection->levels, selection->request.level);
+	const struct nm_level *last = asked ? nm_levels_last(&selection->levels, asked) : NULL;
+	char title[64];
+
+	if (!last || last == asked || last->side == NM_LEVEL_CODE)
+		return 0;
+	snprintf(title, sizeof title, "%s misses", last->name);
+	selection->last = last;
+	selection->last_title = nm_intern(&selection->levels.pool, title);
+	return selection->last_title ? 0 : NM_ENOMEM;
+}
+
 int nm_selection_make(struct nm_profile *profile, const struct nm_report_request *request,
 		      struct nm_selection *selection, struct nm_error *err)
 {
@@ -88,13 +103,15 @@ int nm_selection_make(struct nm_profile *profile, const struct nm_report_request
 		status = note(nm_profile_has_field_types(profile, err), &selection->has_field_types);
 	if (!status)
 		status = note(nm_profile_has(profile, "prefetches", err), &selection->has_prefetches);
+	if (!status)
+		status = note(nm_profile_has_user_code(profile, err), &selection->has_library);
 	if (!status) {
 		selection->request.level = nm_intern(&selection->levels.pool, first ? first : request->level);
 		selection->levels.asked = selection->request.level;
 		if (selection->request.level &&
 		    !nm_machine_same(selection->request.level, selection->levels.at[0].name))
 			selection->levels.foresees = 0;
-		if (!selection->request.level)
+		if (!selection->request.level || find_last(selection))
 			status = nm_fail_memory(err);
 	}
 	free(first);

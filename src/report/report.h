@@ -35,6 +35,7 @@ struct nm_report_request {
 	const char *columns;       /* columns in text, by commas; NULL: the report's own choice */
 	const char *latency;       /* "L2=14,memory=200"; NULL: those of the levels */
 	enum nm_shown_frame frame; /* which frame of inlined calls the keys function, file and line name */
+	int folds;                 /* the summary's text sums small rows up, and dynamic linking (folds.h) */
 	/* Only these: a name, or a pattern with *, ? and [...]; for files the last components are enough. NULL:
 	 * all. */
 	const char *object, *function, *file;

@@ -54,8 +54,8 @@ int nm_report_fill(const struct nm_report *report, struct nm_profile *profile,
 void nm_report_table_done(struct nm_report_table *filled);
 
 /* Prints the summary: the command, the levels, the first pairs, what to try. */
-int nm_summary_run(struct nm_profile *profile, const struct nm_selection *selection,
-		   const struct nm_style *style, FILE *out, struct nm_error *err);
+int nm_summary_run(struct nm_profile *profile, struct nm_selection *selection, const struct nm_style *style,
+		   FILE *out, struct nm_error *err);
 
 /* The same of a sampled recording. */
 int nm_sampled_summary_run(struct nm_profile *profile, const struct nm_report_request *request,

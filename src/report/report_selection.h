@@ -20,8 +20,12 @@ struct nm_selection {
 	int has_field_types;              /* the column `field_type`, */
 	int has_cells;                    /* the view `cells`, with the frames that were chosen, */
 	int has_inner;                    /* columns of the innermost frames beside these, */
-	int has_prefetches;               /* the view `prefetches` */
+	int has_prefetches;               /* the view `prefetches`, */
+	int has_library;                  /* the column `library` */
+	int leaves_linking;               /* without what nm_linking_condition selects */
 	struct nm_levels levels;
+	const struct nm_level *last; /* the last level behind the one that is reported on, or NULL */
+	const char *last_title;      /* of its misses */
 	struct nm_name_pattern object, function, file;
 };
 

@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "folds.h"
 #include "machine.h"
 #include "memstream.h"
 #include "notes.h"
@@ -77,7 +78,7 @@ static int gather(struct summary *summary, struct nm_profile *profile, const str
 	if (!status)
 		status = nm_report_fill(nm_report_named("pairs"), profile, selection, &summary->pairs, err);
 	if (!status)
-		status = nm_verdict_make(profile, selection, &summary->pairs.table, &summary->verdict, err);
+		status = nm_verdict_make(profile, selection, &summary->verdict, err);
 	if (!status)
 		status = nm_notes_make(profile, selection, &summary->verdict, &summary->pairs.table,
 				       &summary->notes, err);
@@ -227,6 +228,26 @@ static int print_levels(struct summary *summary, const struct nm_style *style, F
 	return nm_table_text(&summary->levels.table, style, out);
 }
 
+/* What a row costs, and where its misses end: the share of misses tells less. */
+static void choose_columns(struct nm_query *query)
+{
+	static const struct {
+		const char *name;
+		unsigned drop_order;
+	} shown[] = {{"last_misses", 1}, {"cycles", 0}, {"run_share", 0}};
+
+	for (unsigned i = 0; i < query->count; i++) {
+		struct nm_column *column = &query->columns[i];
+
+		column->hidden |= !strcmp(column->name, "share");
+		for (unsigned k = 0; k < sizeof shown / sizeof *shown; k++)
+			if (!strcmp(column->name, shown[k].name)) {
+				column->hidden = 0;
+				column->drop_order = shown[k].drop_order;
+			}
+	}
+}
+
 static int as_text(struct summary *summary, const struct nm_report_request *request,
 		   const struct nm_style *style, FILE *out)
 {
@@ -278,12 +299,25 @@ static int as_json(struct summary *summary, const struct nm_report_request *requ
 	return status ? NM_ENOMEM : 0;
 }
 
-int nm_summary_run(struct nm_profile *profile, const struct nm_selection *selection,
-		   const struct nm_style *style, FILE *out, struct nm_error *err)
+/* The selection of the rows: dynamic linking gets one row of its own. */
+static int folds(const struct nm_selection *selection, const struct nm_style *style)
+{
+	return selection->request.folds && selection->has_library && !selection->request.columns &&
+	       style->format == NM_FORMAT_TEXT;
+}
+
+int nm_summary_run(struct nm_profile *profile, struct nm_selection *selection, const struct nm_style *style,
+		   FILE *out, struct nm_error *err)
 {
 	struct summary summary = {.info = {0}};
-	int status = gather(&summary, profile, selection, err);
+	int status;
 
+	selection->leaves_linking = folds(selection, style);
+	status = gather(&summary, profile, selection, err);
+	if (!selection->request.columns)
+		choose_columns(&summary.pairs.query);
+	if (!status && folds(selection, style))
+		status = nm_fold_rows(profile, selection, &summary.pairs.table, err);
 	if (!status) {
 		if (style->format == NM_FORMAT_TEXT)
 			status = as_text(&summary, &selection->request, style, out);

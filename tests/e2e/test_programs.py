@@ -483,6 +483,22 @@ def case_attribution():
         assert named >= 0.95 * misses, f"{command}: {named} of {misses}"
 
 
+def case_first_screen_sums_small_rows_up():
+    """Large pairs have rows, the others one; dynamic linking has its own where it is large. All of them are the level."""
+    for command, options in ((["matrix", "columns"], []), (["matrix", "columns"], ["--callgraph"]), (["list"], []), (["quiet"], [])):
+        record([program(command[0])] + command[1:], *options)
+        text = nearmiss("report", "--width=200", "-i", "p.nmp").stdout.decode()
+        table = text.split("Misses by object and line")[1].split("\n\n")[0].splitlines()[1:]
+        at_misses = table[0].index("misses") + len("misses")
+        misses = [int(re.search(r"[\d,]+$", line[:at_misses])[0].replace(",", "")) for line in table[1:]]
+        assert sum(misses) == rows(f"SELECT {MISSES} FROM counts WHERE level = 'L1d'")[0][0], text
+        assert sum(line.startswith("others (") for line in table) == 1, text
+        assert not [line for line in table if ".dynsym" in line or "dl-lookup" in line], text
+        assert any(line.startswith("dynamic linking") for line in table) == (command == ["quiet"]), text
+    for limit in ("1", "40", "0"):
+        assert "others (" not in nearmiss("report", "--limit", limit, "-i", "p.nmp").stdout.decode()
+
+
 def case_instruction_fetches():
     record([program("matrix"), "rows"], "--instr", "--cache", "L1i=32K,8,64:" + SPEC, profile="i.nmp")
     found = rows("SELECT reads, read_misses FROM levels WHERE level = 'L1i'", profile="i.nmp")

@@ -9,6 +9,8 @@
 #include "profile_operand.h"
 #include "viewer.h"
 
+enum { USUAL_ROWS = 20 };
+
 struct report_options {
 	const char *input, *level, *sort, *process, *by, *object, *function, *file, *columns, *latency;
 	int64_t limit, thread, width;
@@ -36,8 +38,8 @@ static const struct nm_option options[] = {
      NM_OPTION_CHOICE, offsetof(struct report_options, frame), "user|innermost|all"},
     {"latency", 0, "LIST", "cycles of a miss, by the level that serves it, e.g. L2=14,memory=200",
      NM_OPTION_TEXT, offsetof(struct report_options, latency), NULL},
-    {"limit", 'n', "N", "show N rows; 0: all (20)", NM_OPTION_NUMBER, offsetof(struct report_options, limit),
-     NULL},
+    {"limit", 'n', "N", "show N rows, also small ones; 0: all (20)", NM_OPTION_NUMBER,
+     offsetof(struct report_options, limit), NULL},
     {"process", 'p', "NAME", "only this process of the profile", NM_OPTION_TEXT,
      offsetof(struct report_options, process), NULL},
     {"thread", 't', "N", "only this thread, counted from 1", NM_OPTION_NUMBER,
@@ -81,7 +83,7 @@ static const struct nm_report *chosen(const struct nm_command *self, const struc
 
 static int run(const struct nm_command *self, int argc, char **argv)
 {
-	struct report_options o = {.limit = 20, .width = NM_WIDTH_OF_TERMINAL};
+	struct report_options o = {.limit = -1, .width = NM_WIDTH_OF_TERMINAL};
 	struct nm_report_request request;
 	const struct nm_report *report;
 	struct nm_viewer viewer;
@@ -103,11 +105,12 @@ static int run(const struct nm_command *self, int argc, char **argv)
 					     .process = o.process,
 					     .thread = o.thread,
 					     .sort = o.sort,
-					     .limit = o.limit,
+					     .limit = o.limit < 0 ? USUAL_ROWS : o.limit,
 					     .by = o.by,
 					     .columns = o.columns,
 					     .latency = o.latency,
 					     .frame = (enum nm_shown_frame)o.frame,
+					     .folds = o.limit < 0,
 					     .object = o.object,
 					     .function = o.function,
 					     .file = o.file};

@@ -14,9 +14,11 @@
 
 #include "machine.h"
 #include "memstream.h"
+#include "metrics.h"
 
 /* Cycles that an instruction takes in a program that does not miss: likely, at most, at least. */
-static const double per_instruction = 0.4, per_slow_instruction = 0.7, per_fast_instruction = 0.25;
+static const double per_instruction = NM_CYCLES_PER_INSTRUCTION, per_slow_instruction = 0.7,
+		    per_fast_instruction = 0.25;
 
 /* Cycles that the misses of a machine wait, by kind. */
 struct waits {
@@ -124,19 +126,10 @@ static int read_numbers(struct nm_profile *profile, const char *process, int64_t
 	return status;
 }
 
-static double shown_cycles(const struct nm_table *pairs)
-{
-	double shown = 0;
-
-	for (size_t i = 0; i < pairs->row_count; i++)
-		shown += nm_table_named(pairs, i, "cycles_share")->real;
-	return fmin(shown, 100);
-}
-
 int nm_verdict_make(struct nm_profile *profile, const struct nm_selection *selection,
-		    const struct nm_table *pairs, struct nm_verdict *ret_verdict, struct nm_error *err)
+		    struct nm_verdict *ret_verdict, struct nm_error *err)
 {
-	struct nm_verdict v = {.foresees = selection->levels.foresees, .covered = shown_cycles(pairs)};
+	struct nm_verdict v = {.foresees = selection->levels.foresees};
 	struct waits waits = {.plain = 0};
 	int64_t count = 0;
 	int status = read_numbers(profile, selection->request.process, &count, &v.threads, err);
@@ -169,6 +162,5 @@ void nm_verdict_write(const struct nm_verdict *v, FILE *out)
 			v->high);
 	if (!nm_verdict_is_bound(v) || !v->level)
 		return;
-	fprintf(out, ", most of it for misses of %s; the rows below are %.0f %% of that", v->level,
-		v->covered);
+	fprintf(out, ", most of it for misses of %s", v->level);
 }

@@ -15,15 +15,13 @@ struct nm_verdict {
 	double share, low, high;
 	double cycles;     /* of the run, estimated; 0: not known */
 	const char *level; /* whose misses cost most */
-	double covered;    /* percent of the cycles that the rows shown have */
 	int64_t threads;   /* of the process with most of them */
 };
 
 enum { NM_BOUND_FROM = 10 }; /* percent: below, a program is not memory-bound */
 
-/* pairs: the rows that are shown. */
 int nm_verdict_make(struct nm_profile *profile, const struct nm_selection *selection,
-		    const struct nm_table *pairs, struct nm_verdict *ret_verdict, struct nm_error *err);
+		    struct nm_verdict *ret_verdict, struct nm_error *err);
 
 /* Whether there is something to win. */
 static inline int nm_verdict_is_bound(const struct nm_verdict *v)

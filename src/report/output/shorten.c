@@ -2,11 +2,11 @@
  *
  * shorten.c - shortens long names, and keeps the parts that distinguish them.
  *
- * Steps, until the name fits: template arguments become "<…>" (the longest group first), parameter lists
+ * Steps, until the name fits: the "(file:line)" of a variable goes, but not that of a block without a variable, "heap main
+ * (a.c:7)"; template arguments become "<…>" (the longest group first), parameter lists
  * become "(…)" and then nothing, the middle is cut out, keeping a third of the room before the cut (names
- * differ more at their ends). A name's last "(file:line)" is never touched, nor is the file:line at the start
- * of a place: both then may take more than the width. The innermost frame behind a place is dropped before
- * its function is shortened.
+ * differ more at their ends). A name's last "(file:line)" is never cut, nor is the file:line at the start of a place: both
+ * then may take more than the width. The innermost frame behind a place is dropped before its function is shortened.
  */
 #include <ctype.h>
 #include <stdlib.h>
@@ -129,6 +129,21 @@ static void drop_empty_list(char *text, const char *ellipsis)
 		memmove(text + at, text + tail, strlen(text + tail) + 1);
 }
 
+/* Removes the "(file:line)" of a variable, also from "name (file:line) #2". */
+static void drop_location(char *text)
+{
+	char *number = strrchr(text, ' ');
+	size_t end = number && number[1] == '#' ? (size_t)(number - text) : strlen(text), start = end;
+
+	if (!strncmp(text, "heap ", 5) || !end || text[end - 1] != ')')
+		return;
+	while (start && text[start] != '(')
+		start--;
+	if (start > 1 && text[start - 1] == ' ' && memchr(text + start, ':', end - start) &&
+	    isdigit((unsigned char)text[end - 2]))
+		memmove(text + start - 1, text + end, strlen(text + end) + 1);
+}
+
 /* Cuts out the middle of the text before the place, if that leaves at least a letter on both sides. */
 static void cut_middle(char *text, size_t width, const char *ellipsis)
 {
@@ -157,6 +172,7 @@ char *nm_shorten_name(const char *name, size_t width, const char *ellipsis)
 	strcpy(text, name);
 	if (nm_utf8_width(text) <= width)
 		return text;
+	drop_location(text);
 	drop_groups(text, '<', width, ellipsis);
 	drop_groups(text, '(', width, ellipsis);
 	if (nm_utf8_width(text) > width)

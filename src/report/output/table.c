@@ -83,6 +83,30 @@ int nm_table_fill(struct nm_table *table, struct nm_rows *rows, struct nm_error 
 	return !status && table->is_exhausted ? nm_fail_memory(err) : status;
 }
 
+void nm_table_cut(struct nm_table *table, size_t rows)
+{
+	assert(rows <= table->row_count);
+	table->row_count = rows;
+	table->values.count = rows * table->column_count;
+}
+
+int nm_table_append(struct nm_table *table)
+{
+	if (nm_vec_reserve(&table->values, table->column_count))
+		return NM_ENOMEM;
+	for (unsigned i = 0; i < table->column_count; i++)
+		table->values.at[table->values.count++] = (struct nm_value){.type = NM_VALUE_NULL};
+	table->row_count++;
+	return 0;
+}
+
+void nm_table_set(struct nm_table *table, const char *name, struct nm_value value)
+{
+	for (unsigned i = 0; i < table->column_count; i++)
+		if (!strcmp(table->columns[i].name, name))
+			table->values.at[(table->row_count - 1) * table->column_count + i] = value;
+}
+
 void nm_table_done(struct nm_table *table)
 {
 	nm_vec_free(&table->values);

@@ -26,6 +26,7 @@
 
 #include "memstream.h"
 #include "report_priv.h"
+#include "rest.h"
 
 enum { PROCESS, THREAD, CORE, LEVEL, FUNCTION, SOURCE, LINE, OBJECT, TYPE, FIELD, KEYS };
 
@@ -196,6 +197,8 @@ static void put_figures(struct query_builder *b)
 	for (unsigned i = 0; (m = nm_metric_at(i)); i++) {
 		struct nm_column column = nm_metric_column(m);
 
+		if (!strcmp(column.name, "last_misses"))
+			column.title = b->selection->last_title;
 		put(b, &column, m->sql);
 	}
 	derived = nm_derived_columns(&count);
@@ -305,6 +308,13 @@ static void write_sums(const struct query_builder *b, FILE *sql)
 	fputs(", sum(w.own * coalesce(counts.loaded_bytes / w.unit, counts.loads)) AS lines, "
 	      "sum(w.own * (read_misses + write_misses)) AS misses, ",
 	      sql);
+	if (b->selection->last) {
+		fputs("sum((w.source = ", sql);
+		nm_sql_text(b->selection->last->name, sql);
+		fputs(") * (read_misses + write_misses)) AS last_misses, ", sql);
+	} else {
+		fputs("NULL AS last_misses, ", sql);
+	}
 	for (i = 0; i < 2; i++)
 		fprintf(sql,
 			b->selection->levels.foresees ? "sum(w.own * counts.%s) AS %s, " : "NULL AS %s, ",
@@ -358,6 +368,8 @@ static void write_counts(const struct query_builder *b, FILE *sql)
 		fprintf(sql, " AND counts.function %s ?5", a->function.operator_);
 	if (a->file.pattern)
 		fprintf(sql, " AND counts.file %s ?6", a->file.operator_);
+	if (a->leaves_linking)
+		fprintf(sql, " AND NOT (%s)", nm_linking_condition);
 	if (b->report->needs_fields)
 		fputs(" AND counts.field IS NOT NULL", sql);
 	fputs(" GROUP BY w.level", sql);

@@ -6,6 +6,7 @@
  * alone determine the rank, this query sums only three columns by two numbers; all other columns are summed
  * only for the rows that are shown:
  *
+ *     z   the places that are left out (rest.h)
  *     b   by site and name of the object, or name alone (views `cells` and `places`): misses, cycles, cold
  *         misses
  *     a   the places of the first ones, and of all that are equal to the last of these, with their
@@ -14,6 +15,7 @@
 #include <string.h>
 
 #include "ranking.h"
+#include "rest.h"
 
 int nm_top_pairs_apply(const struct nm_selection *selection, const char *rank)
 {
@@ -26,15 +28,18 @@ void nm_top_pairs_expression(const struct nm_selection *selection, const char *k
 {
 	const struct nm_report_request *r = &selection->request;
 
+	if (selection->leaves_linking)
+		fprintf(sql, ", z AS MATERIALIZED (SELECT place FROM places WHERE %s)", nm_linking_condition);
 	fprintf(sql,
 		", b AS MATERIALIZED (SELECT w.level AS level, %s, sum(w.own * cold) AS cold, "
 		"sum(w.own * (read_misses + write_misses)) AS misses, ",
 		keys);
 	nm_levels_cycles(&selection->levels, "cells", sql);
 	fprintf(sql,
-		" AS cycles FROM w CROSS JOIN cells ON cells.level = w.source WHERE (%s) AND (%s) "
+		" AS cycles FROM w CROSS JOIN cells ON cells.level = w.source WHERE (%s) AND (%s)%s "
 		"GROUP BY %s HAVING max(w.own)), ",
-		r->process ? "cells.process = ?2" : "1", r->thread ? "cells.thread = ?3" : "1", keys);
+		r->process ? "cells.process = ?2" : "1", r->thread ? "cells.thread = ?3" : "1",
+		selection->leaves_linking ? " AND cells.place NOT IN (SELECT place FROM z)" : "", keys);
 	fprintf(sql,
 		"a AS MATERIALIZED (SELECT place, object, file, line, function FROM places "
 		"WHERE (%s) IN (SELECT %s FROM b WHERE %s >= "

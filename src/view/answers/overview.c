@@ -179,7 +179,7 @@ static int add_verdict(struct nm_profile *profile, const struct nm_selection *se
 	json_t *list = json_array();
 	char *text = NULL;
 	FILE *out;
-	int status = nm_verdict_make(profile, selection, pairs, &verdict, err);
+	int status = nm_verdict_make(profile, selection, &verdict, err);
 
 	if (!status)
 		status = nm_notes_make(profile, selection, &verdict, pairs, &notes, err);

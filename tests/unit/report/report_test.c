@@ -324,7 +324,7 @@ static void test_limit_and_sort(void **state)
 	text = written("objects", &(struct nm_report_request){.limit = 0, .level = "L2", .process = "cc1#2"},
 		       &style);
 	assert_non_null(
-	    strstr(text, "heap ggc_alloc (ggc.c:7),heap,,4096,1,4096,4096,ggc.c:7,4096,64,64,100,"));
+	    strstr(text, "heap ggc_alloc (ggc.c:7),heap,,4096,1,4096,4096,ggc.c:7,4096,64,64,,100,"));
 	assert_null(strstr(text, "matrix"));
 	free(text);
 	text = written("lines", &(struct nm_report_request){.limit = 0, .thread = 2}, &style);

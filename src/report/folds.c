@@ -1,0 +1,101 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * folds.c - see folds.h.
+ */
+#include "folds.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#include "rest.h"
+
+enum {
+	SMALL = 100, /* a row that has less than this part of the cycles is */
+	ALWAYS = 3   /* rows are shown if all are small */
+};
+
+static int64_t number(const struct nm_table *pairs, size_t row, const char *column)
+{
+	return nm_table_named(pairs, row, column)->integer;
+}
+
+static struct nm_rest minus(struct nm_rest from, const struct nm_table *pairs, size_t rows)
+{
+	from.pairs -= (int64_t)rows;
+	for (size_t i = 0; i < rows; i++) {
+		from.misses -= number(pairs, i, "misses");
+		from.last_misses -= number(pairs, i, "last_misses");
+		from.cycles -= number(pairs, i, "cycles");
+	}
+	return from;
+}
+
+static struct nm_rest plus(struct nm_rest a, struct nm_rest b)
+{
+	return (struct nm_rest){a.pairs + b.pairs, a.misses + b.misses, a.last_misses + b.last_misses,
+				a.cycles + b.cycles};
+}
+
+static int append(struct nm_table *pairs, const char *name, struct nm_rest sums, double run)
+{
+	if (nm_table_append(pairs))
+		return NM_ENOMEM;
+	nm_table_set(pairs, "object", (struct nm_value){.type = NM_VALUE_TEXT, .text = name});
+	nm_table_set(pairs, "function", (struct nm_value){.type = NM_VALUE_TEXT, .text = "-"});
+	nm_table_set(pairs, "misses", (struct nm_value){.type = NM_VALUE_INTEGER, .integer = sums.misses});
+	nm_table_set(pairs, "last_misses",
+		     (struct nm_value){.type = NM_VALUE_INTEGER, .integer = sums.last_misses});
+	nm_table_set(pairs, "cycles", (struct nm_value){.type = NM_VALUE_INTEGER, .integer = sums.cycles});
+	if (run > 0)
+		nm_table_set(
+		    pairs, "run_share",
+		    (struct nm_value){.type = NM_VALUE_REAL, .real = 100 * (double)sums.cycles / run});
+	return 0;
+}
+
+/* The run's cycles, as the shares of the rows have them; 0: unknown. */
+static double run_cycles(const struct nm_table *pairs)
+{
+	const double share = pairs->row_count ? nm_table_named(pairs, 0, "run_share")->real : 0;
+
+	return share > 0 ? 100 * (double)number(pairs, 0, "cycles") / share : 0;
+}
+
+/* The number of rows that are shown: if none is large, the first ones. */
+static size_t shown_rows(const struct nm_table *pairs, int64_t small)
+{
+	size_t shown = 0;
+
+	while (shown < pairs->row_count && number(pairs, shown, "misses") &&
+	       (number(pairs, shown, "cycles") >= small ||
+		(shown < ALWAYS && number(pairs, 0, "cycles") < small)))
+		shown++;
+	return shown;
+}
+
+int nm_fold_rows(struct nm_profile *profile, const struct nm_selection *selection, struct nm_table *pairs,
+		 struct nm_error *err)
+{
+	struct nm_rest other, linking;
+	int status = nm_rest_sum(profile, selection, &other, &linking, err);
+	const int64_t small = (other.cycles + linking.cycles) / SMALL;
+	const double run = run_cycles(pairs);
+	const size_t shown = shown_rows(pairs, small);
+	char others[40];
+	const char *name;
+
+	if (status)
+		return status;
+	other = minus(other, pairs, shown);
+	nm_table_cut(pairs, shown);
+	if (linking.cycles < small) {
+		other = plus(other, linking);
+		linking = (struct nm_rest){0};
+	}
+	snprintf(others, sizeof others, "others (%lld)", (long long)other.pairs);
+	name = nm_intern(&pairs->pool, others);
+	if (!name || (other.misses && append(pairs, name, other, run)) ||
+	    (linking.misses && append(pairs, "dynamic linking", linking, run)))
+		return nm_fail_memory(err);
+	return 0;
+}
