@@ -34,14 +34,14 @@ def user_columns(match):
     columns = f"u{s}n.text AS {prefix}user_function, u{s}f.text AS {prefix}user_file, u{s}.line AS {prefix}user_line"
     if prefix:
         return columns
-    return columns + f", {s}.library AS library, {s}i.text AS inlined, {s}m.text AS module"
+    return columns + f", {s}.library AS library, {s}i.text AS inlined, {s}m.text AS module, u{s}m.text AS user_module"
 
 
 def user_joins(match):
     s, of = match[1], match[2] or f"{match[1]}.user"
     joins = [("site", f"u{s}", of), ("text", f"u{s}n", f"u{s}.function"), ("text", f"u{s}f", f"u{s}.file")]
     if s != "vs":
-        joins += [("text", f"{s}i", f"{s}.inlined"), ("text", f"{s}m", f"{s}.module")]
+        joins += [("text", f"{s}i", f"{s}.inlined"), ("text", f"{s}m", f"{s}.module"), ("text", f"u{s}m", f"u{s}.module")]
     return "\n\t".join(f"LEFT JOIN {table} {name} ON {name}.id = {on}" for table, name, on in joins)
 
 

@@ -41,7 +41,7 @@ struct nm_result_site {
 	uint64_t address; /* of the instruction in the module; 0 if sites are lines */
 	const char *md5;  /* digest of the file when it was compiled, or NULL */
 	/* The nearest frame of the user's code; the innermost one if there is none. */
-	const char *user_function, *user_file, *user_md5;
+	const char *user_function, *user_file, *user_module, *user_md5;
 	uint32_t user_line;
 	int is_library; /* no frame is the user's code */
 	/* "get (a.h:7) < sum (b.c:12)": all frames, innermost first; NULL: nothing is inlined */

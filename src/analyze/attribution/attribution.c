@@ -110,7 +110,7 @@ static struct nm_result_site source_of(const struct nm_attributions *attrs, uint
 		r.address = attrs->by_pc || attrs->by_instruction ? pc : 0;
 		return r;
 	}
-	r.module = nm_module_name(module);
+	r.module = r.user_module = nm_module_name(module);
 	r.address = attrs->by_instruction ? pc - bias : 0;
 	r.built = nm_module_modified(module);
 	count = nm_module_source_positions(module, pc - bias, at, INLINED_MAX);
@@ -237,6 +237,7 @@ static int append_call(struct nm_symbols *symbols, struct nm_result_site *site,
 	site->user_function = call->user_function;
 	site->user_file = call->user_file;
 	site->user_line = call->user_line;
+	site->user_module = call->user_module;
 	site->user_md5 = call->user_md5;
 	site->is_library = 0;
 	return site->inlined ? 0 : NM_ENOMEM;

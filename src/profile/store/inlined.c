@@ -26,6 +26,7 @@ static const struct replacement of_code[] = {{"function", "user_function", WHOLE
 					     {"file", "user_file", NULL},
 					     {"line", "user_line", NULL},
 					     {"site", "user_site", "chain_site"},
+					     {"module", "user_module", NULL},
 					     {"victim_function", "victim_user_function", NULL},
 					     {"victim_file", "victim_user_file", NULL},
 					     {"victim_line", "victim_user_line", NULL},
@@ -55,6 +56,15 @@ static const struct {
 	     {"contexts", of_calls},
 	     {"context_counts", of_called_code}};
 
+/* The column user_module is younger than the others. */
+static int has_column(const struct nm_rows *rows, const char *name)
+{
+	for (unsigned i = 0; i < nm_rows_columns(rows); i++)
+		if (!strcmp(nm_rows_name(rows, i), name))
+			return 1;
+	return 0;
+}
+
 static const char *replaced(const struct replacement *columns, const char *name, enum nm_shown_frame frames)
 {
 	for (; columns->column; columns++)
@@ -79,6 +89,9 @@ static int write_view(struct nm_profile *profile, const char *view, const char *
 	fprintf(sql, "CREATE TEMP VIEW IF NOT EXISTS %s AS SELECT ", view);
 	for (unsigned i = 0; i < nm_rows_columns(rows); i++) {
 		const char *name = nm_rows_name(rows, i), *by = replaced(columns, name, frames);
+
+		if (by && !strcmp(by, "user_module") && !has_column(rows, by))
+			by = NULL;
 
 		is_code |= !strcmp(name, "function") && columns != of_calls;
 		has_victim |= !strcmp(name, "victim_function");

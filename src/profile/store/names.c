@@ -108,7 +108,7 @@ int nm_names_site(struct nm_names *names, const struct nm_result_site *site, sql
 	entry.is_library = site->is_library;
 	status = nm_names_text(names, site->inlined, &entry.inlined);
 	if (!status && !site->is_library)
-		status = look_up_texts(names, site->user_function, site->user_file, site->module, &user);
+		status = look_up_texts(names, site->user_function, site->user_file, site->user_module, &user);
 	if (!status && !site->is_library)
 		status = put_site(names, &user, &entry.user);
 	return status ? status : put_site(names, &entry, ret_id);

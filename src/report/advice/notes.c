@@ -21,9 +21,10 @@ enum {
 	PAIRS = 3,
 	MIN_SHARE = 5,
 	MIN_GAIN = 1,
+	MIN_SHOWN = 1,
 	MODULES = 4,
 	GROUPED = 200
-}; /* notes, percent, percent, names, rows: further ones cost little */
+}; /* notes, percent, percent, percent (folds.h), names, rows: further ones cost little */
 
 /* Rows that get one sentence: those of one cause that share an object or a line of code, since the repair of one is
  * that of the others. */
@@ -269,6 +270,21 @@ static int note_objects(struct note_writer *r, struct nm_profile *profile,
 	return status;
 }
 
+/* Does a row that the summary shows name code or data of the module? */
+static int is_shown(const struct note_writer *r, const char *module)
+{
+	for (size_t row = 0; row < r->pairs->row_count; row++) {
+		const char *of = nm_table_find(r->pairs, row, "module")->text,
+			   *object = word(r->pairs, row, "object");
+
+		if (row >= PAIRS && share_of(r, r->pairs, row) < MIN_SHOWN)
+			return 0;
+		if ((of && !strcmp(of, module)) || (object && strstr(object, module)))
+			return 1;
+	}
+	return 0;
+}
+
 static int note_missing_symbols(struct note_writer *r, struct nm_profile *profile, const char *process)
 {
 	struct nm_rows *rows = NULL;
@@ -285,11 +301,9 @@ static int note_missing_symbols(struct note_writer *r, struct nm_profile *profil
 	while ((status = nm_rows_next(rows, r->err)) > 0) {
 		const char *module = nm_rows_text(rows, 0), *slash = module ? strrchr(module, '/') : NULL;
 
-		if (count++ < MODULES && n < sizeof list)
-			n += (size_t)snprintf(list + n, sizeof list - n, "%s%s", n ? ", " : "",
-					      slash    ? slash + 1
-					      : module ? module
-						       : "?");
+		module = slash ? slash + 1 : module ? module : "?";
+		if (is_shown(r, module) && count++ < MODULES && n < sizeof list)
+			n += (size_t)snprintf(list + n, sizeof list - n, "%s%s", n ? ", " : "", module);
 	}
 	nm_rows_free(rows);
 	if (status || !count)
@@ -297,8 +311,8 @@ static int note_missing_symbols(struct note_writer *r, struct nm_profile *profil
 	if (count > MODULES && n < sizeof list)
 		snprintf(list + n, sizeof list - n, " and %zu more", count - MODULES);
 	if (asprintf(&text,
-		     "no debug information in %s: their lines and variables have no names; compile with -g, "
-		     "install their -dbg or -dbgsym packages, or set DEBUGINFOD_URLS",
+		     "no debug information in %s: lines and variables have no names; compile with -g, "
+		     "install -dbg or -dbgsym packages, or set DEBUGINFOD_URLS",
 		     list) < 0)
 		text = NULL;
 	return add_note(r, text);

@@ -2,8 +2,8 @@
  *
  * shorten.c - shortens long names, and keeps the parts that distinguish them.
  *
- * Steps, until the name fits: the "(file:line)" of a variable goes, but not that of a block without a variable, "heap main
- * (a.c:7)"; template arguments become "<…>" (the longest group first), parameter lists
+ * Steps, until the name fits: the "(file:line)" of a variable goes, or a module, but not the line of a block without a
+ * variable, "heap main (a.c:7)"; template arguments become "<…>" (the longest group first), parameter lists
  * become "(…)" and then nothing, the middle is cut out, keeping a third of the room before the cut (names
  * differ more at their ends). A name's last "(file:line)" is never cut, nor is the file:line at the start of a place: both
  * then may take more than the width. The innermost frame behind a place is dropped before its function is shortened.
@@ -85,7 +85,7 @@ static size_t longest_group(const char *text, char open, size_t end, const char 
 			i = past;
 			continue;
 		}
-		if (text[i] == open && i) {
+		if (text[i] == open && i && (open == '<' || text[i - 1] != ' ')) {
 			size_t stop = group_end(text, i, end);
 
 			if (stop >= i + bytes && stop - i > best && columns(text + i, stop - i) > width) {
@@ -129,18 +129,21 @@ static void drop_empty_list(char *text, const char *ellipsis)
 		memmove(text + at, text + tail, strlen(text + tail) + 1);
 }
 
-/* Removes the "(file:line)" of a variable, also from "name (file:line) #2". */
+/* Removes what tells a name from others that read the same: the "(file:line)" of a variable, the module of a function or
+ * of a block that is named after one; also from "name (file:line) #2". */
 static void drop_location(char *text)
 {
 	char *number = strrchr(text, ' ');
 	size_t end = number && number[1] == '#' ? (size_t)(number - text) : strlen(text), start = end;
+	const int is_block = !strncmp(text, "heap ", 5);
 
-	if (!strncmp(text, "heap ", 5) || !end || text[end - 1] != ')')
+	if (!end || text[end - 1] != ')')
 		return;
 	while (start && text[start] != '(')
 		start--;
-	if (start > 1 && text[start - 1] == ' ' && memchr(text + start, ':', end - start) &&
-	    isdigit((unsigned char)text[end - 2]))
+	if (start > 1 && text[start - 1] == ' ' &&
+	    (is_block ? start > 5 && !memchr(text + start, ':', end - start)
+		      : memchr(text + start, '.', end - start) != NULL))
 		memmove(text + start - 1, text + end, strlen(text + end) + 1);
 }
 
