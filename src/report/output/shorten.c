@@ -59,7 +59,8 @@ static size_t location_start(const char *text)
 		return n;
 	for (i = n - 1; i > 0 && text[i] != '('; i--)
 		;
-	return i > 0 && text[i - 1] == ' ' && memchr(text + i, '.', n - i) ? i : n;
+	return i > 0 && text[i - 1] == ' ' && memchr(text + i, '.', n - i) && !strstr(text + i, "+0x") ? i
+												       : n;
 }
 
 static size_t columns(const char *text, size_t bytes)
