@@ -504,6 +504,8 @@ def case_instruction_fetches():
     found = rows("SELECT reads, read_misses FROM levels WHERE level = 'L1i'", profile="i.nmp")
     instructions = int(rows("SELECT value FROM info WHERE key = 'instructions'", profile="i.nmp")[0][0])
     assert found and found[0][0] == instructions and 0 < found[0][1] < 20000, (found, instructions)
+    done = nearmiss("report", "-i", "i.nmp")
+    assert done.returncode == 0 and b"matrix.c:" in done.stdout, (done.stdout, done.stderr)
 
 
 if __name__ == "__main__":

@@ -369,7 +369,7 @@ static void write_counts(const struct query_builder *b, FILE *sql)
 	if (a->file.pattern)
 		fprintf(sql, " AND counts.file %s ?6", a->file.operator_);
 	if (a->leaves_linking)
-		fprintf(sql, " AND NOT (%s)", nm_linking_condition);
+		fprintf(sql, " AND NOT coalesce(%s, 0)", nm_linking_condition); /* of no module: NULL */
 	if (b->report->needs_fields)
 		fputs(" AND counts.field IS NOT NULL", sql);
 	fputs(" GROUP BY w.level", sql);

@@ -13,12 +13,17 @@ const char nm_linking_condition[] =
     "object LIKE '% .rela.%' OR object LIKE '% .dynamic' OR (library AND (file LIKE '%/elf/%' OR file LIKE '%/dl-%' OR file LIKE '%/get-dynamic-info.h' OR file LIKE '%/cpu-features.c' OR "
     "module LIKE 'ld-linux%' OR module LIKE 'ld-musl%'))";
 
-/* Numbers tell pairs apart where they can (top_pairs.h). */
+/* Whether numbers tell pairs apart (top_pairs.h): `counts` has texts only. */
+static int by_number(const struct nm_selection *selection)
+{
+	return selection->has_cells && !nm_levels_split(&selection->levels);
+}
+
 static void write_from(const struct nm_selection *selection, FILE *sql)
 {
 	const struct nm_report_request *r = &selection->request;
 
-	if (selection->has_cells && !nm_levels_split(&selection->levels))
+	if (by_number(selection))
 		fputs(" FROM w CROSS JOIN cells AS counts ON counts.level = w.source WHERE 1", sql);
 	else
 		fputs(" FROM w CROSS JOIN counts ON counts.level = w.source WHERE "
@@ -26,12 +31,11 @@ static void write_from(const struct nm_selection *selection, FILE *sql)
 		      sql);
 	fprintf(sql, "%s%s GROUP BY %s HAVING max(w.own)", r->process ? " AND counts.process = ?1" : "",
 		r->thread ? " AND counts.thread = ?2" : "",
-		selection->has_cells ? "site, name" : "object, function, file, line");
+		by_number(selection) ? "site, name" : "object, function, file, line");
 }
 
 static char *write_query(const struct nm_selection *selection)
 {
-	const int by_number = selection->has_cells && !nm_levels_split(&selection->levels);
 	char *text = NULL;
 	FILE *sql = nm_memstream_open(&text, NULL);
 
@@ -44,7 +48,7 @@ static char *write_query(const struct nm_selection *selection)
 		"z AS MATERIALIZED (SELECT place FROM places WHERE %s), c AS (SELECT max(%s) AS linking, "
 		"sum(w.own * (read_misses + write_misses)) AS misses, sum((w.source = ",
 		nm_linking_condition,
-		by_number ? "counts.place IN (SELECT place FROM z)" : nm_linking_condition);
+		by_number(selection) ? "counts.place IN (SELECT place FROM z)" : nm_linking_condition);
 	nm_sql_text(selection->last ? selection->last->name : "", sql);
 	fputs(") * (read_misses + write_misses)) AS last_misses, CAST(", sql);
 	nm_levels_cycles(&selection->levels, "counts", sql);
