@@ -118,6 +118,12 @@ PACKAGES = {  # name -> source package, language, how it is built, arguments (@T
 LANGUAGES = {"gcc": "C", "g++": "C++", "gfortran": "Fortran", "rustc": "Rust"}
 
 
+def linker_option(compiler, linker):
+    if not linker:
+        return []
+    return ["-C", f"link-arg=-fuse-ld={linker}"] if compiler == "rustc" else [f"-fuse-ld={linker}"]
+
+
 def build(options):
     """(name, language, command) of all programs that can be built."""
     faults = {os.path.relpath(path, run.TOP): (FAULTS[os.path.splitext(path)[1]], [])
@@ -128,7 +134,8 @@ def build(options):
         if not shutil.which(compiler[0], path=workloads.ENVIRONMENT["PATH"]):
             print(f"attribution.py: {compiler[0]} is not here: {name} is left out", file=sys.stderr)
             continue
-        subprocess.run(compiler + ["-g", os.path.join(run.TOP, source), "-o", name], env=workloads.ENVIRONMENT, check=True)
+        subprocess.run(compiler + linker_option(compiler[0], options.linker) + ["-g", os.path.join(run.TOP, source), "-o", name],
+                       env=workloads.ENVIRONMENT, check=True)
         yield name, LANGUAGES[compiler[0]], [os.path.abspath(name)] + arguments
     for name, (package, language, how, arguments) in PACKAGES.items():
         folder = options.sources and sources(options.sources, package)
@@ -146,11 +153,11 @@ SYSTEMS = ("(o.object IN ('<heap bookkeeping>', '<thread stacks>') OR (o.kind = 
 def measure(command, options):
     """L1d misses, and the parts of them on objects of the program, of the system, with a line, with object and line;
     and where most misses without are."""
-    subprocess.run([options.nearmiss, "record", "-g", "-o", "attribution.nmp", "--cache", run.SPEC, "--", *command],
+    subprocess.run([options.nearmiss, "record", "-o", "attribution.nmp", "--cache", run.SPEC, "--", *command],
                    stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, env=workloads.ENVIRONMENT, check=False)
     named = f"({PROGRAMS_OWN} OR {SYSTEMS})"
     misses = "c.read_misses + c.write_misses"
-    joined = "FROM context_counts c JOIN objects o USING (object) WHERE c.level = 'L1d'"
+    joined = "FROM counts c JOIN objects o USING (object) WHERE c.level = 'L1d'"
     with sqlite3.connect("file:attribution.nmp?mode=ro", uri=True) as db:
         sums = db.execute(f"SELECT sum({misses}), sum(({misses}) * {PROGRAMS_OWN}), "
                           f"sum(({misses}) * ({named} AND NOT {PROGRAMS_OWN})), sum(({misses}) * (c.user_line > 0)), "
@@ -166,6 +173,7 @@ def measure(command, options):
 def main():
     parser = argparse.ArgumentParser(description="How many misses are charged to a named object and a line.")
     parser.add_argument("--sources", help="folder with unpacked source packages of Debian; see the head of this file")
+    parser.add_argument("--linker", help="bfd, gold, lld or mold, for the programs of this tree (default: the compiler's)")
     parser.add_argument("--only", help="programs to record, separated by commas")
     parser.add_argument("--nearmiss", help="the executable (default: build/src/cli/nearmiss, then the PATH)")
     parser.add_argument("--work", default=os.path.join(run.TOP, "build-bench"), help="folder for programs and profiles")

@@ -534,9 +534,10 @@ int nm_space_name(struct nm_space *space, uint64_t address, uint64_t bytes, cons
 
 int nm_is_trampoline(const char *function)
 {
-	const char *at = strrchr(function, '@');
+	const size_t n = strlen(function);
+	const char *end = n >= 4 ? function + n - 4 : function; /* mold's symbols end in "$plt" */
 
-	return (at && !strcmp(at, "@plt")) || !strncmp(function, "_dl_runtime_resolve", 19);
+	return !strcmp(end, "@plt") || !strcmp(end, "$plt") || !strncmp(function, "_dl_runtime_resolve", 19);
 }
 
 /* Whether it is longjmp, which continues in an earlier caller. */

@@ -127,13 +127,21 @@ def case_called_library_code_is_at_the_users_call():
 
 def case_library_code_is_at_every_kind_of_call():
     """Calls, tail calls, callbacks, signal handlers, jumps out of the library, threads and children."""
-    for options in ([], ["--callgraph"], ["--cores", "2"], ["--asm"]):
-        record([program("callers")], *options)
+    runs = [(program("callers"), options) for options in ([], ["--callgraph"], ["--cores", "2"], ["--asm"])]
+    for linker in filter(lambda linker: shutil.which("ld." + linker), ("bfd", "gold", "lld", "mold")):
+        for binding in ("lazy", "now"):
+            path = os.path.abspath(f"callers-{linker}-{binding}")
+            done = run(["gcc", "-g", "-O2", "-pthread", "-fno-builtin", f"-fuse-ld={linker}", f"-Wl,-z,{binding}", "-o", path,
+                        os.path.join(TOP, "tests/programs/callers.c")])
+            assert done.returncode == 0, done.stderr
+            runs.append((path, []))
+    for path, options in runs:
+        record([path], *options)
         for array in ("plain", "tail", "handled", "after", "threaded", "child", "landed", "found"):
             found = rows("SELECT DISTINCT user_line, user_file LIKE '%/callers.c' FROM counts "
                          "WHERE level = 'L1d' AND object = ? AND function LIKE 'mem%'", array)
             line = at("tests/programs/callers.c", array)
-            assert found == [(line, 1)], (options, array, found)
+            assert found == [(line, 1)], (path, options, array, found)
         compared, = rows("SELECT user_line, sum(reads) > 20000 FROM counts WHERE level = 'L1d' AND object = 'names' "
                          "AND function = 'strcmp' GROUP BY 1")
         assert compared == (at("tests/programs/callers.c", "compared"), 1), compared

@@ -98,6 +98,8 @@ static const char *stub_target(const struct slots *slots, const uint8_t *code, s
 		memcpy(&index, code + at + 1, sizeof index);
 		return index < slots->lazy.count ? slots->lazy.at[index].symbol : NULL;
 	}
+	if (at + 6 <= size && code[at] == 0x41 && code[at + 1] == 0xbb) /* mov $index, %r11d (mold) */
+		at += 6;
 	at += at < size && code[at] == 0xf2;
 	if (at + 6 > size || code[at] != 0xff || code[at + 1] != 0x25)
 		return NULL;
@@ -118,7 +120,9 @@ static void read_stubs(struct nm_module *module, Elf *elf, const char *name, con
 		const char *target =
 		    stub_target(slots, (const uint8_t *)data->d_buf + at, step, header.sh_addr + at);
 		char text[512];
-		if (!target || (size_t)snprintf(text, sizeof text, "%s@plt", target) >= sizeof text)
+		if (!target) /* the table's head, or a slot without a symbol */
+			target = "<linkage table>";
+		if ((size_t)snprintf(text, sizeof text, "%s@plt", target) >= sizeof text)
 			continue;
 		const char *raw = nm_intern(module_pool(module), text);
 		uint64_t vaddr = header.sh_addr + at;
