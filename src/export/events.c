@@ -34,9 +34,9 @@ int nm_column_is_there(const struct nm_columns *columns, const char *name)
 /* Columns behind the figures that say where the user's code is. */
 static int is_place(const char *name)
 {
-	static const char *const columns[] = {"user_function",  "user_file",  "user_line",
-					      "library",        "inlined",    "module",
-					      "inner_function", "inner_file", "inner_line"};
+	static const char *const columns[] = {"user_function", "user_file", "user_line",   "library",
+					      "inlined",       "module",    "user_module", "inner_function",
+					      "inner_file",    "inner_line"};
 
 	for (size_t i = 0; i < sizeof columns / sizeof *columns; i++)
 		if (!strcmp(columns[i], name))
