@@ -105,6 +105,16 @@ static int64_t sum(const struct nm_table *table, const char *column)
 	return total;
 }
 
+/* A process that a signal ended has 128 and the signal's number, as in a shell. */
+static void print_end(int64_t exit_status, FILE *out)
+{
+	enum { SIGNALLED = 128 };
+	const char *name = exit_status > SIGNALLED ? sigabbrev_np((int)(exit_status - SIGNALLED)) : NULL;
+
+	if (name)
+		fprintf(out, " (exit status %" PRId64 ", as by SIG%s)", exit_status, name);
+}
+
 static void print_processes(const struct summary *summary, FILE *out)
 {
 	enum { SHOWN = 6 };
@@ -112,8 +122,10 @@ static void print_processes(const struct summary *summary, FILE *out)
 	size_t i;
 
 	fprintf(out, "processes   %zu: ", processes->row_count);
-	for (i = 0; i < processes->row_count && i < SHOWN; i++)
+	for (i = 0; i < processes->row_count && i < SHOWN; i++) {
 		fprintf(out, "%s%s", i ? ", " : "", nm_table_at(processes, i, 0)->text);
+		print_end(nm_table_named(processes, i, "exit_status")->integer, out);
+	}
 	if (processes->row_count > SHOWN)
 		fprintf(out, ", and %zu more", processes->row_count - SHOWN);
 	fputc('\n', out);

@@ -127,6 +127,13 @@ def ignored_signals(*numbers, recorded):
     return {number for number in looked_at if mask >> (number - 1) & 1}
 
 
+def case_the_summary_names_the_signal_that_ended_a_program():
+    for signal, number in (("SEGV", 139), ("ABRT", 134)):
+        record(["/bin/sh", "-c", f"kill -{signal} $$"], status=number)
+        text = nearmiss("report", "-i", "p.nmp").stdout.decode()
+        assert f"(exit status {number}, as by SIG{signal})" in text, text
+
+
 def case_ignored_signals_stay_ignored():
     """What the caller ignores (nohup, a shell's background), the program ignores too, and nothing else."""
     for numbers in ((), (signal.SIGINT, signal.SIGQUIT), (signal.SIGHUP,), (signal.SIGTERM, signal.SIGPIPE)):
