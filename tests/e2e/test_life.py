@@ -128,10 +128,10 @@ def ignored_signals(*numbers, recorded):
 
 
 def case_the_summary_names_the_signal_that_ended_a_program():
-    for signal, number in (("SEGV", 139), ("ABRT", 134)):
-        record(["/bin/sh", "-c", f"kill -{signal} $$"], status=number)
+    for name, number in (("SEGV", 139), ("ABRT", 134)):
+        record(["/bin/sh", "-c", f"kill -{name} $$"], status=number)
         text = nearmiss("report", "-i", "p.nmp").stdout.decode()
-        assert f"(exit status {number}, as by SIG{signal})" in text, text
+        assert f"(exit status {number}, as by SIG{name})" in text, text
 
 
 def case_ignored_signals_stay_ignored():
