@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: MIT
 """curves.py - how right miss-ratio curves are, and what they cost.
 
-    bench/curves.py accuracy        estimates beside simulated caches (docs/curves-evaluation.md), some minutes a program on a busy machine
+    bench/curves.py accuracy        estimates beside simulated caches (docs/evaluation/curves.md), some minutes a program on a busy machine
     bench/curves.py sampling        time of whole sampled recordings, of short and of long runs, some minutes a program
     bench/curves.py distances       time of --distances
     options: --only PROGRAMS, --scale N, --rounds N, --nearmiss FILE, --svg FILE, --from FILE

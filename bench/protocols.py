@@ -5,7 +5,7 @@ coherence misses that are false sharing, by MESI, FULL, OPT and SCOPE side by si
 
     bench/protocols.py [--only NAME,...]        a table in Markdown
 
-The programs are programs/splash; docs/sharing-evaluation.md has the table and discusses it.
+The programs are programs/splash; docs/evaluation/sharing.md has the table and discusses it.
 """
 
 import argparse

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
  * crew.h - threads that work on one problem in phases: for the kernels of this folder, which are the ones
- * that the study of coherence protocols in docs/sharing-evaluation.md uses, written anew and small.
+ * that the study of coherence protocols in docs/evaluation/sharing.md uses, written anew and small.
  */
 #ifndef CREW_H
 #define CREW_H

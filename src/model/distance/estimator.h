@@ -11,7 +11,7 @@
  *
  * Intervals are 95 % ones of two independent errors: what chance of sampling does, and what the model gets
  * wrong however many samples there are. Each file says how it finds the first, and how large the second is,
- * as measured (docs/curves-evaluation.md).
+ * as measured (docs/evaluation/curves.md).
  */
 #ifndef NM_ESTIMATOR_H
 #define NM_ESTIMATOR_H

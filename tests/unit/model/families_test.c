@@ -2,7 +2,7 @@
  *
  * families_test.c - estimates of two families of streams, drawn anew each time, beside simulated caches of random
  * replacement and exact stack distances. NM_SEED repeats a run. How right estimates are, family by family:
- * docs/curves-evaluation.md.
+ * docs/evaluation/curves.md.
  */
 #include <inttypes.h>
 #include <math.h>
