@@ -149,6 +149,15 @@ def case_library_code_is_at_every_kind_of_call():
             [(at("tests/programs/callers.c", "sorted"),)], options
 
 
+def case_long_chains_have_their_calls():
+    record([program("longchains")])
+    misses = dict(rows("SELECT coalesce(library, 0), sum(read_misses + write_misses) FROM counts WHERE level = 'L1d' "
+                       "AND object LIKE 'words%' GROUP BY 1"))
+    assert misses[0] > 10000 and not misses.get(1), misses
+    line = at("tests/programs/longchains.cpp", "sorted")
+    assert rows("SELECT sum(read_misses + write_misses) > 10000 FROM counts WHERE level = 'L1d' AND user_line = ?", line) == [(1,)]
+
+
 def case_user_path_tells_whose_code_is_whose():
     record([program("userlines")], "--user-path=/nonexistent:/usr/include")
     own = rows("SELECT count(*) FROM counts WHERE user_file LIKE '%userlines.cpp' AND library IS NULL")[0][0]

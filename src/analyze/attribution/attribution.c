@@ -55,7 +55,7 @@ void nm_attributions_done(struct nm_attributions *attrs)
 	free(attrs->recent);
 }
 
-enum { INLINED_MAX = 16, TEXT_ROOM = 4096 };
+enum { INLINED_MAX = 64, TEXT_ROOM = 4096 };
 
 static const char *base_name(const char *path)
 {
@@ -124,10 +124,13 @@ static struct nm_result_site source_of(const struct nm_attributions *attrs, uint
 	return r;
 }
 
+/* Long chains may be cut where they read the same. */
 static int same_site(const struct nm_result_site *a, const struct nm_result_site *b)
 {
 	return a->function == b->function && a->file == b->file && a->module == b->module &&
-	       a->inlined == b->inlined && a->line == b->line && a->address == b->address;
+	       a->inlined == b->inlined && a->line == b->line && a->address == b->address &&
+	       a->user_function == b->user_function && a->user_file == b->user_file &&
+	       a->user_line == b->user_line;
 }
 
 /* The index of a site, which the next new instruction has if it is new. */
