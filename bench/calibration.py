@@ -1,8 +1,14 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""calibration.py - the verdict beside a clock, for faults and their repairs: the table of docs/cost.md.
+"""calibration.py - the verdict beside a clock: the tables of docs/cost.md.
 
-The programs of examples/faults and bench/advice that have a repair are recorded once, on this machine's caches. Then both run
+    bench/calibration.py kernels [NAME...]
+    bench/calibration.py repairs
+
+*kernels* runs the loops of calibration/kernels.c over 16K, 1M and 32M: the same instructions, so what a loop takes longer over
+much memory than over 16K is what it waits. That share of its time should lie in the interval of its verdict.
+
+*repairs* runs faults and their repairs. The programs of examples/faults and bench/advice that have a repair are recorded once, on this machine's caches. Then both run
 by themselves, in turn; each has its least wall time, which counts the kernel's work too. What the repair saves of the time is
 compared with two estimates: the verdict of the faulty program, as if the repaired one did not wait and had the same work; and
 both verdicts. A program whose instructions take e cycles each and of which a share s waits takes instructions * e / (1 - s), so
@@ -49,31 +55,64 @@ def place(measured, figures):
     return "below" if measured < min(figures) else "above" if measured > max(figures) else "inside"
 
 
-def main():
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--nearmiss", default=os.path.join(run.TOP, "build/src/cli/nearmiss"))
-    parser.add_argument("--rounds", type=int, default=15)
-    options = parser.parse_args()
-    nearmiss, found = os.path.abspath(options.nearmiss), []
+def least_times(commands, rounds):
+    """The least wall time of each command, all run in turn."""
+    return [min(column) for column in zip(*([native.wall(command) for command in commands] for _ in range(rounds)))]
+
+
+def kernels(nearmiss, rounds, names):
+    little, sizes = 16 << 10, {"1M": 1 << 20, "32M": 32 << 20}
+    found = dict.fromkeys(sizes, 0)
+    subprocess.run(["gcc", "-O2", "-g", os.path.join(run.TOP, "bench/calibration/kernels.c"), "-o", "kernels"], check=True)
+    names = names or subprocess.run(["./kernels"], capture_output=True, text=True, check=True).stdout.split()
+    print("| loop | " + " | ".join(f"waits, {size} | measured | " for size in sizes) + "\n|---|" + "---:|---:|---|" * len(sizes))
+    for name in names:
+        commands = [["./kernels", name, str(size)] for size in (little, *sizes.values())]
+        base, *times = least_times(commands, rounds)
+        cells = []
+        for size, command, time in zip(sizes, commands[1:], times):
+            _, (likely, *interval) = estimate(nearmiss, command)
+            measured = max(0, round(100 * (1 - base / time)))
+            found[size] += place(measured, interval) == "inside"
+            cells.append(f"{likely} % ({interval[0]} to {interval[1]}) | {measured} % | {place(measured, interval)}")
+        print(f"| {name.replace('_', ' ')} | " + " | ".join(cells) + " |", flush=True)
+    print(f"{len(names)} loops; inside: " + ", ".join(f"{count} over {size}" for size, count in found.items()))
+
+
+def repairs(nearmiss, rounds):
+    found = []
     print("| program | waits | repaired | instructions | saved, estimated | measured | of the verdict |\n"
           "|---|---:|---:|---:|---:|---:|---|")
-    with tempfile.TemporaryDirectory() as folder:
-        os.chdir(folder)
-        for source in sources():
-            commands = [advice.build(source, name, name == "repaired") for name in ("fault", "repaired")]
-            (before, faulty), (after, mended) = (estimate(nearmiss, command) for command in commands)
-            times = [[native.wall(command) for command in commands] for _ in range(options.rounds)]
-            fault, repaired = (min(column) for column in zip(*times))
-            estimated = [saving(f, m, after / before) for f, m in zip(faulty, mended)]
-            measured = 100 * (1 - repaired / fault)
-            verdict = place(measured, faulty[1:])
-            found.append((0.9 <= after / before <= 1.1, verdict == "inside", place(measured, estimated) == "inside"))
-            print(f"| `{os.path.basename(source)}` | {faulty[0]} % ({faulty[1]} to {faulty[2]}) | {mended[0]} % | "
-                  f"{after / before:.2f} | {estimated[0]:.0f} % ({min(estimated):.0f} to {max(estimated):.0f}) | "
-                  f"{measured:.0f} % | {verdict} |", flush=True)
+    for source in sources():
+        commands = [advice.build(source, name, name == "repaired") for name in ("fault", "repaired")]
+        (before, faulty), (after, mended) = (estimate(nearmiss, command) for command in commands)
+        fault, repaired = least_times(commands, rounds)
+        estimated = [saving(f, m, after / before) for f, m in zip(faulty, mended)]
+        measured = 100 * (1 - repaired / fault)
+        verdict = place(measured, faulty[1:])
+        found.append((0.9 <= after / before <= 1.1, verdict == "inside", place(measured, estimated) == "inside"))
+        print(f"| `{os.path.basename(source)}` | {faulty[0]} % ({faulty[1]} to {faulty[2]}) | {mended[0]} % | "
+              f"{after / before:.2f} | {estimated[0]:.0f} % ({min(estimated):.0f} to {max(estimated):.0f}) | "
+              f"{measured:.0f} % | {verdict} |", flush=True)
     for name, pairs in ("all", found), ("alike", [pair for pair in found if pair[0]]):
         print(f"{name}: {len(pairs)} pairs, {sum(p[1] for p in pairs)} in the verdict's interval, "
               f"{sum(p[2] for p in pairs)} in that of both")
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("what", choices=("kernels", "repairs"))
+    parser.add_argument("names", nargs="*", help="kernels; all unless named")
+    parser.add_argument("--nearmiss", default=os.path.join(run.TOP, "build/src/cli/nearmiss"))
+    parser.add_argument("--rounds", type=int, default=15)
+    options = parser.parse_args()
+    nearmiss = os.path.abspath(options.nearmiss)
+    with tempfile.TemporaryDirectory() as folder:
+        os.chdir(folder)
+        if options.what == "kernels":
+            kernels(nearmiss, options.rounds, options.names)
+        else:
+            repairs(nearmiss, options.rounds)
 
 
 if __name__ == "__main__":
