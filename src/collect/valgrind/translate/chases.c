@@ -6,14 +6,15 @@
  * the one before, no matter how many loads the processor can overlap. An access whose address depends on such
  * a register waits too.
  *
- * For each temporary we keep three sets of registers, as they are on entry to the superblock: those that its
- * value is computed from, those that went into the address of a load on the way, and those that went into one
- * whose result went into another. A register is chased if its second set contains it and its third set no other
- * (in `rax = [[rbx] + rax * 8]` an array is looked up, and rax is likely one of many indices), and it goes
- * round: it holds this value where the superblock jumps back, or a branch depends on the value, as the end of a
- * list does. Without that it is a mere `a->b->c`, which begins anew each time. A chase through memory (-O0), or
- * over several superblocks without such a branch, is not found. Where a superblock begins behind a call and jumps back
- * to before it, the call sets anew what callees may overwrite: that does not go round.
+ * For each temporary we keep sets of registers, as they are on entry to the superblock: those that its value is
+ * computed from, those that went into the address of a load on the way, those that went into one whose result
+ * went into another, and those that some load on the way did without. A register is chased if its second set
+ * contains it and its last does not (in `rax = [[rbx] + rax * 8]` an array is looked up, and rax is likely one of
+ * many indices), and it goes round: it holds this value where the superblock jumps back, or a branch depends on
+ * the value, as the end of a list does. Without that it is a mere `a->b->c`, which begins anew each time. A chase
+ * through memory (-O0), or over several superblocks without such a branch, is not found. Where a superblock
+ * begins behind a call and jumps back to before it, the call sets anew what callees may overwrite: that does not
+ * go round.
  */
 #include "tool.h"
 
@@ -22,7 +23,7 @@
 enum { REGISTERS = 64 };
 
 struct origin {
-	ULong computed, loaded, twice; /* bits of registers */
+	ULong computed, loaded, twice, missing; /* bits of registers */
 };
 
 static struct origin *origins; /* by temporary */
@@ -45,25 +46,27 @@ static Int register_at(Int offset)
 
 static struct origin origin_of(const IRExpr *e)
 {
-	return e->tag == Iex_RdTmp ? origins[e->Iex.RdTmp.tmp] : (struct origin){0, 0, 0};
+	return e->tag == Iex_RdTmp ? origins[e->Iex.RdTmp.tmp] : (struct origin){0};
 }
 
 static struct origin either(struct origin a, struct origin b)
 {
-	return (struct origin){a.computed | b.computed, a.loaded | b.loaded, a.twice | b.twice};
+	return (struct origin){a.computed | b.computed, a.loaded | b.loaded, a.twice | b.twice,
+			       a.missing | b.missing};
 }
 
 static struct origin loaded_from(const IRExpr *address)
 {
 	const struct origin o = origin_of(address);
 
-	return (struct origin){0, o.computed | o.loaded, o.loaded | o.twice};
+	return (struct origin){0, o.computed | o.loaded, o.loaded | o.twice,
+			       ~(o.computed | o.loaded) | o.missing};
 }
 
 /* Of arguments: temporaries and constants. */
 static struct origin of_all(IRExpr *const *arguments)
 {
-	struct origin o = {0, 0, 0};
+	struct origin o = {0};
 
 	for (; *arguments; arguments++)
 		o = either(o, origin_of(*arguments));
@@ -76,15 +79,13 @@ static struct origin computed_by(const IRExpr *data)
 
 	switch (data->tag) {
 	case Iex_RdTmp: return origin_of(data);
-	case Iex_Get:
-		at = register_at(data->Iex.Get.offset);
-		return at < 0 ? (struct origin){0, 0, 0} : held[at];
+	case Iex_Get: at = register_at(data->Iex.Get.offset); return at < 0 ? (struct origin){0} : held[at];
 	case Iex_Unop: return origin_of(data->Iex.Unop.arg);
 	case Iex_Binop: return either(origin_of(data->Iex.Binop.arg1), origin_of(data->Iex.Binop.arg2));
 	case Iex_ITE: return either(origin_of(data->Iex.ITE.iftrue), origin_of(data->Iex.ITE.iffalse));
 	case Iex_CCall: return of_all(data->Iex.CCall.args);
 	case Iex_Load: return loaded_from(data->Iex.Load.addr);
-	default: return (struct origin){0, 0, 0};
+	default: return (struct origin){0};
 	}
 }
 
@@ -92,7 +93,7 @@ static Bool is_reloaded(Int at)
 {
 	const ULong bit = 1ull << at;
 
-	return (held[at].loaded & bit) && !(held[at].twice & ~bit);
+	return (held[at].loaded & bit) && !(held[at].missing & bit);
 }
 
 static ULong bit_of(Int offset) { return 1ull << register_at(offset); }
@@ -166,16 +167,16 @@ void nm_chases_begin(const IRSB *in)
 	}
 	VG_(memset)(origins, 0, (SizeT)in->tyenv->types_used * sizeof *origins);
 	for (i = 0; i < REGISTERS; i++)
-		held[i] = (struct origin){1ull << i, 0, 0};
+		held[i] = (struct origin){.computed = 1ull << i};
 	for (i = 0; i < in->stmts_used; i++)
 		follow(in->stmts[i], &here);
 	if (in->next->tag == Iex_Const)
-		jump((struct origin){0, 0, 0}, in->next->Iex.Const.con, in->jumpkind, here);
+		jump((struct origin){0}, in->next->Iex.Const.con, in->jumpkind, here);
 }
 
 Bool nm_chases(const IRExpr *address)
 {
-	const struct origin o = chased ? origin_of(address) : (struct origin){0, 0, 0};
+	const struct origin o = chased ? origin_of(address) : (struct origin){0};
 
 	return ((o.computed | o.loaded) & chased) != 0;
 }
