@@ -19,6 +19,8 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "cache_folder.h"
+
 enum { MOST_FILES = 100, MOST_BYTES = 64 << 20, NAME_ROOM = 4096 };
 static const char ENDING[] = ".names", SELF[] = "/proc/self/exe";
 static const uint64_t FORMAT = 0x34454d414e4d4eull; /* "NMNAME4": a new one for new answers, too */
@@ -187,34 +189,6 @@ static void prune(const char *folder)
 		closedir(dir);
 }
 
-static int is_ours(const char *folder)
-{
-	struct stat s;
-
-	return !stat(folder, &s) && s.st_uid == geteuid();
-}
-
-/* The folder, and the one that it is in; not in a folder of somebody else's. */
-static void make_folder(const char *folder)
-{
-	char parent[NAME_ROOM];
-	char *slash = strrchr(folder, '/');
-
-	if (!slash || slash == folder || slash - folder >= NAME_ROOM)
-		return;
-	snprintf(parent, sizeof parent, "%.*s", (int)(slash - folder), folder);
-	slash = strrchr(parent, '/');
-	if (access(parent, F_OK) && slash && slash != parent) {
-		*slash = '\0';
-		if (!is_ours(parent))
-			return;
-		*slash = '/';
-		(void)mkdir(parent, 0700);
-	}
-	if (is_ours(parent))
-		(void)mkdir(folder, 0700);
-}
-
 static int append(struct image *image, const void *bytes, size_t count)
 {
 	if (nm_vec_reserve(image, count))
@@ -247,22 +221,6 @@ static int make_image(const struct symbol_cache *c, const uint8_t *items, size_t
 	return 0;
 }
 
-static void write_file(const char *folder, const char *name, const struct image *image)
-{
-	char temporary[NAME_ROOM];
-	int fd = snprintf(temporary, sizeof temporary, "%s/new.XXXXXX", folder) < NAME_ROOM
-		     ? mkostemp(temporary, O_CLOEXEC)
-		     : -1;
-	ssize_t n;
-
-	if (fd < 0)
-		return;
-	n = write(fd, image->at, image->count);
-	if (close(fd) || n < 0 || (size_t)n != image->count || rename(temporary, name))
-		unlink(temporary);
-	prune(folder);
-}
-
 void nm_symbols_save_cache(struct nm_symbols *symbols, const char *folder, const char *program)
 {
 	char name[NAME_ROOM];
@@ -274,8 +232,8 @@ void nm_symbols_save_cache(struct nm_symbols *symbols, const char *folder, const
 	    nm_symbols_take_encoded(symbols, 0, &items, &count, NULL) || !count)
 		return;
 	if (!make_image(symbols->cache, items, count, &image)) {
-		make_folder(folder);
-		write_file(folder, name, &image);
+		(void)nm_cache_folder_write(folder, name, image.at, image.count);
+		prune(folder);
 	}
 	nm_vec_free(&image);
 }
