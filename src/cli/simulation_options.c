@@ -14,6 +14,7 @@
 
 #include "estimator.h"
 #include "host.h"
+#include "latencies.h"
 #include "message.h"
 
 enum {
@@ -109,8 +110,12 @@ int nm_find_machine(const char *name, struct nm_machine *ret_machine)
 	const struct nm_machine *named = nm_machine_named(name);
 	struct nm_error err;
 
-	if (!strcmp(name, "host"))
-		return nm_machine_host(ret_machine, &err) ? nm_failed(&err, NM_STATUS_FAILED) : 0;
+	if (!strcmp(name, "host")) {
+		if (nm_machine_host(ret_machine, &err))
+			return nm_failed(&err, NM_STATUS_FAILED);
+		nm_latencies_know(ret_machine);
+		return 0;
+	}
 	if (named)
 		*ret_machine = *named;
 	else if (strchr(name, '/') || strchr(name, '.') || !access(name, R_OK))

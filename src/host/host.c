@@ -14,6 +14,10 @@
 #include <string.h>
 #include <unistd.h>
 
+/* Pages of 4K that the last TLB of a core holds: the least of the x86-64 servers and desktops of the last ten years
+ * (docs/machines.md). */
+enum { HOST_TLB = 1536 };
+
 /* What the prefetchers of processors of this kind foresee. */
 #if defined(__x86_64__)
 enum { HOST_FORESEES = NM_FORESEE_ALL };
@@ -111,7 +115,8 @@ int nm_machine_from_sysfs(const char *directory, struct nm_machine *ret_machine,
 {
 	struct nm_machine machine = {.name = "host",
 				     .description = "this machine's caches, as Linux tells them",
-				     .foresee = HOST_FORESEES};
+				     .foresee = HOST_FORESEES,
+				     .tlb = HOST_TLB};
 	unsigned index;
 
 	for (index = 0; index < 16 && machine.count < NM_MAX_LEVELS; index++)
@@ -142,7 +147,8 @@ static int from_sysconf(struct nm_machine *ret_machine)
 	};
 	struct nm_machine machine = {.name = "host",
 				     .description = "this machine's caches, as the C library tells them",
-				     .foresee = HOST_FORESEES};
+				     .foresee = HOST_FORESEES,
+				     .tlb = HOST_TLB};
 	size_t i;
 
 	for (i = 0; i < sizeof known / sizeof *known; i++) {
@@ -177,6 +183,7 @@ int nm_machine_host(struct nm_machine *ret_machine, struct nm_error *err)
 			       "the system does not describe its caches: give --machine or --cache");
 	*ret_machine = *fallback;
 	ret_machine->foresee = HOST_FORESEES;
+	ret_machine->tlb = HOST_TLB;
 	snprintf(ret_machine->name, sizeof ret_machine->name, "host");
 	snprintf(ret_machine->description, sizeof ret_machine->description,
 		 "the system does not describe its caches: those of the machine \"%s\" are taken",

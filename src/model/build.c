@@ -102,16 +102,18 @@ static int wire_levels(struct nm_hierarchy *h, const struct nm_machine *machine)
 	return 0;
 }
 
-/* Gives the levels of the first machine their foresight, which all cores share. */
+/* Gives the levels of the first machine their foresight, which all cores share but for its TLBs. */
 static int wire_foresight(struct nm_hierarchy *h, const struct nm_machine *machine)
 {
-	if (!machine->foresee || machine->levels[0].pages)
+	if ((!machine->foresee && !machine->tlb) || machine->levels[0].pages)
 		return 0;
 	h->foresight = malloc(sizeof *h->foresight);
 	if (!h->foresight)
 		return NM_ENOMEM;
-	nm_foresight_init(h->foresight, machine->foresee,
-			  (unsigned)__builtin_ctz(nm_level_unit(&machine->levels[0])));
+	if (nm_foresight_init(h->foresight, machine->foresee,
+			      (unsigned)__builtin_ctz(nm_level_unit(&machine->levels[0])), machine->tlb,
+			      h->cores))
+		return NM_ENOMEM;
 	for (unsigned core = 0; core < h->cores; core++)
 		for (unsigned side = 0; side < 2; side++)
 			for (struct nm_cache *c = entry_levels_of(h, core)->entry[side]; c; c = c->next)

@@ -31,6 +31,8 @@ static struct nm_counts counts_of(const struct nm_hierarchy *h, const struct nm_
 			      .weighted_bytes = s->weighted_bytes,
 			      .foreseen = c->counters.foreseen ? c->counters.foreseen[attr] : 0};
 
+	if (h->foresight && c == entry_levels_of(h, 0)->entry[0] && attr < h->foresight->walks.count)
+		n.page_walks = h->foresight->walks.at[attr].page_walks;
 	n.loaded_bytes = (n.loads + (c->counters.extras ? c->counters.extras[attr].prefetches : 0))
 			 << c->line_shift;
 	for (const struct nm_cache *above = h->units; above < c; above++)

@@ -4,6 +4,7 @@
  */
 #include "foresight.h"
 
+#include <assert.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -16,14 +17,29 @@ enum {
 	SURE = 2 /* equal steps before a load is foreseen */
 };
 
-void nm_foresight_init(struct nm_foresight *f, unsigned by, unsigned line_shift)
+int nm_foresight_init(struct nm_foresight *f, unsigned by, unsigned line_shift, unsigned tlb, unsigned cores)
 {
+	assert(cores);
 	*f = (struct nm_foresight){.by = by, .shift = line_shift};
 	for (unsigned i = 0; i < NM_FORESIGHT_PAGES; i++)
 		f->pages[i].page = UINT64_MAX;
+	if (!tlb)
+		return 0;
+	f->tlb_sets = (tlb + NM_TLB_WAYS - 1) / NM_TLB_WAYS;
+	f->tlb = f->tlbs = calloc((size_t)cores * f->tlb_sets, sizeof *f->tlbs);
+	return f->tlbs ? 0 : NM_ENOMEM;
 }
 
-void nm_foresight_done(struct nm_foresight *f) { nm_vec_free(&f->walks); }
+void nm_foresight_done(struct nm_foresight *f)
+{
+	nm_vec_free(&f->walks);
+	free(f->tlbs);
+}
+
+void nm_foresight_set_core(struct nm_foresight *f, unsigned core)
+{
+	f->tlb = f->tlbs ? f->tlbs + (size_t)core * f->tlb_sets : NULL;
+}
 
 int nm_foresight_reach(struct nm_foresight *f, size_t count)
 {
@@ -99,7 +115,23 @@ static int stream(struct nm_foresight *f, uint64_t page, int line, int lines)
 	return foreseen;
 }
 
-void nm_foresight_load(struct nm_foresight *f, uint64_t address, uint32_t attr)
+/* Whether a page is not in the TLB, which has it then. */
+static int walks_page(struct nm_foresight *f, uint64_t page)
+{
+	uint64_t *const pages = f->tlb[(uint32_t)page % f->tlb_sets].pages;
+	unsigned way = 0;
+
+	if (pages[0] == page + 1)
+		return 0;
+	while (way < NM_TLB_WAYS - 1 && pages[way] != page + 1)
+		way++;
+	const int missed = pages[way] != page + 1;
+	memmove(pages + 1, pages, way * sizeof *pages);
+	pages[0] = page + 1;
+	return missed;
+}
+
+void nm_foresight_load(struct nm_foresight *f, uint64_t address, uint32_t attr, int data)
 {
 	const int lines = 1 << (PAGE_SHIFT - f->shift);
 	const int strided = walk(&f->walks.at[attr], address);
@@ -107,4 +139,6 @@ void nm_foresight_load(struct nm_foresight *f, uint64_t address, uint32_t attr)
 	const int streamed = stream(f, address >> PAGE_SHIFT, line, lines);
 
 	f->foreseen = streamed || (strided && (f->by & NM_FORESEE_STRIDE));
+	if (data && f->tlb && walks_page(f, address >> PAGE_SHIFT) && !f->foreseen)
+		f->walks.at[attr].page_walks++;
 }

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * foresight.h - which loads a processor's prefetchers would have made ahead of the program.
+ * foresight.h - which loads a processor's prefetchers would have made ahead of the program, and which walk pages.
  *
  * Used to estimate cost only. The caches are simulated without prefetching, so that misses are the program's
  * own. For each load of a first level we ask whether a prefetcher that saw the loads before it would have
@@ -18,6 +18,10 @@
  * Prefetching") and of the like ones of AMD's Zen (Software Optimization Guide, family 19h, "Prefetching of
  * Data").
  *
+ * Of the loads that nothing foresees we count those whose page of 4K is not in the last TLB of the core: an LRU
+ * of NM_TLB_WAYS ways. Hits of the first level do not refresh a page: its lines lie in pages that the TLB has
+ * anyway.
+ *
  * A key's steps from load to load are counted whatever the prefetchers: the advice asks for them.
  */
 #ifndef NM_MODEL_FORESIGHT_H
@@ -28,7 +32,7 @@
 #include "hierarchy.h"
 #include "vector.h"
 
-enum { NM_FORESIGHT_PAGES = 128 };
+enum { NM_FORESIGHT_PAGES = 128, NM_TLB_WAYS = 8 };
 
 /* The last load of an attribution key, and the step that most of its loads follow. Each is compared with the
  * last but one, too, so that two interleaved walks are seen. */
@@ -37,6 +41,7 @@ struct nm_walk_state {
 	int64_t step;
 	uint64_t loads, followed; /* all loads; those that followed `step` since it was chosen */
 	uint64_t votes;           /* for `step`, less those against it (Boyer and Moore) */
+	uint64_t page_walks;      /* loads that nothing foresaw in a page that the TLB did not have */
 };
 
 /* The last load of a page, and the direction of loads there. */
@@ -46,22 +51,35 @@ struct nm_page_stream {
 	uint16_t run;       /* steps in one direction */
 };
 
+/* The pages that a core's TLB holds, latest first in each set. */
+struct nm_tlb_set {
+	uint64_t pages[NM_TLB_WAYS]; /* 1 + the page's number; 0: none */
+};
+
 struct nm_foresight {
 	unsigned by;                               /* bits of enum nm_foresee */
 	int foreseen;                              /* of the current load: 0 or 1 */
 	unsigned shift;                            /* log2 of a line's bytes */
 	struct nm_vec(struct nm_walk_state) walks; /* by attribution key */
 	struct nm_page_stream pages[NM_FORESIGHT_PAGES];
+	struct nm_tlb_set *tlbs, *tlb; /* of all cores, [tlb_sets] each; of the running one; or NULL */
+	uint32_t tlb_sets;
 };
 
-/* line_shift: of the first level's lines. */
-void nm_foresight_init(struct nm_foresight *foresight, unsigned by, unsigned line_shift);
+/* line_shift: of the first level's lines. tlb: pages that the TLB of each core holds; 0: page walks are not
+ * counted. Call nm_foresight_done in any case. 0 or NM_ENOMEM. */
+int nm_foresight_init(struct nm_foresight *foresight, unsigned by, unsigned line_shift, unsigned tlb,
+		      unsigned cores);
 void nm_foresight_done(struct nm_foresight *foresight);
 
 /* Makes attribution keys [0, count) exist. 0 or NM_ENOMEM. */
 int nm_foresight_reach(struct nm_foresight *foresight, size_t count);
 
-/* A first level loads the line at an address: sets `foreseen`. */
-void nm_foresight_load(struct nm_foresight *foresight, uint64_t address, uint32_t attr);
+/* The loads that follow are of a core: 0, 1, ... */
+void nm_foresight_set_core(struct nm_foresight *foresight, unsigned core);
+
+/* A first level loads the line at an address: sets `foreseen`. data: not for a fetch, whose page walks are not
+ * counted. */
+void nm_foresight_load(struct nm_foresight *foresight, uint64_t address, uint32_t attr, int data);
 
 #endif

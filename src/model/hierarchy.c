@@ -98,6 +98,8 @@ void nm_hierarchy_set_core(struct nm_hierarchy *h, unsigned core)
 {
 	h->core = core < h->cores ? core : 0;
 	h->homes.running = h->core;
+	if (h->foresight)
+		nm_foresight_set_core(h->foresight, h->core);
 }
 
 void nm_hierarchy_synchronise(struct nm_hierarchy *h)

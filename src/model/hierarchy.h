@@ -59,6 +59,7 @@ struct nm_counts {
 	uint64_t foreseen;                 /* loads that prefetchers would have made ahead (foresight.h) */
 	/* of the others, those whose address depends on another load; estimated by the caller */
 	uint64_t chained;
+	uint64_t page_walks; /* of the first data level: loads neither foreseen nor in a page of the TLB */
 };
 
 /* Further counts, of levels with sectors, prefetching or coherence; also plain sums. */

@@ -170,8 +170,7 @@ static const struct nm_metric metrics[] = {
      .title = "run %",
      .unit = NM_METRIC_PERCENT,
      .decimals = 1,
-     .sql =
-	 "100.0 * c.cycles / nullif(t.cycles + " TEXT_OF(NM_CYCLES_PER_INSTRUCTION) " * p.instructions, 0)",
+     .sql = "100.0 * c.cycles / nullif(t.cycles + " TEXT_OF(NM_CYCLES_PER_INSTRUCTION) " * p.unrepeated, 0)",
      .help = "part of the run's estimated cycles"},
     {.name = "cycles_per_miss",
      .title = "cycles/miss",
@@ -227,6 +226,12 @@ static const struct nm_metric metrics[] = {
      .flags = NM_METRIC_STORED,
      .sql = "c.chained",
      .help = "of the other loads, those whose address waits for the load before (an estimate)"},
+    {.name = "page_walks",
+     .title = "page_walks",
+     .unit = NM_METRIC_COUNT,
+     .flags = NM_METRIC_STORED,
+     .sql = "c.page_walks",
+     .help = "of the loads that are not foreseen, those whose page of 4K the TLB did not have"},
 };
 
 const struct nm_metric *nm_metric_at(unsigned i)

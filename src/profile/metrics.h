@@ -11,7 +11,7 @@
 #define NM_METRICS_H
 
 /* Cycles that an instruction takes in a program that does not miss (docs/cost.md). */
-#define NM_CYCLES_PER_INSTRUCTION 0.4
+#define NM_CYCLES_PER_INSTRUCTION 0.3
 
 #include <stddef.h>
 #include <stdint.h>

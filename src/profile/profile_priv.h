@@ -72,8 +72,8 @@ void nm_names_done(struct nm_names *names);
 /* ---- store.c: one result into the tables --------------------------------------------------------- */
 
 /* The columns of counts.def: their number, and a parameter for each in an INSERT. */
-enum { NM_COUNTS = 17 };
-#define NM_COUNT_MARKS "?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?"
+enum { NM_COUNTS = 18 };
+#define NM_COUNT_MARKS "?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?"
 _Static_assert(sizeof(struct nm_counts) == NM_COUNTS * sizeof(uint64_t), "a column for each count");
 
 enum nm_insert {

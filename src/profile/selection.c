@@ -118,6 +118,12 @@ int nm_profile_has_weights(struct nm_profile *profile, struct nm_error *err)
 	    err);
 }
 
+int nm_profile_has_repeated(struct nm_profile *profile, struct nm_error *err)
+{
+	return nm_profile_has_row(
+	    profile, "SELECT 1 FROM sqlite_master WHERE name = 'processes' AND sql LIKE '%repeated%'", err);
+}
+
 int nm_profile_has_user_code(struct nm_profile *profile, struct nm_error *err)
 {
 	return nm_profile_has_row(

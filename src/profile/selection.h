@@ -33,6 +33,9 @@ int nm_profile_has_halved(struct nm_profile *profile, struct nm_error *err);
 /* 1 if its counts have weighted_bytes, 0 if it is older, or a code. */
 int nm_profile_has_weights(struct nm_profile *profile, struct nm_error *err);
 
+/* 1 if processes have `repeated`, 0 if it is older, or a code. */
+int nm_profile_has_repeated(struct nm_profile *profile, struct nm_error *err);
+
 /* 1 if it distinguishes the user's code (column user_line of counts), 0 if it is older, or a code. */
 int nm_profile_has_user_code(struct nm_profile *profile, struct nm_error *err);
 

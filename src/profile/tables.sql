@@ -18,7 +18,7 @@ CREATE TABLE site(
 	base INTEGER, user INTEGER, library INTEGER, inlined INTEGER, module INTEGER);
 CREATE TABLE process(
 	id INTEGER PRIMARY KEY, name TEXT, path TEXT UNIQUE, command TEXT, exit_status INTEGER,
-	instructions INTEGER, refs INTEGER, lost_words INTEGER);
+	instructions INTEGER, refs INTEGER, lost_words INTEGER, repeated INTEGER);
 CREATE TABLE module_undebugged(process INTEGER, module TEXT, PRIMARY KEY(process, module)) WITHOUT ROWID;
 -- Numbers of objects that passes found and that have no table of their own.
 CREATE TABLE pass_figure(process INTEGER, pass TEXT, object INTEGER, name TEXT, value INTEGER);

@@ -9,7 +9,7 @@
 CREATE VIEW info AS SELECT key, value FROM entry;
 
 CREATE VIEW processes AS
-	SELECT name AS process, path, command, exit_status, instructions, refs, lost_words FROM process;
+	SELECT name AS process, path, command, exit_status, instructions, refs, lost_words, repeated FROM process;
 
 CREATE VIEW instructions AS
 	SELECT p.name AS process, c.thread AS thread, l.name AS level, m.text AS module,

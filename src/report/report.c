@@ -105,6 +105,8 @@ int nm_selection_make(struct nm_profile *profile, const struct nm_report_request
 		status = note(nm_profile_has(profile, "prefetches", err), &selection->has_prefetches);
 	if (!status)
 		status = note(nm_profile_has_user_code(profile, err), &selection->has_library);
+	if (!status)
+		status = note(nm_profile_has_repeated(profile, err), &selection->has_repeated);
 	if (!status) {
 		selection->request.level = nm_intern(&selection->levels.pool, first ? first : request->level);
 		selection->levels.asked = selection->request.level;

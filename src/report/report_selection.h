@@ -21,7 +21,8 @@ struct nm_selection {
 	int has_cells;                    /* the view `cells`, with the frames that were chosen, */
 	int has_inner;                    /* columns of the innermost frames beside these, */
 	int has_prefetches;               /* the view `prefetches`, */
-	int has_library;                  /* the column `library` */
+	int has_library;                  /* the column `library`, */
+	int has_repeated;                 /* `repeated` of processes */
 	int leaves_linking;               /* without what nm_linking_condition selects */
 	struct nm_levels levels;
 	const struct nm_level *last; /* the last level behind the one that is reported on, or NULL */

@@ -131,11 +131,8 @@ static void print_processes(const struct summary *summary, FILE *out)
 	fputc('\n', out);
 }
 
-/* Whether the last part of a SPEC is no level. */
-static int is_of_memory(const char *spec)
-{
-	return !strncmp(spec, "foresee=", 8) || !strncmp(spec, "nodes=", 6) || !strncmp(spec, "memory=", 7);
-}
+/* Whether a part of a SPEC is a level: NAME=SIZE,WAYS,LINE. */
+static int is_level(const char *spec) { return spec[strcspn(spec, ",:")] == ','; }
 
 /* A line for each machine: their levels differ in the prefix of their names. */
 static void print_spec(const char *spec, FILE *out)
@@ -144,7 +141,7 @@ static void print_spec(const char *spec, FILE *out)
 
 	for (const char *start = spec; *level; level = *end ? end + 1 : end) {
 		end = level + strcspn(level, ":");
-		if (*end && (nm_machine_same(level, end + 1) || is_of_memory(end + 1)))
+		if (*end && (nm_machine_same(level, end + 1) || !is_level(end + 1)))
 			continue;
 		fprintf(out, "            %.*s\n", (int)(end - start), start);
 		start = *end ? end + 1 : end;
@@ -187,7 +184,7 @@ static void print_left_out(const struct summary *summary, const char *spec, unsi
 
 	snprintf(text, sizeof text, "%s%s%sthe kernel, limits of bandwidth",
 		 summary->has_code ? "" : "instruction fetches, ",
-		 spec && strstr(spec, "pages=") ? "" : "TLBs, ",
+		 spec && (strstr(spec, "pages=") || strstr(spec, ":tlb=")) ? "" : "TLBs, ",
 		 summary->verdict.foresees || (spec && strstr(spec, "prefetch=")) ? "" : "prefetchers, ");
 	nm_print_wrapped("left out    ", text, width, out);
 }

@@ -256,6 +256,7 @@ struct nm_result {
 	const char *command; /* argv joined by blanks */
 	int exit_status;     /* or 128 + signal; -1 if the stream ended early (killed) */
 	uint64_t instructions, references, lost_words;
+	uint64_t repeated; /* of the instructions: string instructions beyond one for each 64 bytes */
 	struct nm_result_sampling sampling;
 	struct nm_machine machine;
 	struct nm_result_object *objects;

@@ -161,7 +161,8 @@ def figures(profile, prefix=""):
                 level = row["level"]
                 if level.rpartition("/")[0] == prefix.rstrip("/"):
                     # What is foreseen is told of the first machine alone.
-                    found.append({**row, "level": level[len(prefix):], "position": None, "foreseen": None, "chained": None})
+                    found.append({**row, "level": level[len(prefix):], "position": None, "foreseen": None, "chained": None,
+                                  "page_walks": None})
         db.close()
     return found
 
@@ -394,6 +395,11 @@ def case_kinds_of_accesses():
         Cell(source, tag, name).expect(reads=1000, writes=1000)
     Cell(source, "string", "from").expect(reads=512, writes=0, read_misses=64)
     Cell(source, "string", "to").expect(reads=0, writes=512, write_misses=64)
+    # A processor copies by lines: 512 repetitions of 8 bytes cost as much as 64 instructions. Start-up copies, too.
+    repeated = rows("SELECT repeated FROM processes")
+    assert 447 <= repeated[0][0] < 2000, repeated
+    record([program("accesses")], "--instr", profile="fetched.nmp")
+    assert rows("SELECT repeated FROM processes", profile="fetched.nmp") == repeated
     Cell(source, "vector", "vectors").expect(reads=1000, read_misses=250)
     Cell(source, "extended", "extended").expect(reads=1000, read_misses=250)
     Cell(source, "straddle", "straddled").expect(reads=1000, read_misses=1000, loads=1001)

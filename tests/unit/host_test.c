@@ -2,6 +2,7 @@
  *
  * host_test.c - the host's caches from directories in the shape of Linux's.
  */
+#include <dirent.h>
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -14,6 +15,7 @@
 #include <cmocka.h>
 
 #include "host.h"
+#include "latencies.h"
 #include "temporary_folder.h"
 
 /* A value of "" leaves the file out. */
@@ -58,9 +60,9 @@ static const char *spec(void)
 static void clear(void) { assert_int_equal(system("rm -rf ./*"), 0); }
 
 #if defined(__x86_64__)
-#define FORESEES ":foresee=pair+stream+stride"
+#define FORESEES ":foresee=pair+stream+stride:tlb=1536"
 #else
-#define FORESEES ":foresee=stream+stride"
+#define FORESEES ":foresee=stream+stride:tlb=1536"
 #endif
 
 static void test_usual(void **state)
@@ -119,6 +121,78 @@ static void test_this_host(void **state)
 	assert_true(strlen(machine.description) > 0);
 }
 
+/* The file of latencies in the cache folder; it has the host's levels. */
+static const char *kept(void)
+{
+	static char path[300];
+	DIR *folder = opendir("cache");
+
+	*path = '\0';
+	for (struct dirent *e; folder && (e = readdir(folder));)
+		if (!strncmp(e->d_name, "host-", 5))
+			snprintf(path, sizeof path, "cache/%s", e->d_name);
+	if (folder)
+		closedir(folder);
+	return path;
+}
+
+static struct nm_machine known(void)
+{
+	struct nm_machine host;
+
+	assert_int_equal(nm_machine_parse("L1d=32K,8,64:L2=256K,8,64:memory=9:walk=8", &host, NULL), 0);
+	nm_latencies_know(&host);
+	return host;
+}
+
+/* Measured latencies are kept; what the file says holds, unless it is of other caches or damaged. */
+static void test_latencies(void **state)
+{
+	static const char *const useless[] = {"L1d=16K,8,64:L2=256K,8,64,latency=7:memory=70\n", "damaged\n",
+					      ""};
+	char folder[300];
+	struct nm_machine first, again;
+	FILE *file;
+
+	(void)state;
+	assert_non_null(getcwd(folder, sizeof folder - 10));
+	strcat(folder, "/cache");
+	assert_int_equal(setenv("NEARMISS_CACHE_DIR", folder, 1), 0);
+	first = known();
+	again = known();
+	assert_true(*kept());
+	assert_memory_equal(&first, &again, sizeof first);
+#if defined(__x86_64__)
+	assert_true(first.levels[1].latency > 5 && first.levels[1].latency < first.memory_latency);
+#endif
+	for (unsigned i = 0; i < sizeof useless / sizeof *useless; i++) {
+		file = fopen(kept(), "w");
+		fputs(useless[i], file);
+		fclose(file);
+		again = known();
+		assert_true(again.levels[1].latency != 7 && again.memory_latency != 70);
+	}
+	file = fopen(kept(), "w");
+	fputs("L1d = 32K, 8, 64\nL2 = 256K, 8, 64, latency=7 # mine\nwalk=30\nmemory=70\n", file);
+	fclose(file);
+	again = known();
+	assert_int_equal(again.levels[1].latency, 7);
+	assert_int_equal(again.memory_latency, 70);
+	assert_int_equal(again.walk_latency, 30);
+}
+
+/* Where nothing can be kept, nothing is measured. */
+static void test_no_latencies(void **state)
+{
+	static const char *const folders[] = {"", "/proc/none"};
+
+	(void)state;
+	for (unsigned i = 0; i < sizeof folders / sizeof *folders; i++) {
+		assert_int_equal(setenv("NEARMISS_CACHE_DIR", folders[i], 1), 0);
+		assert_int_equal(known().memory_latency, 9);
+	}
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -127,6 +201,8 @@ int main(void)
 	    cmocka_unit_test(test_fully_associative),
 	    cmocka_unit_test(test_incomplete),
 	    cmocka_unit_test(test_this_host),
+	    cmocka_unit_test(test_latencies),
+	    cmocka_unit_test(test_no_latencies),
 	};
 
 	return cmocka_run_group_tests(tests, enter_temporary_folder, remove_temporary_folder);

@@ -37,8 +37,28 @@ uint64_t nm_executor_references(const struct nm_executor *x)
 	return references;
 }
 
+void nm_executor_note_string(struct nm_executor *x, uint32_t bytes, uint64_t repetitions)
+{
+	x->strings.instructions += repetitions;
+	x->strings.bytes += repetitions * bytes;
+}
+
+uint64_t nm_executor_repeated(const struct nm_executor *x)
+{
+	const uint64_t needed = (x->strings.bytes + NM_STRING_BYTES - 1) / NM_STRING_BYTES;
+
+	return x->strings.instructions > needed ? x->strings.instructions - needed : 0;
+}
+
 void nm_executor_count_runs(struct nm_executor *x)
 {
+	for (size_t i = 0; i < x->decoder.decoded.count; i++) {
+		const struct nm_decoded_block *decoded = x->decoder.decoded.at[i];
+
+		if (nm_tables_of(decoded)->string_bytes)
+			nm_executor_note_string(x, nm_tables_of(decoded)->string_bytes,
+						(uint64_t)decoded->runs * decoded->instructions);
+	}
 	x->builder.references = nm_executor_references(x);
 	nm_resolver_count_runs(&x->resolver);
 }

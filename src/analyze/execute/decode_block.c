@@ -222,6 +222,26 @@ static uint32_t count_entries(const struct nm_wire_block_info *info)
 	return entries;
 }
 
+/* The bytes that a repeated string instruction writes each time, if the block consists of its repetitions; else
+ * 0. Nothing else that the collector makes a block of writes, may leave after each instruction, and stays at one
+ * address. */
+static uint32_t string_bytes_of(const struct nm_wire_block_info *info)
+{
+	uint32_t bytes = 0;
+
+	if (!info->def.instructions || info->def.exits != info->def.instructions ||
+	    info->def.end != NM_WIRE_JUMP)
+		return 0;
+	for (uint32_t i = 1; i < info->def.instructions; i++)
+		if (nm_wire_instruction_pc(info->instructions[i]) !=
+		    nm_wire_instruction_pc(info->instructions[0]))
+			return 0;
+	for (uint32_t i = 0; i < info->def.accesses; i++)
+		if (nm_wire_access_flags(info->accesses[i]) & NM_WIRE_WRITE)
+			bytes += nm_wire_access_size(info->accesses[i]);
+	return bytes / info->def.instructions;
+}
+
 /* An empty decoded block for the block. */
 static struct nm_decoded_block *new_decoded_block(struct nm_executor *x, uint32_t id,
 						  const struct nm_wire_block_info *info)
@@ -230,7 +250,8 @@ static struct nm_decoded_block *new_decoded_block(struct nm_executor *x, uint32_
 				      .accesses = info->def.accesses,
 				      .exits = info->def.exits,
 				      .words = info->groups,
-				      .entries = count_entries(info)};
+				      .entries = count_entries(info),
+				      .string_bytes = string_bytes_of(info)};
 	size_t groups = (t.entries + NM_ENTRIES - 1u) / NM_ENTRIES;
 	struct nm_decoded_block *p =
 	    nm_arena_alloc(&x->decoder.arena, sizeof *p + groups * sizeof p->entries[0] + sizeof t + 48);

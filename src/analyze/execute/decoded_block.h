@@ -104,6 +104,8 @@ struct nm_decoded_tables {
 	/* Address words, which have the first entries; members of coalesced accesses have the entries after
 	 * them. */
 	uint32_t words, entries;
+	/* of repetitions of a string instruction (rep stos, rep movs): the bytes that each writes; else 0 */
+	uint32_t string_bytes;
 };
 
 /* The accesses that share an address word: [first, end) of `single`. */

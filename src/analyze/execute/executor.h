@@ -51,6 +51,9 @@ struct nm_executor {
 	uint32_t fetch_line; /* bytes of a line of the first level that takes fetches */
 	uint64_t clock;      /* instructions of all threads */
 	uint64_t unmeasured; /* instructions */
+	struct {
+		uint64_t instructions, bytes; /* measured repetitions, and what they wrote */
+	} strings;                            /* of string instructions */
 
 	/* References that wait for their attribution key (nm_resolver_find_all). */
 	size_t pending_count;
@@ -129,6 +132,12 @@ int nm_executor_append(struct nm_executor *executor, struct nm_ref ref, uint32_t
 /* batches.c: loads and stores so far; counts them by attribution key, which is due at the end. */
 uint64_t nm_executor_references(const struct nm_executor *executor);
 void nm_executor_count_runs(struct nm_executor *executor);
+
+/* batches.c: of the measured instructions, the executions of repeated string instructions beyond one for each
+ * NM_STRING_BYTES, which is how processors execute them. Call after nm_executor_count_runs. */
+enum { NM_STRING_BYTES = 64 };
+uint64_t nm_executor_repeated(const struct nm_executor *executor);
+void nm_executor_note_string(struct nm_executor *executor, uint32_t bytes, uint64_t repetitions);
 
 /* batches.c: resolves all pending references and submits the batch, unless it is empty. 0 or an error code. */
 int nm_executor_flush(struct nm_executor *executor);

@@ -86,6 +86,10 @@ static int measure(struct nm_executor *x, struct nm_decoded_block *decoded, uint
 
 	if (!x->measuring)
 		x->unmeasured += left.instructions;
+	else if (nm_tables_of(decoded)->string_bytes)
+		nm_executor_note_string(x, nm_tables_of(decoded)->string_bytes,
+					left.accesses * decoded->instructions /
+					    nm_tables_of(decoded)->accesses);
 	if (x->fetching && fetch_all(x, decoded, left, before))
 		return NM_ENOMEM;
 	for (uint32_t i = 0; i < left.accesses; i++) {

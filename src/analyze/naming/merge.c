@@ -290,6 +290,7 @@ int nm_engine_merge(struct nm_engine *e, struct nm_result *result, const uint32_
 	result->command = e->command ? e->command : "";
 	result->exit_status = e->exit_status;
 	result->instructions = e->executor.clock - e->executor.unmeasured;
+	result->repeated = nm_executor_repeated(&e->executor);
 	result->references = e->executor.builder.references;
 	result->sampling = (struct nm_result_sampling){e->sampled.options.rate, e->sampled.options.line,
 						       e->sampled.options.seed, e->sampled.taken};

@@ -15,6 +15,7 @@
 #include <unistd.h>
 
 #include "host.h"
+#include "latencies.h"
 #include "message.h"
 #include "options.h"
 #include "output.h"
@@ -104,6 +105,7 @@ static void check_caches(void)
 		print(MISSING, "caches", "%s; choose a machine: nearmiss record --machine", err.text);
 		return;
 	}
+	nm_latencies_know(&machine);
 	nm_machine_format(&machine, spec, sizeof spec);
 	print(is_there("/sys/devices/system/cpu/cpu0/cache/index0/size") ? THERE : LIMITED, "caches",
 	      "%s: %s", machine.description, spec);

@@ -238,7 +238,7 @@ static inline void nm_cache_sample_load(struct nm_cache *c, uint64_t address, ui
 {
 	if (c->foresight) {
 		if (c->first)
-			nm_foresight_load(c->foresight, address, attr);
+			nm_foresight_load(c->foresight, address, attr, c->spec.side != NM_SIDE_INSTRUCTION);
 		c->counters.foreseen[attr] += (uint64_t)c->foresight->foreseen;
 	}
 	if (c->sampler && !--c->sampler->due)

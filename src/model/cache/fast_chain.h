@@ -84,7 +84,7 @@ ALWAYS void put(struct nm_cache *c, uint64_t line, uint32_t slot, struct nm_miss
 static __attribute__((noinline)) uint8_t foresee(struct nm_cache *c, uint64_t address, uint32_t attr)
 {
 	if (c->first)
-		nm_foresight_load(c->foresight, address, attr);
+		nm_foresight_load(c->foresight, address, attr, c->spec.side != NM_SIDE_INSTRUCTION);
 	return (uint8_t)c->foresight->foreseen;
 }
 

@@ -330,12 +330,15 @@ size_t nm_machine_format(const struct nm_machine *m, char *text, size_t room)
 			n += (size_t)snprintf(
 			    n < room ? text + n : NULL, n < room ? room - n : 0, "%s%s",
 			    m->foresee & ((1u << i) - 1) ? "+" : ":foresee=", nm_foresee_names[i]);
-	if (m->nodes)
-		n += (size_t)snprintf(n < room ? text + n : NULL, n < room ? room - n : 0, ":nodes=%u",
-				      m->nodes);
-	if (m->memory_latency)
-		n += (size_t)snprintf(n < room ? text + n : NULL, n < room ? room - n : 0, ":memory=%u",
-				      m->memory_latency);
+	const struct {
+		const char *name;
+		unsigned value;
+	} figures[] = {
+	    {"tlb", m->tlb}, {"walk", m->walk_latency}, {"nodes", m->nodes}, {"memory", m->memory_latency}};
+	for (size_t i = 0; i < sizeof figures / sizeof *figures; i++)
+		if (figures[i].value)
+			n += (size_t)snprintf(n < room ? text + n : NULL, n < room ? room - n : 0, ":%s=%u",
+					      figures[i].name, figures[i].value);
 	return n;
 }
 
@@ -397,6 +400,8 @@ int nm_machine_check(const struct nm_machine *m, struct nm_error *err)
 		return nm_fail(err, NM_EINVAL, "a machine has at most %d cores", NM_MAX_CORES);
 	if (m->nodes > NM_MAX_NODES)
 		return nm_fail(err, NM_EINVAL, "a machine has at most %d nodes", NM_MAX_NODES);
+	if (m->tlb > NM_MAX_TLB)
+		return nm_fail(err, NM_EINVAL, "a TLB holds at most %d pages", NM_MAX_TLB);
 	for (unsigned i = 0; i < m->count; i++) {
 		const struct nm_level_spec *l = &m->levels[i];
 		if (!l->name[0] || !memchr(l->name, 0, sizeof l->name))

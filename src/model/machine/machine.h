@@ -15,6 +15,8 @@ enum {
 	NM_MAX_LEVELS = 32, /* of all machines that are simulated side by side */
 	NM_MAX_CORES = 256,
 	NM_MAX_NODES = 64,
+	NM_MAX_TLB = 1 << 20,     /* pages */
+	NM_MAX_LATENCY = 1000000, /* cycles */
 	NM_MAPPED_THREADS = 256,
 };
 
@@ -92,6 +94,9 @@ struct nm_machine {
 	unsigned count;
 	/* bits of enum nm_foresee, of the first of several machines; 0: each miss costs its latency */
 	unsigned foresee;
+	/* pages of 4K that a core's last TLB holds: page walks of loads are counted; 0: they are not */
+	unsigned tlb;
+	uint32_t walk_latency;   /* cycles of a page walk; 0: unknown */
 	uint32_t memory_latency; /* the same, if no level serves it */
 	/* NUMA nodes, which the cores are distributed to in order; 0: memory is equally far from all */
 	unsigned nodes;
@@ -101,9 +106,9 @@ struct nm_machine {
 };
 
 /* Parses a SPEC: levels separated by ':', each NAME=SIZE,WAYS,LINE with SIZE in bytes or with a suffix K, M,
- * G, and WAYS a number or "full"; after them key=value, which nearmiss-machines(1) lists; the last level may
- * be followed by foresee=pair+stream+stride and memory=CYCLES. E.g. "L1d=32K,8,64:L2=1M,16,64". A fault is
- * reported with its column. */
+ * G, and WAYS a number or "full"; after them key=value, which nearmiss-machines(1) lists, as it does what may
+ * follow the last level: foresee=, tlb=, walk=, nodes= and memory=. E.g. "L1d=32K,8,64:L2=1M,16,64". A fault
+ * is reported with its column. */
 int nm_machine_parse(const char *spec, struct nm_machine *ret_machine, struct nm_error *err);
 
 /* The same from a text with one level per line; docs/machine-files.md has the format. `file` is its name in

@@ -2,7 +2,7 @@
  *
  * spec.c - reads descriptions of cache hierarchies.
  *
- * The grammar of a SPEC: level (':' level)* (':nodes=' N)? (':memory=' CYCLES)?,
+ * The grammar of a SPEC: level (':' level)* (':' PROPERTY '=' VALUE)*,
  * level = (MACHINE '/')? NAME '=' SIZE ',' WAYS ',' LINE (',' KEY '=' VALUE)*.
  * The side of a level follows from its name: a last letter `d` is data, `i` is instructions (D1 and I1, as
  * Cachegrind writes them, too), all else is unified; `side=` overrides that. Every fault is reported with
@@ -330,8 +330,8 @@ static int read_latency(struct nm_spec_reader *r, uint32_t *ret)
 	uint64_t cycles;
 	int status = read_number(r, "a latency", 0, &cycles);
 
-	if (!status && (!cycles || cycles > MAX_LATENCY))
-		status = nm_spec_fault(r, start, "a latency must be from 1 to %d cycles", MAX_LATENCY);
+	if (!status && (!cycles || cycles > NM_MAX_LATENCY))
+		status = nm_spec_fault(r, start, "a latency must be from 1 to %d cycles", NM_MAX_LATENCY);
 	if (!status)
 		*ret = (uint32_t)cycles;
 	return status;
@@ -419,12 +419,10 @@ static int read_level(struct nm_spec_reader *r, struct nm_level_spec *level)
 	return nm_spec_fit(r, &d);
 }
 
-/* "foresee=pair+stream+stride" behind the last level. */
-static int read_foresee(struct nm_spec_reader *r, unsigned *ret)
+static int read_foresee(struct nm_spec_reader *r, struct nm_machine *m)
 {
 	unsigned kind;
 
-	r->at += strlen("foresee=");
 	for (;; r->at++) {
 		size_t n = strcspn(r->at, "+:");
 
@@ -434,48 +432,76 @@ static int read_foresee(struct nm_spec_reader *r, unsigned *ret)
 		if (kind == NM_FORESEE_KINDS)
 			return nm_spec_fault(
 			    r, r->at, "foresee must be pair, stream, stride or several of them with +");
-		*ret |= 1u << kind;
+		m->foresee |= 1u << kind;
 		r->at += n;
 		if (*r->at != '+')
-			break;
+			return 0;
 	}
-	if (*r->at && strncmp(r->at, ":nodes=", 7) && strncmp(r->at, ":memory=", 8))
-		return nm_spec_fault(r, r->at, "only nodes= and memory= can stand behind foresee");
-	r->at += *r->at == ':';
-	return 0;
 }
 
-static int read_nodes(struct nm_spec_reader *r, unsigned *ret)
+static int read_tlb(struct nm_spec_reader *r, struct nm_machine *m)
 {
-	const char *start = r->at;
-	uint64_t nodes = 0;
-	int status = read_number(r, "nodes", 0, &nodes);
+	const char *at;
 
-	if (!status && (!nodes || nodes > NM_MAX_NODES))
-		status = nm_spec_fault(r, start, "nodes must be from 1 to %d", NM_MAX_NODES);
-	*ret = (unsigned)nodes;
-	return status;
+	return read_amount(r, "tlb", NM_MAX_TLB, &at, &m->tlb);
 }
 
-/* Reads "nodes=N" and "memory=CYCLES" at the end of the text; each may be missing. */
+static int read_walk(struct nm_spec_reader *r, struct nm_machine *m)
+{
+	return read_latency(r, &m->walk_latency);
+}
+
+static int read_nodes(struct nm_spec_reader *r, struct nm_machine *m)
+{
+	const char *at;
+
+	return read_amount(r, "nodes", NM_MAX_NODES, &at, &m->nodes);
+}
+
 static int read_memory(struct nm_spec_reader *r, struct nm_machine *m)
 {
-	int status = 0;
+	return read_latency(r, &m->memory_latency);
+}
 
-	if (!strncmp(r->at, "nodes=", 6)) {
-		r->at += 6;
-		status = read_nodes(r, &m->nodes);
-		if (status || !*r->at)
+/* What may stand behind the levels, in any order. */
+static const struct property {
+	const char *name;
+	int (*read)(struct nm_spec_reader *r, struct nm_machine *m);
+} properties[] = {
+    {"foresee=", read_foresee}, {"tlb=", read_tlb},       {"walk=", read_walk},
+    {"nodes=", read_nodes},     {"memory=", read_memory},
+};
+
+/* The property that starts here, or NULL. */
+static const struct property *property_at(const char *at)
+{
+	for (size_t i = 0; i < sizeof properties / sizeof *properties; i++)
+		if (!strncmp(at, properties[i].name, strlen(properties[i].name)))
+			return &properties[i];
+	return NULL;
+}
+
+/* Reads the properties up to the end of the text. */
+static int read_properties(struct nm_spec_reader *r, struct nm_machine *m)
+{
+	for (;;) {
+		const struct property *property = property_at(r->at);
+
+		if (!property)
+			return nm_spec_fault(
+			    r, r->at,
+			    "only foresee, tlb, walk, nodes and memory can stand behind the levels");
+		r->at += strlen(property->name);
+		int status = property->read(r, m);
+		if (status)
 			return status;
-		r->at += *r->at == ':';
-		if (strncmp(r->at, "memory=", 7) != 0)
-			return nm_spec_fault(r, r->at, "only memory= can stand behind nodes=");
+		if (!*r->at)
+			return 0;
+		if (*r->at != ':')
+			return nm_spec_fault(r, r->at, "nothing can stand behind %.*s",
+					     (int)strlen(property->name) - 1, property->name);
+		r->at++;
 	}
-	r->at += 7;
-	status = read_latency(r, &m->memory_latency);
-	if (!status && *r->at)
-		status = nm_spec_fault(r, r->at, "nothing can stand behind memory");
-	return status;
 }
 
 int nm_machine_parse(const char *spec, struct nm_machine *ret_machine, struct nm_error *err)
@@ -485,16 +511,8 @@ int nm_machine_parse(const char *spec, struct nm_machine *ret_machine, struct nm
 
 	for (;;) {
 		const char *start = r.at;
-		if (m.count && !strncmp(start, "foresee=", 8)) {
-			int status = read_foresee(&r, &m.foresee);
-			if (status)
-				return status;
-			if (!*r.at)
-				break;
-			start = r.at;
-		}
-		if (m.count && (!strncmp(start, "memory=", 7) || !strncmp(start, "nodes=", 6))) {
-			int status = read_memory(&r, &m);
+		if (m.count && property_at(start)) {
+			int status = read_properties(&r, &m);
 			if (status)
 				return status;
 			break;

@@ -14,7 +14,7 @@
 #include "row.h"
 
 static const char *const insert_sql[NM_INSERTS] = {
-    [NM_INSERT_PROCESS] = "INSERT INTO process VALUES(?,?,?,?,?,?,?,?)",
+    [NM_INSERT_PROCESS] = "INSERT INTO process VALUES(?,?,?,?,?,?,?,?,?)",
     [NM_INSERT_UNDEBUGGED] = "INSERT OR IGNORE INTO module_undebugged VALUES(?,?)",
     [NM_INSERT_THREAD] = "INSERT INTO thread VALUES(?,?,?)",
     [NM_INSERT_LEVEL] = "INSERT INTO level VALUES(?,?,?,?,?,?,?,?,?," NM_COUNT_MARKS ",?,?,?,?,?,?)",
@@ -78,6 +78,7 @@ static void store_process(struct nm_result_writer *w)
 	nm_row_number(insert, 6, result->instructions);
 	nm_row_number(insert, 7, result->references);
 	nm_row_number(insert, 8, result->lost_words);
+	nm_row_number(insert, 9, result->repeated);
 	nm_row_run(w, insert);
 	for (i = 0; i < result->undebugged_count && !w->status; i++) {
 		insert = nm_row_of_process(w, NM_INSERT_UNDEBUGGED);

@@ -3,9 +3,9 @@
  * verdict.c - see verdict.h.
  *
  * Compares the estimated cycles of all misses of data (levels.h) with those that the instructions take
- * without misses. Both are rough, so the verdict has a range. Its low end assumes twice as many overlapping
- * misses, prefetches at half the cost, and slow code; its high end half as many, twice the cost, and fast
- * code. docs/cost.md has the sources of the figures.
+ * without misses. Both are rough, so the verdict has a range. Its low end assumes RANGE times as many
+ * overlapping misses, prefetches at 1 / RANGE of the cost, and slow code; its high end the opposite.
+ * docs/cost.md has the sources of the figures.
  */
 #include "verdict.h"
 
@@ -18,11 +18,15 @@
 
 /* Cycles that an instruction takes in a program that does not miss: likely, at most, at least. */
 static const double per_instruction = NM_CYCLES_PER_INSTRUCTION, per_slow_instruction = 0.7,
-		    per_fast_instruction = 0.25;
+		    per_fast_instruction = 0.15;
+
+/* By what factor the range takes misses to overlap more or less. */
+static const double RANGE = 2.5;
 
 /* Cycles that the misses of a machine wait, by kind. */
 struct waits {
 	double chained, together, foreseen, plain; /* plain: of a machine that foresees nothing */
+	double walks, chained_walks;               /* page walks: all, and those of chained loads */
 };
 
 static double share(double waits, double instructions, double each)
@@ -32,7 +36,8 @@ static double share(double waits, double instructions, double each)
 
 static double sum(const struct waits *w, double more)
 {
-	return w->plain + w->chained + w->together * more / NM_OVERLAP + w->foreseen * more / NM_AHEAD;
+	return w->plain + w->chained + w->together * more / NM_OVERLAP + w->foreseen * more / NM_AHEAD +
+	       w->chained_walks + (w->walks - w->chained_walks) * more / NM_WALKS_OVERLAP;
 }
 
 /* Where the program's data go first, in the machine of the level that is reported on. */
@@ -45,6 +50,10 @@ static const char *first_level(const struct nm_levels *levels)
 			first = levels->at[i].name;
 	return first;
 }
+
+#define THREADS                                                                                        \
+	"(SELECT max(n) FROM (SELECT count(*) AS n FROM (SELECT DISTINCT process, thread FROM counts " \
+	"WHERE ?1 IS NULL OR process = ?1) GROUP BY process))"
 
 static int write_query(const struct nm_levels *levels, char **ret_sql)
 {
@@ -63,6 +72,9 @@ static int write_query(const struct nm_levels *levels, char **ret_sql)
 		      sql);
 	else
 		fputs("0, 0, 0, ", sql);
+	fputs(levels->foresees && levels->walk ? "sum(w.walk * s.page_walks), sum(w.walk * s.chained_walks), "
+					       : "0, 0, ",
+	      sql);
 	fputs(
 	    "sum(w.hit * (reads + writes - read_misses - write_misses) + w.miss * (read_misses + write_misses)) "
 	    "FROM w CROSS JOIN s ON s.level = w.source WHERE w.code IS NULL OR w.code = s.code GROUP BY w.source",
@@ -86,13 +98,19 @@ static int read_waits(struct nm_profile *profile, const struct nm_selection *sel
 	if (!status)
 		nm_rows_bind_text(rows, 1, selection->request.process);
 	while (!status && (status = nm_rows_next(rows, err)) > 0) {
-		const struct waits w = {nm_rows_real(rows, 1), nm_rows_real(rows, 2), nm_rows_real(rows, 3),
-					nm_rows_real(rows, 4)};
+		const struct waits w = {.chained = nm_rows_real(rows, 1),
+					.together = nm_rows_real(rows, 2),
+					.foreseen = nm_rows_real(rows, 3),
+					.walks = nm_rows_real(rows, 4),
+					.chained_walks = nm_rows_real(rows, 5),
+					.plain = nm_rows_real(rows, 6)};
 		const struct nm_level *level = nm_levels_named(&selection->levels, nm_rows_text(rows, 0));
 
 		ret->chained += w.chained;
 		ret->together += w.together;
 		ret->foreseen += w.foreseen;
+		ret->walks += w.walks;
+		ret->chained_walks += w.chained_walks;
 		ret->plain += w.plain;
 		if (level && sum(&w, 1) > most) {
 			most = sum(&w, 1);
@@ -104,19 +122,20 @@ static int read_waits(struct nm_profile *profile, const struct nm_selection *sel
 	return status;
 }
 
-static int read_numbers(struct nm_profile *profile, const char *process, int64_t *ret_instructions,
-			int64_t *ret_threads, struct nm_error *err)
+/* instructions: without repetitions of string instructions. */
+static int read_numbers(struct nm_profile *profile, const struct nm_selection *selection,
+			int64_t *ret_instructions, int64_t *ret_threads, struct nm_error *err)
 {
 	struct nm_rows *rows = NULL;
 	int status = nm_profile_query(
 	    profile,
-	    "SELECT (SELECT sum(instructions) FROM processes WHERE ?1 IS NULL OR process = ?1), "
-	    "(SELECT max(n) FROM (SELECT count(*) AS n FROM (SELECT DISTINCT process, thread FROM counts "
-	    "WHERE ?1 IS NULL OR process = ?1) GROUP BY process))",
+	    selection->has_repeated
+		? "SELECT (SELECT sum(instructions - repeated) FROM processes WHERE ?1 IS NULL OR process = ?1), " THREADS
+		: "SELECT (SELECT sum(instructions) FROM processes WHERE ?1 IS NULL OR process = ?1), " THREADS,
 	    &rows, err);
 
 	if (!status)
-		nm_rows_bind_text(rows, 1, process);
+		nm_rows_bind_text(rows, 1, selection->request.process);
 	if (!status && (status = nm_rows_next(rows, err)) > 0) {
 		*ret_instructions = nm_rows_integer(rows, 0);
 		*ret_threads = nm_rows_integer(rows, 1);
@@ -132,7 +151,7 @@ int nm_verdict_make(struct nm_profile *profile, const struct nm_selection *selec
 	struct nm_verdict v = {.foresees = selection->levels.foresees};
 	struct waits waits = {.plain = 0};
 	int64_t count = 0;
-	int status = read_numbers(profile, selection->request.process, &count, &v.threads, err);
+	int status = read_numbers(profile, selection, &count, &v.threads, err);
 	const double instructions = (double)count;
 
 	if (!status)
@@ -140,8 +159,8 @@ int nm_verdict_make(struct nm_profile *profile, const struct nm_selection *selec
 	v.known = count > 0;
 	v.cycles = v.known && v.foresees ? sum(&waits, 1) + instructions * per_instruction : 0;
 	v.share = share(sum(&waits, 1), instructions, per_instruction);
-	v.low = share(sum(&waits, 0.5), instructions, per_slow_instruction);
-	v.high = share(sum(&waits, 2), instructions, per_fast_instruction);
+	v.low = share(sum(&waits, 1 / RANGE), instructions, per_slow_instruction);
+	v.high = share(sum(&waits, RANGE), instructions, per_fast_instruction);
 	*ret_verdict = v;
 	return status;
 }

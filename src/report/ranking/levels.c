@@ -11,7 +11,8 @@
  *
  * On machines with foresight, a miss costs its full latency only if it is chained, that is, if its address
  * depends on the load before it. Others overlap, NM_OVERLAP at a time, and foreseen loads cost 1 / NM_AHEAD
- * of the latency. docs/cost.md has the sources and the accuracy of these rules. Each miss of a further level
+ * of the latency. A page walk adds its cycles to a chained load, and a share to one that overlaps, where the
+ * machine has a TLB. docs/cost.md has the sources and the accuracy of these rules. Each miss of a further level
  * adds the difference of the two latencies.
  *
  * Latencies come from the user, else from the machine's SPEC, else from the level's distance from the
@@ -28,7 +29,7 @@
 #include "machine.h"
 
 static const int64_t by_distance[] = {0, 14, 50, 80};
-enum { MEMORY = 200, MOST = 1000000 };
+enum { MEMORY = 200, WALK = 35 };
 
 /* Whether what misses `from` asks `to` next or later. */
 static int behind(const struct nm_levels *levels, unsigned from, unsigned to)
@@ -79,8 +80,8 @@ static int unknown(const struct nm_levels *levels, const char *text, size_t at, 
 
 	for (i = 0; i < levels->count && used < sizeof list; i++)
 		used += (size_t)snprintf(list + used, sizeof list - used, "%s, ", levels->at[i].name);
-	return nm_fail_at(err, text, (int)at, "no level \"%.*s\" in the profile; it has %sand memory", (int)n,
-			  text + at, list);
+	return nm_fail_at(err, text, (int)at, "no level \"%.*s\" in the profile; it has %s%smemory", (int)n,
+			  text + at, list, levels->walk ? "walk and " : "and ");
 }
 
 /* "NAME=CYCLES,...". */
@@ -92,20 +93,26 @@ static int take_latencies(struct nm_levels *levels, const char *text, struct nm_
 		size_t n = strcspn(at, "=,"), digits;
 		const char *name = nm_intern_n(&levels->pool, at, n), *figure = at + n + 1;
 		struct nm_level *level;
+		int64_t *to;
 
 		if (!name)
 			return nm_fail_memory(err);
 		level = (struct nm_level *)nm_levels_named(levels, name);
-		if (!level && strcmp(name, "memory"))
+		to = level                                   ? &level->latency
+		     : !strcmp(name, "memory")               ? &levels->memory
+		     : levels->walk && !strcmp(name, "walk") ? &levels->walk
+							     : NULL;
+		if (!to)
 			return unknown(levels, text, (size_t)(at - text), n, err);
 		if (at[n] != '=')
 			return nm_fail_at(err, text, (int)(at + n - text),
 					  "a latency is LEVEL=CYCLES, e.g. L2=14");
 		digits = strspn(figure, "0123456789");
-		if (!digits || digits > 7 || atol(figure) > MOST || (figure[digits] && figure[digits] != ','))
+		if (!digits || digits > 7 || atol(figure) > NM_MAX_LATENCY ||
+		    (figure[digits] && figure[digits] != ','))
 			return nm_fail_at(err, text, (int)(figure - text),
-					  "a latency is a number of cycles, at most %d", MOST);
-		*(level ? &level->latency : &levels->memory) = atol(figure);
+					  "a latency is a number of cycles, at most %d", NM_MAX_LATENCY);
+		*to = atol(figure);
 		at = figure + digits + (figure[digits] == ',');
 	}
 	return 0;
@@ -160,6 +167,8 @@ static int take_machine(struct nm_levels *levels, struct nm_profile *profile, st
 					levels->at[j].latency = machine.levels[i].latency;
 			}
 		levels->foresees = machine.foresee != 0;
+		if (machine.tlb)
+			levels->walk = machine.walk_latency ? machine.walk_latency : WALK;
 		if (machine.memory_latency)
 			levels->memory = machine.memory_latency;
 	}
@@ -233,12 +242,20 @@ static void weight(const struct nm_levels *levels, unsigned i, unsigned j, const
 	nm_sql_text(level->name, sql);
 	fputs(", ", sql);
 	nm_sql_text(source->name, sql);
-	fprintf(sql, ", %d, %" PRId64 ", %" PRId64 ", %s, nullif(%" PRId64 ", 0), %" PRId64 ")", i == j, hit,
-		last && !told ? levels->memory : 0,
+	fprintf(sql, ", %d, %" PRId64 ", %" PRId64 ", %s, nullif(%" PRId64 ", 0), %" PRId64 ", %" PRId64 ")",
+		i == j, hit, last && !told ? levels->memory : 0,
 		!split                         ? "NULL"
 		: level->side == NM_LEVEL_CODE ? "1"
 					       : "0",
-		source->unit, told ? waits(levels, j) - (i == j ? 0 : source->latency) : 0);
+		source->unit, told ? waits(levels, j) - (i == j ? 0 : source->latency) : 0,
+		told && i == j ? levels->walk : 0);
+}
+
+/* The share of a row's loads that are chained, among those that nothing foresees. */
+static void chained_share(const char *counts, FILE *sql)
+{
+	fprintf(sql, "coalesce(%s.chained * 1.0 / nullif(%s.loads - %s.foreseen, 0), 0)", counts, counts,
+		counts);
 }
 
 void nm_levels_cycles(const struct nm_levels *levels, const char *counts, FILE *sql)
@@ -250,6 +267,12 @@ void nm_levels_cycles(const struct nm_levels *levels, const char *counts, FILE *
 			" + w.wait * (%s.chained + (%s.loads - %s.chained - %s.foreseen) / %d.0 + "
 			"%s.foreseen / %d.0)",
 			counts, counts, counts, counts, NM_OVERLAP, counts, NM_AHEAD);
+	if (levels->foresees && levels->walk) {
+		fprintf(sql, " + w.walk * %s.page_walks * (1.0 / %d + (1 - 1.0 / %d) * ", counts,
+			NM_WALKS_OVERLAP, NM_WALKS_OVERLAP);
+		chained_share(counts, sql);
+		fputs(")", sql);
+	}
 	fputs(")", sql);
 }
 
@@ -269,6 +292,11 @@ void nm_levels_sums(const struct nm_levels *levels, const char *where, FILE *sql
 			split ? "object IN x" : "NULL");
 		if (levels->foresees)
 			fputs(", sum(foreseen) AS foreseen, sum(chained) AS chained", sql);
+		if (levels->walk) {
+			fputs(", sum(page_walks) AS page_walks, sum(page_walks * ", sql);
+			chained_share("counts", sql);
+			fputs(") AS chained_walks", sql);
+		}
 		fputs(" FROM counts WHERE level = ", sql);
 		nm_sql_text(levels->at[i].name, sql);
 		fprintf(sql, " AND %s%s", where, split ? " GROUP BY 2" : "");

@@ -25,12 +25,13 @@ struct nm_levels {
 	struct nm_level at[NM_REPORT_LEVELS];
 	unsigned count;
 	int64_t memory;    /* cycles of a reference that no level serves */
+	int64_t walk;      /* cycles of a page walk; 0: they are not counted */
 	const char *asked; /* the level that is reported on */
 	int foresees;      /* counts have the loads that prefetchers foresee, and those that are chained */
 	struct nm_strings pool;
 };
 
-/* latency: the user's "L2=14,memory=200", or NULL. *levels must be {0}; call nm_levels_done in any case.
+/* latency: the user's "L2=14,walk=35,memory=200", or NULL. *levels must be {0}; call nm_levels_done in any case.
  * NM_EINVAL: no such level, or no number. */
 int nm_levels_load(struct nm_levels *levels, struct nm_profile *profile, const char *latency,
 		   struct nm_error *err);
@@ -49,15 +50,15 @@ static inline int64_t nm_level_lines(const struct nm_level *level, int64_t loade
 /* Whether code has a level of its own: objects tell code and data apart at the levels behind it, then. */
 int nm_levels_split(const struct nm_levels *levels);
 
-/* How many independent misses are under way together; by what factor a line that was foreseen costs less than
- * its latency. */
-enum { NM_OVERLAP = 8, NM_AHEAD = 16 };
+/* How many independent misses are under way together, and how many of their page walks; by what factor a line
+ * that was foreseen costs less than its latency. */
+enum { NM_OVERLAP = 8, NM_WALKS_OVERLAP = 8, NM_AHEAD = 10 };
 
 /* Writes the rows of w as SQL, "VALUES (...), ...". A row says what the counts of the level `source` mean for
  * `level`: whether they are its own, the cycles of a hit and of a miss there, whether it takes only code (1),
  * only data (0) or both (NULL), its unit or NULL, and, where the machine has prefetchers, the cycles that a
- * miss there adds for a load that has to wait. level: NULL for all. */
-#define NM_LEVELS_W "w(level, source, own, hit, miss, code, unit, wait)"
+ * miss there adds for a load that has to wait, and those of a page walk there. level: NULL for all. */
+#define NM_LEVELS_W "w(level, source, own, hit, miss, code, unit, wait, walk)"
 void nm_levels_weights(const struct nm_levels *levels, const char *level, FILE *sql);
 
 /* Writes the table expression s as SQL: the sums of the counts of each level, which w.source names; of code

@@ -297,7 +297,6 @@ static void write_sums(const struct query_builder *b, FILE *sql)
 #undef NM_COUNT
 #undef NM_LATER_COUNT
 	};
-	static const char *const later[] = {"foreseen", "chained"};
 	unsigned i;
 
 	for (i = 0; i < sizeof sums / sizeof *sums; i++)
@@ -315,10 +314,15 @@ static void write_sums(const struct query_builder *b, FILE *sql)
 	} else {
 		fputs("NULL AS last_misses, ", sql);
 	}
-	for (i = 0; i < 2; i++)
-		fprintf(sql,
-			b->selection->levels.foresees ? "sum(w.own * counts.%s) AS %s, " : "NULL AS %s, ",
-			later[i], later[i]);
+	const struct nm_levels *levels = &b->selection->levels;
+	const struct {
+		const char *name;
+		int known;
+	} later[] = {
+	    {"foreseen", levels->foresees}, {"chained", levels->foresees}, {"page_walks", levels->walk > 0}};
+	for (i = 0; i < sizeof later / sizeof *later; i++)
+		fprintf(sql, later[i].known ? "sum(w.own * counts.%s) AS %s, " : "NULL AS %s, ",
+			later[i].name, later[i].name);
 	fputs("CAST(", sql);
 	nm_levels_cycles(&b->selection->levels, "counts", sql);
 	fputs(" AS INTEGER) AS cycles", sql);
@@ -384,11 +388,18 @@ static void write_counts(const struct query_builder *b, FILE *sql)
 
 static void write_instructions(const struct query_builder *b, FILE *sql)
 {
-	fputs(b->has[PROCESS]
-		  ? ", p AS MATERIALIZED (SELECT process, instructions FROM processes)"
-		  : ", p AS MATERIALIZED (SELECT sum(instructions) AS instructions FROM processes "
-		    "WHERE ?2 IS NULL OR process = ?2)",
-	      sql);
+	const char *unrepeated = b->selection->has_repeated ? "instructions - repeated" : "instructions";
+
+	if (b->has[PROCESS])
+		fprintf(sql,
+			", p AS MATERIALIZED (SELECT process, instructions, %s AS unrepeated FROM processes)",
+			unrepeated);
+	else
+		fprintf(
+		    sql,
+		    ", p AS MATERIALIZED (SELECT sum(instructions) AS instructions, sum(%s) AS unrepeated "
+		    "FROM processes WHERE ?2 IS NULL OR process = ?2)",
+		    unrepeated);
 }
 
 /* The keys that make up a place, for m. */

@@ -10,6 +10,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "cache_folder.h"
+
 static void preload(struct nm_symbols *symbols, const char *path)
 {
 	char real[PATH_MAX];
@@ -36,33 +38,15 @@ static int uses_debuginfod(void)
 	return servers && *servers;
 }
 
-/* Finds the cache folder; 0: there is none. */
-static int find_folder(char folder[PATH_MAX])
-{
-	static const struct {
-		const char *variable, *below;
-	} candidates[] = {
-	    {"NEARMISS_CACHE_DIR", ""}, {"XDG_CACHE_HOME", "/nearmiss"}, {"HOME", "/.cache/nearmiss"}};
-
-	for (size_t i = 0; i < sizeof candidates / sizeof *candidates; i++) {
-		const char *value = getenv(candidates[i].variable);
-
-		if (value && (*value || !i)) /* an empty NEARMISS_CACHE_DIR turns the cache off */
-			return *value == '/' &&
-			       snprintf(folder, PATH_MAX, "%s%s", value, candidates[i].below) < PATH_MAX;
-	}
-	return 0;
-}
-
 /* Finds the cache folder and the program's real path, its key there; 0: no cache. */
-static int find_cache(const char *program, char folder[PATH_MAX], char real[PATH_MAX])
+static int find_cache(const char *program, char folder[NM_CACHE_PATH], char real[PATH_MAX])
 {
-	return !uses_debuginfod() && find_folder(folder) && realpath(program, real);
+	return !uses_debuginfod() && nm_cache_folder_find(folder) && realpath(program, real);
 }
 
 void nm_names_preload(struct nm_symbols *symbols, const char *program)
 {
-	char folder[PATH_MAX], real[PATH_MAX];
+	char folder[NM_CACHE_PATH], real[PATH_MAX];
 	struct nm_error err;
 
 	if (find_cache(program, folder, real) && nm_symbols_load_cache(symbols, folder, real, &err) == 1)
@@ -75,7 +59,7 @@ void nm_names_preload(struct nm_symbols *symbols, const char *program)
 
 void nm_names_save(struct nm_symbols *symbols, const char *program)
 {
-	char folder[PATH_MAX], real[PATH_MAX];
+	char folder[NM_CACHE_PATH], real[PATH_MAX];
 
 	if (find_cache(program, folder, real))
 		nm_symbols_save_cache(symbols, folder, real);

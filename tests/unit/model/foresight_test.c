@@ -24,7 +24,7 @@ static unsigned loads(struct nm_foresight *f, uint32_t key, uint64_t address, in
 
 	assert_int_equal(nm_foresight_reach(f, key + 1), 0);
 	for (unsigned i = 0; i < count; i++, address += (uint64_t)step) {
-		nm_foresight_load(f, address, key);
+		nm_foresight_load(f, address, key, 1);
 		foreseen += (unsigned)f->foreseen;
 	}
 	return foreseen;
@@ -35,7 +35,7 @@ static unsigned alone(unsigned by, int64_t step, unsigned count)
 	struct nm_foresight f;
 	unsigned foreseen;
 
-	nm_foresight_init(&f, by, SHIFT);
+	assert_int_equal(nm_foresight_init(&f, by, SHIFT, 0, 1), 0);
 	foreseen = loads(&f, 1, 1 << 20, step, count);
 	nm_foresight_done(&f);
 	return foreseen;
@@ -66,7 +66,7 @@ static void test_two_walks(void **state)
 	unsigned foreseen = 0;
 
 	(void)state;
-	nm_foresight_init(&f, NM_FORESEE_STRIDE, SHIFT);
+	assert_int_equal(nm_foresight_init(&f, NM_FORESEE_STRIDE, SHIFT, 0, 1), 0);
 	for (unsigned i = 0; i < 200; i++) {
 		foreseen += loads(&f, 1, (1 << 20) + i * 1024, 0, 1);
 		foreseen += loads(&f, 1, (1 << 24) + i * 1024, 0, 1);
@@ -90,7 +90,7 @@ static void test_gather(void **state)
 	uint64_t seed = 1;
 
 	(void)state;
-	nm_foresight_init(&f, NM_FORESEE_ALL, SHIFT);
+	assert_int_equal(nm_foresight_init(&f, NM_FORESEE_ALL, SHIFT, 0, 1), 0);
 	for (unsigned i = 0; i < 20000; i++)
 		foreseen += loads(&f, 1, draw(&seed) % (64 << 20), 0, 1);
 	assert_true(foreseen < 200); /* 1 % */
@@ -127,7 +127,7 @@ static void test_random_walks(void **state)
 	uint64_t seed = 7, at = 1 << 20;
 
 	(void)state;
-	nm_foresight_init(&f, NM_FORESEE_STRIDE, SHIFT);
+	assert_int_equal(nm_foresight_init(&f, NM_FORESEE_STRIDE, SHIFT, 0, 1), 0);
 	for (unsigned i = 0; i < LOADS; i++) {
 		unsigned key = (unsigned)draw(&seed) % KEYS;
 		struct nm_walk_state want;
@@ -141,6 +141,77 @@ static void test_random_walks(void **state)
 		assert_int_equal(f.walks.at[key].followed, want.followed);
 	}
 	nm_foresight_done(&f);
+}
+
+/* Twin of the TLB: all pages of a set with the time of their last load. */
+static void test_page_walks(void **state)
+{
+	enum { ENTRIES = 24, CORES = 2, PAGES = 60, SETS = ENTRIES / NM_TLB_WAYS };
+	uint64_t loaded[CORES][PAGES] = {{0}}, seed = 5, want = 0;
+	struct nm_foresight f;
+
+	(void)state;
+	assert_int_equal(nm_foresight_init(&f, 0, SHIFT, ENTRIES, CORES), 0);
+	assert_int_equal(nm_foresight_reach(&f, 1), 0);
+	for (uint64_t now = 1; now <= 20000; now++) {
+		const unsigned core = draw(&seed) % CORES,
+			       page = draw(&seed) % (now % 1000 < 500 ? PAGES : 26);
+		unsigned later = 0;
+
+		for (unsigned other = page % SETS; other < PAGES; other += SETS)
+			later += loaded[core][other] > loaded[core][page];
+		want += !loaded[core][page] || later >= NM_TLB_WAYS;
+		loaded[core][page] = now;
+		nm_foresight_set_core(&f, core);
+		nm_foresight_load(&f, (uint64_t)page << 12 | draw(&seed) % 4096, 0, 1);
+		assert_int_equal(f.walks.at[0].page_walks, want);
+	}
+	assert_true(want > 5000 && want < 15000);
+	nm_foresight_load(&f, 1 << 30, 0, 0); /* a fetch */
+	assert_int_equal(f.walks.at[0].page_walks, want);
+	nm_foresight_done(&f);
+}
+
+/* A load that is foreseen walks no page, and machines without a TLB count none; with cores, each has its own. */
+static void test_page_walks_of_machines(void **state)
+{
+	static const struct {
+		const char *spec;
+		unsigned step, cores;
+		uint64_t walks;
+	} cases[] = {
+	    {"L1d=4K,8,64", 4096, 1, 0},
+	    {"L1d=4K,8,64:tlb=64", 4096, 1, 2000},
+	    {"L1d=4K,8,64:tlb=1024", 4096, 1, 1000},
+	    {"L1d=4K,8,64:foresee=stream:tlb=16", 64, 1, 1 + 1000 / 64 + 1},
+	    {"L1d=4K,8,64:tlb=1024", 4096, 2, 2000},
+	};
+
+	(void)state;
+	for (unsigned s = 0; s < sizeof cases / sizeof *cases; s++) {
+		struct nm_machine machine;
+		struct nm_hierarchy *h;
+		struct nm_counts *list;
+		size_t attrs;
+
+		assert_int_equal(nm_machine_parse(cases[s].spec, &machine, NULL), 0);
+		nm_machine_set_cores(&machine, cases[s].cores);
+		assert_int_equal(nm_hierarchy_new(&h, &machine, NULL), 0);
+		for (unsigned i = 0; i < 2000; i++) {
+			struct nm_ref ref = {(uint64_t)(i % 1000) * cases[s].step, 1, 8, NM_REF_READ, 1};
+
+			nm_hierarchy_set_core(h, i / 1000);
+			assert_int_equal(nm_hierarchy_run(h, &ref, 1), 0);
+		}
+		assert_int_equal(nm_hierarchy_finish(h), 0);
+		assert_int_equal(nm_hierarchy_counts(h, 0, &list, &attrs), 0);
+		if (cases[s].step > LINE)
+			assert_int_equal(list[1].page_walks, cases[s].walks);
+		else
+			assert_true(list[1].page_walks <= cases[s].walks);
+		free(list);
+		nm_hierarchy_free(h);
+	}
 }
 
 /* What a first level's load foresees holds for what the next loads for it; misses are those without
@@ -183,8 +254,9 @@ static void test_hierarchy(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-	    cmocka_unit_test(test_walks),     cmocka_unit_test(test_two_walks),
-	    cmocka_unit_test(test_gather),    cmocka_unit_test(test_random_walks),
+	    cmocka_unit_test(test_walks),      cmocka_unit_test(test_two_walks),
+	    cmocka_unit_test(test_gather),     cmocka_unit_test(test_random_walks),
+	    cmocka_unit_test(test_page_walks), cmocka_unit_test(test_page_walks_of_machines),
 	    cmocka_unit_test(test_hierarchy),
 	};
 

@@ -132,7 +132,7 @@ static const struct {
     {"L1d=1K,8,64,latency=1000001", 20},
     {"L1d=1K,8,64,latency=fast", 20},
     {"L1d=1K,8,64:memory=0", 19},
-    {"L1d=1K,8,64:memory=200:L2=1M,8,64", 22},
+    {"L1d=1K,8,64:memory=200:L2=1M,8,64", 23},
     {"memory=200", 10}, /* a level's name, since no level precedes it */
     {"L1d=32K,8,64:", 13},
     {"L1d=32K,8,64:L2=1M,8,32", 13},

@@ -80,8 +80,8 @@ static void test_other_views(void **state)
 
 	(void)state;
 	expect(profile, "SELECT * FROM processes",
-	       "solver|0|./solver 512|0|8000000|1446100|0\ncc1|0.2|cc1 x.c|0|5000|200|0\n"
-	       "cc1#2|0.10|cc1 x.c|0|7000|200|0\n");
+	       "solver|0|./solver 512|0|8000000|1446100|0|0\ncc1|0.2|cc1 x.c|0|5000|200|0|0\n"
+	       "cc1#2|0.10|cc1 x.c|0|7000|200|0|0\n");
 	expect(profile,
 	       "SELECT level, size, ways, line_size, sets, policy, side FROM levels WHERE process = 'cc1'",
 	       "L1d|32768|8|64|64|lru|data\nL2|1048576|16|64|1024|lru|unified\n");
@@ -242,10 +242,10 @@ static void test_instructions(void **state)
 	    "SELECT count(*) FROM (SELECT process, thread, level, function, file, line, object, sum(reads), "
 	    "sum(writes), sum(read_misses), sum(write_misses), sum(cold), sum(capacity), sum(conflict), "
 	    "sum(coherence), sum(loads), sum(reuse), sum(used_bytes), sum(loaded_bytes), sum(evictions), "
-	    "sum(writebacks), sum(weighted_bytes), sum(foreseen), sum(chained) FROM instructions GROUP BY 1, 2, 3, 4, 5, 6, 7 EXCEPT "
+	    "sum(writebacks), sum(weighted_bytes), sum(foreseen), sum(chained), sum(page_walks) FROM instructions GROUP BY 1, 2, 3, 4, 5, 6, 7 EXCEPT "
 	    "SELECT process, thread, level, function, file, line, object, reads, writes, read_misses, write_misses, cold, "
 	    "capacity, conflict, coherence, loads, reuse, used_bytes, loaded_bytes, evictions, writebacks, "
-	    "weighted_bytes, foreseen, chained FROM counts)",
+	    "weighted_bytes, foreseen, chained, page_walks FROM counts)",
 	    "0\n");
 	expect(profile, "SELECT sum(loads) - (SELECT sum(loads) FROM counts) FROM instructions", "0\n");
 	expect(profile,
