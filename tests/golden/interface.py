@@ -287,12 +287,16 @@ def case_documented_views():
     manual = (SOURCE / "docs/man/nearmiss-query.1.md").read_text(encoding="utf-8")
     for view in now:
         assert f"**{view}**" in manual and re.search(rf"\b{view}\b", run("help", "query").stdout.decode()), view
+    name = r"(?:`\w+`|\*\*\w+\*\*)"
+    groups = {group: re.findall(r"`(\w+)`", listed) for group, listed in
+              re.findall(rf"^- \*\*(\w+)\*\*: ({name}(?:,\s+{name})*)\.", text, re.MULTILINE)}
     for view, names in now.items():
         section = re.search(rf"^### {view}\n(.*?)(?=^##|\Z)", text, re.MULTILINE | re.DOTALL)
         assert section, f"no section for {view}"
         documented = []
-        for cell in re.findall(r"^\| (`.*?) \|", section[1], re.MULTILINE):
-            documented += re.findall(r"`(\w+)`", cell)
+        for item in re.findall(rf"^- ({name}(?:,\s+{name})*)(?=:|$)", section[1], re.MULTILINE):
+            for column, group in re.findall(r"`(\w+)`|\*\*(\w+)\*\*", item):
+                documented += [column] if column else groups[group]
         assert documented == names, (view, documented, names)
     for view, names in columns(PROFILE).items():
         assert now[view][:len(names)] == names, (view, now[view], names)
