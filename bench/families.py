@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""families.py - how right estimated curves are, family by family of streams: the table of docs/evaluation/curves.md.
+"""families.py - how right estimated curves are, family by family of streams: summed up in docs/evaluation/curves.md.
 
     bench/families.py                 1e5 and 1e6 references, four streams of each family
     bench/families.py 1e7:1 1e8:1     these numbers of references, and of streams
