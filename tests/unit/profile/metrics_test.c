@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
  * metrics_test.c - the catalogue of metrics: each name once, the counts of counts.def among them, and
- * docs/format/metrics.md as the catalogue says. NM_WRITE_METRICS=FILE writes the page's table.
+ * docs/format/metrics.md as the catalogue says. NM_WRITE_METRICS=FILE writes the page's list.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -58,38 +58,41 @@ static const char *unit_of(const struct nm_metric *m)
 	return units[m->unit];
 }
 
-static void write_table(FILE *out)
+static void write_list(FILE *out)
 {
 	const struct nm_metric *m;
 
-	fputs("| name | heading | unit | where | meaning |\n|---|---|---|---|---|\n", out);
-	for (unsigned i = 0; (m = nm_metric_at(i)); i++)
-		fprintf(out, "| `%s` | %s | %s | report%s%s | %s |\n", m->name, m->title, unit_of(m),
+	for (unsigned i = 0; (m = nm_metric_at(i)); i++) {
+		fprintf(out, "- `%s` (", m->name);
+		if (strcmp(m->title, m->name))
+			fprintf(out, "*%s*, ", m->title);
+		fprintf(out, "%s; report%s%s): %s\n", unit_of(m),
 			m->flags & NM_METRIC_ANNOTATED ? ", annotate" : "",
 			m->flags & (NM_METRIC_STORED | NM_METRIC_EVENT) ? ", export" : "", m->help);
+	}
 }
 
-/* The page holds the table as it is made here. */
+/* The page holds the list as it is made here. */
 static void test_page(void **state)
 {
 	const char *write_to = getenv("NM_WRITE_METRICS");
-	char *table = NULL, page[16000] = "";
+	char *list = NULL, page[16000] = "";
 	size_t size = 0;
-	FILE *out = write_to ? fopen(write_to, "w") : NULL, *in, *memory = open_memstream(&table, &size);
+	FILE *out = write_to ? fopen(write_to, "w") : NULL, *in, *memory = open_memstream(&list, &size);
 
 	(void)state;
 	if (out) {
-		write_table(out);
+		write_list(out);
 		fclose(out);
 	}
-	write_table(memory);
+	write_list(memory);
 	fclose(memory);
 	in = fopen(NM_TEST_DATA "/../../docs/format/metrics.md", "r");
 	assert_non_null(in);
 	assert_true(fread(page, 1, sizeof page - 1, in) > 0);
 	fclose(in);
-	assert_non_null(strstr(page, table));
-	free(table);
+	assert_non_null(strstr(page, list));
+	free(list);
 }
 
 int main(void)
