@@ -19,7 +19,7 @@
  * conditional move, a masked vector store) has the address word 0.
  *
  * The file is freestanding C (no libc), so that collectors living in strange places can include it.
- * docs/format/wire.md is the full specification with examples; src/wire/check.c enforces it.
+ * docs/format/wire.md has the rules and an example; src/wire/check.c enforces them.
  */
 #ifndef NEARMISS_WIRE_H
 #define NEARMISS_WIRE_H
