@@ -6,7 +6,7 @@
  * An item is its kind, then numbers of seven bits per byte, lowest bits first. Texts, modules and types are
  * items of their own; later items refer to them by number (1, 2, ... in order of appearance; 0: none). The
  * start of a range is stored as its distance from the start of the previous range of its kind (zigzag), so
- * that all lines of a function take a few bytes each. docs/format/trace.md lists the items.
+ * that all lines of a function take a few bytes each.
  *
  * items.c visits the fields of each kind in one place, for writing and for reading: the encoder (encode.c)
  * and the decoder (decode.c) cannot disagree about a field.
