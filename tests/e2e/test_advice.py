@@ -266,6 +266,24 @@ def case_rows_of_a_hash_table():
     mislead("buckets", "across rows", "long steps", options=["--cache", "L1d=32K,8,64:L2=1M,16,64"])
 
 
+def case_member_set_in_the_beginning():
+    """It has a good part of the sampled accesses, and no part in the loop that misses."""
+    found, said = mislead("once", words=("mass (", "double mass"))
+    assert "x, step (16 of 64 bytes)" in said[0] and "mass" in said[0].split("have most")[1], said
+
+
+def case_sieve():
+    """What lies between the marks of a pass is no structure's."""
+    found, said = mislead("sieve", "scattered", "unused fields")
+    assert found[0]["cause"] == "gaps" and "if other passes use it, do them together" in said[0], said
+
+
+def case_stencil():
+    """Accesses of a line of code that load in turn have an order."""
+    found, said = mislead("stencil", "scattered", "sparse use")
+    assert {row["cause"] for row in found} <= {"across rows", "long steps"} and "interchange" in said[0], said
+
+
 def case_flat_profile():
     """No line has a twentieth of the cost, but each array has."""
     found, said = mislead("flat")

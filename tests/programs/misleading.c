@@ -193,14 +193,65 @@ static long leaves(void)
 	return sum;
 }
 
+/* Most of the first accesses are to `mass`, which only the first loop uses. */
+static long once(void)
+{
+	enum { BODIES = 20000 };
+	static struct body {
+		double x, y, z, step, mass, spare[3];
+	} bodies[BODIES];
+	double sum = 0;
+
+	for (int round = 0; round < 3; round++)
+		for (int i = 0; i < BODIES; i++)
+			bodies[i].mass += i;
+	hide(bodies);
+	for (int round = 0; round < 100; round++)
+		for (int i = 0; i < BODIES; i++)
+			sum += bodies[i].x += bodies[i].step;
+	return (long)sum;
+}
+
+/* Each pass marks other bytes, none of which is a structure's. */
+static long sieve(void)
+{
+	enum { NUMBERS = 400000 };
+	static unsigned char composite[NUMBERS];
+	long primes = 0;
+
+	for (long i = 2; i * i < NUMBERS; i++)
+		for (long j = i * i; !composite[i] && j < NUMBERS; j += i)
+			composite[j] = 1;
+	for (long i = 2; i < NUMBERS; i++)
+		primes += !composite[i];
+	return primes;
+}
+
+/* Down the columns, with five accesses in turn: none of their loads follows the one before by the same step. */
+static long stencil(void)
+{
+	enum { SIDE = 500 };
+	static double from[SIDE][SIDE], to[SIDE][SIDE];
+
+	for (int round = 0; round < 4; round++) {
+		for (int j = 1; j < SIDE - 1; j++)
+			for (int i = 1; i < SIDE - 1; i++)
+				to[i][j] = from[i][j] + from[i - 1][j] + from[i + 1][j] + from[i][j - 1] +
+					   from[i][j + 1];
+		hide(from);
+	}
+	return (long)to[7][9];
+}
+
 int main(int argc, char **argv)
 {
 	static const struct {
 		const char *name;
 		long (*run)(void);
 	} cases[] = {
-	    {"arrays", arrays},   {"ring", ring}, {"reused", reused}, {"vectors", vectors},
-	    {"buckets", buckets}, {"flat", flat}, {"leaves", leaves},
+	    {"arrays", arrays},   {"ring", ring},       {"reused", reused}, {"vectors", vectors},
+	    {"buckets", buckets}, {"flat", flat},       {"leaves", leaves}, {"once", once},
+	    {"sieve", sieve},     {"stencil", stencil},
 	};
 
 	for (unsigned i = 0; argc > 1 && i < sizeof cases / sizeof *cases; i++)

@@ -21,6 +21,7 @@ extern const struct nm_rule nm_rules_of_memory[], nm_rules_of_searches[], nm_rul
 
 enum {
 	NM_HALF = 50,         /* percent */
+	NM_STEADY = 90,       /* percent of the accesses of a place in the code */
 	NM_SCATTERED = 20,    /* percent: below what 24 bytes in 32 of malloc waste */
 	NM_MANY_BLOCKS = 100, /* a bucket of fewer is no collection */
 	NM_PLAIN_ELEMENT = 16 /* bytes: an element that is larger is a structure */
@@ -52,6 +53,12 @@ static inline int64_t in_use(const struct nm_evidence *e)
 	return e->touched && e->touched < most ? e->touched : most;
 }
 
+/* How often all of it is loaded. */
+static inline double passes(const struct nm_evidence *e)
+{
+	return in_use(e) > 0 ? (double)(e->loads * e->line_size) / (double)in_use(e) : 0;
+}
+
 /* Bytes of an element of the array that the object is, or 0. */
 static inline int64_t element(const struct nm_evidence *e)
 {
@@ -64,12 +71,23 @@ static inline int is_power_of_two(int64_t n) { return n > 0 && !(n & (n - 1)); }
 
 static inline int wasteful(const struct nm_evidence *e) { return e->loads > 0 && e->waste >= NM_HALF; }
 
+/* Whether a type is an array of numbers or characters, so that a step of a line or more is none of elements. */
+int nm_is_plain_array(const char *type);
+
+/* Several accesses of one line of code load an array of numbers in turn, as those of a stencil: no step leads from load
+ * to load, but each access steps on by itself. */
+static inline int loads_in_turn(const struct nm_evidence *e)
+{
+	return e->follow >= NM_STEADY && labs(e->stride) >= e->line_size && !half(e, e->foreseen) &&
+	       e->type && nm_is_plain_array(e->type);
+}
+
 /* By how many bytes most loads step, else most accesses; 0: by no such. */
 static inline int64_t step_of(const struct nm_evidence *e)
 {
 	if (e->load_follow >= NM_HALF)
 		return e->load_step;
-	return !e->walked && e->follow >= NM_HALF ? e->stride : 0;
+	return loads_in_turn(e) || (!e->walked && e->follow >= NM_HALF) ? e->stride : 0;
 }
 
 /* Each load, or each access, goes to another line by always the same step. */
@@ -79,13 +97,13 @@ static inline int strides(const struct nm_evidence *e)
 }
 
 /* No step leads from most loads to the next: an index or a pointer does. */
-static inline int follows_no_order(const struct nm_evidence *e)
-{
-	return e->walked && e->load_follow < NM_HALF;
-}
+static inline int follows_no_order(const struct nm_evidence *e) { return e->walked && !step_of(e); }
 
-/* Most loads wait for the one before them. */
-static inline int chained(const struct nm_evidence *e) { return half(e, e->chained); }
+/* Most loads wait for the one before them, but for those that are foreseen, as the second line of a node is. */
+static inline int chained(const struct nm_evidence *e)
+{
+	return percent(e->chained, e->loads - e->foreseen) >= NM_HALF && 4 * e->chained >= e->loads;
+}
 
 /* Whether a type is one of a language's library, whose layout the user cannot change. */
 int nm_is_library_type(const char *type);
@@ -97,9 +115,6 @@ static inline int has_rival(const struct nm_evidence *e) { return e->evictor && 
 
 /* Parts of the misses that are saved. */
 static inline double saves_waste(const struct nm_evidence *e) { return e->waste / 100; }
-
-/* Whether a type is an array of numbers or characters, so that a step of a line or more is none of elements. */
-int nm_is_plain_array(const char *type);
 
 /* "; its 128M are more pages of 4K than ...", where that is so. */
 void nm_advise_huge_pages(const struct nm_evidence *e, FILE *out);

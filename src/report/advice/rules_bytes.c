@@ -27,7 +27,7 @@ static char *next_of(const char **at, const char *separator)
 	return one;
 }
 
-/* "double price; long count;" */
+/* "double price; long place_count;", where the latter is a member of `place`. */
 static void declare_fields(const struct nm_evidence *e, enum nm_declaration_style style, FILE *out)
 {
 	const char *fields = e->hot_fields, *types = e->hot_types;
@@ -35,6 +35,8 @@ static void declare_fields(const struct nm_evidence *e, enum nm_declaration_styl
 	while (*fields) {
 		char *field = next_of(&fields, ", "), *type = next_of(&types, " | ");
 
+		for (char *dot = field; dot && (dot = strchr(dot, '.'));)
+			*dot = '_';
 		if (!field || !type || !*type || is(type, "?"))
 			fputs(field ? field : "", out);
 		else
@@ -342,7 +344,7 @@ static double saves_runs(const struct nm_evidence *e)
 	return lines > 1.5 ? 1 - 1.5 / (lines + 1) : 0;
 }
 
-/* Prefetchers run ahead, but through bytes that nobody uses. */
+/* Prefetchers run ahead, but through bytes that nobody uses: other members, or numbers that other passes use. */
 static int gaps(const struct nm_evidence *e)
 {
 	return wasteful(e) && e->walked && half(e, e->foreseen) && !half(e, e->cold);
@@ -350,12 +352,15 @@ static int gaps(const struct nm_evidence *e)
 
 static void advise_gaps(const struct nm_evidence *e, FILE *out)
 {
-	fprintf(
-	    out,
-	    "its lines are loaded in order (prefetchers foresee %.0f %%), but only %.0f of %" PRId64
-	    " bytes of each are used: what lies between is not used meanwhile: keep it elsewhere, in an array or "
-	    "a pool of its own, and what is used here side by side",
-	    percent(e->foreseen, e->loads), e->used, e->line_size);
+	fprintf(out,
+		"its lines are loaded in order (prefetchers foresee %.0f %%), but only %.0f of %" PRId64
+		" bytes of each are used: what lies between is not used meanwhile: ",
+		percent(e->foreseen, e->loads), e->used, e->line_size);
+	if (e->type && nm_is_plain_array(e->type) && passes(e) >= 2)
+		fputs(
+		    "if other passes use it, do them together, block by block of what fits the cache; else ",
+		    out);
+	fputs("keep it elsewhere, in an array or a pool of its own, and what is used here side by side", out);
 }
 
 /* No step leads from load to load, and nothing foresees them. */

@@ -33,7 +33,8 @@ static void advise_long_chain(const struct nm_evidence *e, FILE *out)
 	    out,
 	    "%.0f %% of the loads wait for the one before them, from node to node, and nothing is fetched ahead: let the "
 	    "nodes lie in the order in which they are visited (take them from one array in that order, or copy or sort "
-	    "them once), so that they are fetched ahead; smaller nodes alone gain little",
+	    "them once), so that they are fetched ahead; smaller nodes alone gain little; if they are chains of a hash "
+	    "table, give it more buckets",
 	    percent(e->chained, e->loads));
 }
 
@@ -113,10 +114,13 @@ static double saves_levels(const struct nm_evidence *e)
 	return e->structure ? 1 - 1 / fmax(1, log2(1 + (double)e->line_size / (double)e->structure)) : 0;
 }
 
-/* Of elements that are no nodes, and another object is loaded about as often: the chain may lead there, too. */
+/* Of an array of integers, and another object is loaded about as often: its indices may lead there, too. */
 static int index_chain(const struct nm_evidence *e)
 {
-	return chained(e) && e->unordered && 2 * e->unordered_loads >= e->loads;
+	const int is_integers = e->type && nm_is_plain_array(e->type) && !strstr(e->type, "float") &&
+				!strstr(e->type, "double") && !strstr(e->type, "real") && *e->type != 'f';
+
+	return chained(e) && is_integers && e->unordered && 2 * e->unordered_loads >= e->loads;
 }
 
 static void advise_index_chain(const struct nm_evidence *e, FILE *out)

@@ -19,12 +19,6 @@ static int fills(const char *function)
 	       (strstr(function, "memset") || strstr(function, "bzero") || strstr(function, "wmemset"));
 }
 
-/* How often all of it is loaded. */
-static double passes(const struct nm_evidence *e)
-{
-	return in_use(e) > 0 ? (double)(e->loads * e->line_size) / (double)in_use(e) : 0;
-}
-
 /* Whole lines are overwritten again and again with one value. */
 static int cleared(const struct nm_evidence *e)
 {

@@ -5,8 +5,9 @@
  * Table expressions for ranking.c, and the columns that come from them:
  *
  *   g   if object and field are keys: the offset of the field, and how often it was used
- *   h   if object is a key: its structure; the hot fields, the fewest with HOT % of the accesses, with their
- *       types and the bytes of a structure of them, in the order that needs least padding; the cold fields,
+ *   h   if object is a key: its structure; the hot fields, the fewest with HOT % of the accesses that are used in
+ *       a tenth as many residencies as any, with their types and the bytes of a structure of them, in the order
+ *       that needs least padding; the cold fields,
  *       not hot and used in at most COLD % of the residencies of their lines; and the two hot fields that
  *       cannot share a line but are visited together most often
  *   i   if object is a key: its lines
@@ -76,7 +77,8 @@ void nm_field_expression(const char *process, FILE *sql)
 		process, process);
 }
 
-/* h0: fields of all selected processes; h1: with the accesses of those that have more; h2: whether they are
+/* h0: fields of all selected processes; h1: with the accesses of those that have more, and
+ * whether they are used often (accesses are sampled most in the beginning); h7, h2: whether they are
  * hot or cold; h6: the hot ones together, aligned to what divides their places and sizes; h3: the structure
  * with the most accesses of each object. */
 void nm_structure_expression(const char *among, int types, FILE *sql)
@@ -89,9 +91,10 @@ void nm_structure_expression(const char *among, int types, FILE *sql)
 	    "WHERE (?2 IS NULL OR process = ?2) AND object %s GROUP BY object, type, structure, field, offset), "
 	    "h1 AS (SELECT *, places & -places AS alignment, sum(sampled) OVER (PARTITION BY object, type, structure "
 	    "ORDER BY sampled DESC, offset ROWS UNBOUNDED PRECEDING) - sampled AS before, "
-	    "sum(sampled) OVER (PARTITION BY object, type, structure) AS total FROM h0), "
-	    "h2 AS MATERIALIZED (SELECT *, sampled > 0 AND before * 100 < total * 90 AS hot, "
-	    "NOT (sampled > 0 AND before * 100 < total * 90) AND used * 10 <= stays AS cold FROM h1), "
+	    "sum(sampled) OVER (PARTITION BY object, type, structure) AS total, 10.0 * used / nullif(stays, 0) >= "
+	    "max(1.0 * used / nullif(stays, 0)) OVER (PARTITION BY object, type, structure) AS often FROM h0), "
+	    "h7 AS (SELECT *, sampled > 0 AND before * 100 < total * 90 AND coalesce(often, 1) AS hot FROM h1), "
+	    "h2 AS MATERIALIZED (SELECT *, NOT hot AND used * 10 <= stays AS cold FROM h7), "
 	    "h6 AS (SELECT DISTINCT object, type, structure, "
 	    "group_concat(field, ', ') OVER laid AS fields, CASE WHEN count(field_type) OVER laid THEN "
 	    "group_concat(coalesce(field_type, '?'), ' | ') OVER laid END AS types, "

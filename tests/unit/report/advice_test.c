@@ -121,6 +121,14 @@ static const struct {
      {L1, .type = "int [1048576]", .bytes = 4 << 20, .loads = 100, .chained = 90, .waste = 90, .walked = 1,
       .unordered = "particles", .unordered_loads = 40},
      {"90 %"}},
+    {"dependent loads", /* of what holds more than integers, the index may lie elsewhere, */
+     {L1, .type = "double [1048576]", .bytes = 8 << 20, .loads = 100, .chained = 90, .waste = 90, .walked = 1,
+      .unordered = "particles", .unordered_loads = 60},
+     {"90 %"}},
+    {"dependent loads", /* and what is unknown may be a table of hashes */
+     {L1, .bytes = 8 << 20, .loads = 100, .chained = 60, .waste = 80, .walked = 1, .unordered = "t",
+      .unordered_loads = 60},
+     {"60 %"}},
     {"binary search",
      {L1, .kind = "heap", .type = "unsigned int[]", .blocks = 1, .bytes = 32 << 20, .loads = 100,
       .capacity = 30, .conflict = 70, .waste = 92, .used = 5, .walked = 1, .strided = 1, .halved = 74},
@@ -159,6 +167,18 @@ static const struct {
      {L1, .kind = "heap", .blocks = 500, .bytes = 500 * 4000, .largest = 4000, .loads = 100, .waste = 40,
       .walked = 1, .load_step = 4016, .load_follow = 80},
      {"80 % of the loads step 4016 bytes"}},
+    {"long steps", /* the accesses of a stencil load in turn, and each of them steps to the next row */
+     {L1, .type = "real(8)[]", .blocks = 1, .bytes = 13 << 20, .loads = 100, .foreseen = 3, .waste = 81,
+      .walked = 1, .load_step = 1920, .strided = 1, .stride = 115200, .follow = 99},
+     {"99 % of the accesses step 115200 bytes", "order of the loops"}},
+    {"scattered", /* the accesses of a line of code step, but within lines */
+     {L1, .type = "real(8)[]", .blocks = 1, .bytes = 13 << 20, .loads = 100, .foreseen = 3, .waste = 81,
+      .walked = 1, .load_step = 1920, .strided = 1, .stride = 8, .follow = 60},
+     {"follow no order"}},
+    {"gaps", /* other passes use the rest */
+     {L1, .kind = "heap", .type = "unsigned char[]", .blocks = 1, .bytes = 1 << 20, .loads = 64 << 10,
+      .foreseen = 60 << 10, .capacity = 64 << 10, .waste = 95, .used = 3, .walked = 1},
+     {"only 3 of 64 bytes", "if other passes use it", "block by block"}},
     {"cleared",
      {L1, .inner = "__memset_avx2_unaligned_erms", .type = "int [1000000]", .bytes = 4000000,
       .misses = 625000, .write_misses = 625000, .loads = 625000, .capacity = 600000, .evictions = 1},
@@ -167,6 +187,14 @@ static const struct {
      {L1, .kind = "heap", .blocks = 1000, .bytes = 16000, .largest = 16, .loads = 100, .chained = 95,
       .foreseen = 2, .waste = 75, .walked = 1},
      {"95 %", "in the order in which they are visited"}},
+    {"list", /* of nodes of two lines, of which the second is foreseen */
+     {L1, .kind = "heap", .blocks = 1000, .bytes = 48000, .largest = 48, .loads = 100, .chained = 45,
+      .foreseen = 55, .waste = 87, .walked = 1},
+     {"45 %", "more buckets"}},
+    {"small blocks", /* nearly all of them foreseen */
+     {L1, .kind = "heap", .blocks = 1000, .bytes = 48000, .largest = 48, .loads = 100, .chained = 15,
+      .foreseen = 85, .waste = 87, .walked = 1},
+     {"side by side"}},
     {"tree", /* of which a search takes one of two ways */
      {L1, .kind = "heap", .type = "struct node", .blocks = 1000, .bytes = 24000, .largest = 24, .loads = 100,
       .chained = 95, .foreseen = 2, .waste = 75, .walked = 1, .structure = 24,
@@ -241,9 +269,9 @@ static const struct {
      {"key, weight (16 of 96 bytes)"}},
     {"unused fields", /* declared, and with padding */
      {L1, .file = "a.c", .kind = "heap", .type = "struct s", .blocks = 1000, .bytes = 96000, .largest = 96,
-      .loads = 100, .waste = 75, .structure = 96, .hot_fields = "key, n, flags",
+      .loads = 100, .waste = 75, .structure = 96, .hot_fields = "key, at.n, flags",
       .hot_types = "char *[2] | int | ?", .hot_bytes = 21, .hot_structure = 24},
-     {"key, n, flags (21 of 96 bytes)", "struct { char *key[2]; int n; flags; } of 24 bytes"}},
+     {"key, at.n, flags (21 of 96 bytes)", "struct { char *key[2]; int at_n; flags; } of 24 bytes"}},
     {"small blocks", /* too few cold bytes */
      {L1, .kind = "heap", .blocks = 1000, .bytes = 32000, .largest = 32, .loads = 100, .waste = 50,
       .structure = 32, .hot_fields = "key", .hot_bytes = 20, .cold_fields = "name", .cold_bytes = 12},
