@@ -74,6 +74,13 @@ int nm_space_unmap(struct nm_space *space, uint64_t address, uint64_t bytes)
 	return 0;
 }
 
+int nm_space_replace(struct nm_space *space, const struct nm_mapping *part)
+{
+	if (nm_space_unmap(space, part->address, part->end - part->address))
+		return NM_ENOMEM;
+	return insert_mapping(space, mapping_index(space, part->address), *part);
+}
+
 int nm_space_map(struct nm_space *space, const struct nm_mapping *mapping)
 {
 	struct nm_mapping m = *mapping;
@@ -111,8 +118,7 @@ int nm_space_ask(struct nm_space *space, uint64_t address, uint64_t bytes, uint8
 		}
 		part.end = part.end < end ? part.end : end;
 		part.asked = asked;
-		if (nm_space_unmap(space, part.address, part.end - part.address) ||
-		    insert_mapping(space, mapping_index(space, part.address), part))
+		if (nm_space_replace(space, &part))
 			return NM_ENOMEM;
 		address = part.end;
 	}

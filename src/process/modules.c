@@ -5,10 +5,10 @@
  * A loader maps all segments of a file with one bias. A page of the file may belong to several segments, and
  * a program may map a file only to read it, so neither the offset nor the first segment that fits tells the
  * bias. A file is loaded with a bias if every segment that holds code (without code: every segment) is mapped
- * there: at its address, from its offset, as a whole, and executable. A mapping is a segment's if it agrees
- * with the segment in address and offset under the bias of its file. Anonymous memory in the pages of a
- * segment is the module's too: its .bss, or code that the program has moved to larger pages. All else has no
- * module, and so no names.
+ * there: at its address, from its offset, as a whole, executable, and not by an earlier copy. The part of a
+ * mapping is a segment's that lies in the pages of its file's bytes and agrees with it in address and offset
+ * under the bias of the file. Anonymous memory in the pages of a segment is the module's too: its .bss, or
+ * code that the program has moved to larger pages. All else has no module, and so no names.
  */
 #include <assert.h>
 
@@ -43,7 +43,7 @@ static int maps_segment(struct nm_space *space, const struct nm_mapping *like,
 	for (uint64_t at = pages.low; at < pages.end;) {
 		const struct nm_mapping *m = nm_space_mapping(space, at);
 
-		if (!m || m->path != like->path || !agrees(m, s, bias) ||
+		if (!m || m->path != like->path || (m->module && m->bias != bias) || !agrees(m, s, bias) ||
 		    (s->executable && !m->executable && !is_code))
 			return 0;
 		at = m->end;
@@ -72,20 +72,25 @@ static int is_loaded(struct nm_space *space, const struct nm_mapping *like, uint
 	return 1;
 }
 
-/* Gives a mapping of the file the module, if it agrees with one of its segments. */
-static void give_module(struct nm_mapping *m, struct nm_module *module, uint64_t bias)
+/* Gives the parts of a mapping of the file that agree with its segments the module. */
+static int give_module(struct nm_space *space, struct nm_mapping m, struct nm_module *module, uint64_t bias)
 {
 	struct nm_module_segment s;
 
 	for (size_t i = 0; nm_module_segment_at(module, i, &s); i++) {
-		const struct pages pages = pages_of(&s, bias, s.bytes);
+		const uint64_t low = (s.vaddr & ~(PAGE - 1)) + bias;
+		const uint64_t end = ((s.vaddr + s.file_bytes + PAGE - 1) & ~(PAGE - 1)) + bias;
+		struct nm_mapping part = m;
 
-		if (m->address < pages.end && pages.low < m->end && agrees(m, &s, bias)) {
-			m->module = module;
-			m->bias = bias;
-			return;
-		}
+		part.address = m.address > low ? m.address : low;
+		part.end = m.end < end ? m.end : end;
+		part.offset += part.address - m.address;
+		part.module = module;
+		part.bias = bias;
+		if (part.address < part.end && agrees(&m, &s, bias) && nm_space_replace(space, &part))
+			return NM_ENOMEM;
 	}
+	return 0;
 }
 
 /* The loaded file, around the address, that a mapping is of. 1 if there is one. */
@@ -117,9 +122,8 @@ static int place(struct nm_space *space, const char *path, struct nm_module *mod
 
 		if (m.module || m.address >= end + bias || m.end <= low + bias)
 			continue;
-		if (m.path == path)
-			give_module(&space->mappings.at[i], module, bias);
-		else if (!m.path[0] && nm_space_map(space, &m))
+		if (m.path == path ? give_module(space, m, module, bias)
+				   : !m.path[0] && nm_space_map(space, &m))
 			return NM_ENOMEM;
 	}
 	return 0;
@@ -133,10 +137,8 @@ int nm_space_place_module(struct nm_space *space, uint64_t address, int is_code)
 	uint64_t bias;
 
 	assert(fresh && fresh->file && !fresh->module);
-	if (loaded_around(space, fresh, &module, &bias)) {
-		give_module(fresh, module, bias);
-		return 0;
-	}
+	if (loaded_around(space, fresh, &module, &bias))
+		return give_module(space, *fresh, module, bias);
 	module = fresh->file;
 	for (size_t i = 0; nm_module_segment_at(module, i, &s); i++) {
 		bias = fresh->address - fresh->offset + s.offset - s.vaddr;

@@ -183,11 +183,12 @@ int nm_is_allocator(const char *function);
 /* For tests and checks: whether mappings are sorted and do not overlap. */
 int nm_space_is_valid(const struct nm_space *space);
 
-/* mappings.c: the mapping around an address, or NULL; adds a mapping, removes a range, sets a range's
- * requested page size (0 or NM_ENOMEM). */
+/* mappings.c: the mapping around an address, or NULL; adds a mapping, removes a range, replaces a part of a
+ * mapping, sets a range's requested page size (0 or NM_ENOMEM). */
 struct nm_mapping *nm_space_mapping(struct nm_space *space, uint64_t address);
 int nm_space_map(struct nm_space *space, const struct nm_mapping *mapping);
 int nm_space_unmap(struct nm_space *space, uint64_t address, uint64_t bytes);
+int nm_space_replace(struct nm_space *space, const struct nm_mapping *part);
 int nm_space_ask(struct nm_space *space, uint64_t address, uint64_t bytes, uint8_t asked);
 
 /* modules.c: a mapping of a file has been added at the address, or is now known to hold code (is_code): finds
