@@ -105,6 +105,15 @@ def case_types():
            "seen|kept": "unsigned int"}, "struct { long int key; long int weight; } of 16 bytes instead of 128")
 
 
+def case_types_of_calls_on_one_line():
+    """Each by the pointer of its own call; a mapping ends with a page, and not with an element."""
+    record([program("oneline")])
+    wanted = {f"{name} (oneline.c:{at('tests/programs/oneline.c', tag)})": type_ for name, tag, type_ in
+              (("row", "both", "struct row"), ("list", "both", "double[]"), ("items", "items", "struct item[]"))}
+    assert dict(rows("SELECT object, type FROM objects WHERE object LIKE '%(oneline.c:%' AND bytes > 10000")) == wanted
+    assert counts("items (%")["value"][:2] == (10000, 10000), counts("items (%")
+
+
 def case_types_of_cpp():
     """What a library hides is one field."""
     types("typed-cpp", "app::record",

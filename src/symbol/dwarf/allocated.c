@@ -5,8 +5,8 @@
  * DWARF does not say what an expression is assigned to, so the type is inferred from the first of these that
  * is found, for each function at the call, inlined ones first:
  *   1. The template argument of the class, if the function is "allocate" of a C++ allocator.
- *   2. The pointer that the source line assigns to ("x = ", "t->x = ", "t->x[i] = "), or else one that is
- *      declared on the line. The block must be a multiple of its target's size.
+ *   2. The pointer that the source assigns the call to ("x = ", "t->x = ", "t->x[i] = "), or else one that is
+ *      declared on the line. The block must be a multiple of its target's size, or be pages that hold one.
  *   3. The only structure of exactly the block's size to which pointers in scope lead: parameters, locals,
  *      variables of the unit, their members, members of what these lead to, and the function's result.
  * A function that returns void * passes the block on, so its caller is asked next. Anything else ends the
@@ -20,7 +20,6 @@
  * counts. Other functions of the library pass the block on. Those of programs follow the rules above, except
  * for source lines. Hash tables stay unknown: after their elements they hold bytes of another kind.
  */
-#include <ctype.h>
 #include <dwarf.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -31,7 +30,7 @@
 #include "source/assigned.h"
 #include "symbol_priv.h"
 
-enum { RUST_HOPS = 4, HOPS = 2, MOST_CANDIDATES = 4096, MOST_ENTRIES = 65536, WORD_ROOM = 128 };
+enum { RUST_HOPS = 4, HOPS = 2, MOST_CANDIDATES = 4096, MOST_ENTRIES = 65536, PAGE = 4096 };
 
 /* A variable or member in scope that is a pointer or has some inside. */
 struct candidate {
@@ -44,6 +43,7 @@ struct search {
 	struct nm_module *module;
 	struct unit *unit;
 	uint64_t bytes;
+	int is_rounded; /* up to whole pages: mmap was asked for a number of elements */
 	struct nm_vec(struct candidate) list;
 	struct nm_map visited; /* structures whose members are in the list */
 	const struct nm_type *found;
@@ -224,7 +224,8 @@ static enum nm_allocated judge_type(struct search *s, Dwarf_Die *target)
 	if (type_flexible(s->module, target, s->unit->language, s->bytes, &s->found))
 		return s->found ? NM_ALLOCATED_STRUCTURE : NM_ALLOCATED_OTHER;
 	if (!each || s->bytes < each ||
-	    (s->bytes % each && (!is_cxx(s->unit->language) || (s->bytes - NM_COUNT_BYTES) % each)))
+	    (s->bytes % each && !s->is_rounded &&
+	     (!is_cxx(s->unit->language) || (s->bytes - NM_COUNT_BYTES) % each)))
 		return NM_ALLOCATED_UNKNOWN;
 	s->found = type_of(s->module, target, s->unit->language);
 	return s->found ? NM_ALLOCATED_STRUCTURE : NM_ALLOCATED_OTHER;
@@ -254,44 +255,6 @@ static enum nm_allocated by_allocator(struct search *s, struct frame *frame)
 
 /* ---- 2: the line ---- */
 
-static int is_word(char c) { return isalnum((unsigned char)c) || c == '_'; }
-
-/* The last name before the first "=" that assigns, and how many subscripts and stars it has. */
-static int assigned_name(const char *text, char *word, unsigned *ret_steps)
-{
-	const char *equals = text, *end, *first = text + strspn(text, " \t");
-	int depth = 0;
-
-	*ret_steps = (unsigned)strspn(first, "*");
-
-	for (; (equals = strchr(equals, '=')); equals++) {
-		if (equals == text || strchr("=!<>+-*/%&|^", equals[-1]) || equals[1] == '=') {
-			equals += equals[1] == '=';
-			continue;
-		}
-		break;
-	}
-	if (!equals)
-		return 0;
-	for (end = equals; end > text; end--) {
-		char c = end[-1];
-
-		if (c == ']')
-			depth++;
-		else if (c == '[')
-			*ret_steps += !--depth;
-		else if (!depth && !isspace((unsigned char)c))
-			break;
-	}
-	const char *start = end;
-	while (start > text && is_word(start[-1]))
-		start--;
-	if (start == end || end - start >= WORD_ROOM)
-		return 0;
-	snprintf(word, WORD_ROOM, "%.*s", (int)(end - start), start);
-	return 1;
-}
-
 /* All pointers of this name, or declared on this line: what they lead to, if they agree. A pointer to void
  * agrees with every other and is no evidence. */
 static enum nm_allocated agreed(struct search *s, const char *name, unsigned steps, uint32_t line)
@@ -311,32 +274,22 @@ static enum nm_allocated agreed(struct search *s, const char *name, unsigned ste
 	return target.addr ? judge_type(s, &target) : NM_ALLOCATED_UNKNOWN;
 }
 
-/* Where the line begins that a line of a text continues after a "=", or SIZE_MAX. */
-static size_t line_assigned_on(const char *text, size_t line)
+static enum nm_allocated by_line(struct search *s, const char *file, uint32_t line, uint32_t column)
 {
-	size_t at = line;
-
-	while (at && isspace((unsigned char)text[at - 1]))
-		at--;
-	if (!at || text[at - 1] != '=')
-		return SIZE_MAX;
-	while (at && text[at - 1] != '\n')
-		at--;
-	return at;
-}
-
-static enum nm_allocated by_line(struct search *s, const char *file, uint32_t line)
-{
-	char text[STATEMENT_ROOM], word[WORD_ROOM];
+	struct statement_call call = {.column = column};
+	char text[STATEMENT_ROOM], word[ASSIGNED_ROOM];
 	enum nm_allocated what = NM_ALLOCATED_UNKNOWN;
-	size_t at, before;
 	unsigned steps;
 
-	if (statement_read(file, line, text, &at) &&
-	    (assigned_name(text + at, word, &steps) || ((before = line_assigned_on(text, at)) != SIZE_MAX &&
-							assigned_name(text + before, word, &steps))))
-		what = agreed(s, word, steps, 0);
-	return what == NM_ALLOCATED_UNKNOWN ? agreed(s, NULL, 0, line) : what;
+	if (statement_read(file, line, text, &call.line)) {
+		call.text = text;
+		s->is_rounded = s->bytes % PAGE == 0 && statement_counts(&call);
+		if (statement_pointer(&call, word, &steps))
+			what = agreed(s, word, steps, 0);
+	}
+	what = what == NM_ALLOCATED_UNKNOWN ? agreed(s, NULL, 0, line) : what;
+	s->is_rounded = 0;
+	return what;
 }
 
 /* ---- Fortran ---- */
@@ -485,7 +438,7 @@ static void empty(struct search *s)
 
 /* One function at the call.  *ret_on: its caller may know more. */
 static enum nm_allocated ask_frame(struct search *s, struct frame *frame, const char *file, uint32_t line,
-				   int *ret_on)
+				   uint32_t column, int *ret_on)
 {
 	const char *function = frame_name(s->module, s->unit, frame);
 	enum nm_allocated what = by_allocator(s, frame);
@@ -509,7 +462,7 @@ static enum nm_allocated ask_frame(struct search *s, struct frame *frame, const 
 	add_locals(s, &frame->die);
 	add_globals(s);
 	if (s->unit->language != DW_LANG_Rust)
-		what = by_line(s, file, line);
+		what = by_line(s, file, line, column);
 	if (what == NM_ALLOCATED_UNKNOWN && !hands_on)
 		what = by_size(s);
 	*ret_on = hands_on;
@@ -525,7 +478,7 @@ enum nm_allocated module_allocated(struct nm_module *module, uint64_t vaddr, uin
 	const struct line_row *row;
 	const struct span *span;
 	const char *file;
-	uint32_t line;
+	uint32_t line, column;
 	int on = 1;
 
 	if (!s.unit)
@@ -535,13 +488,15 @@ enum nm_allocated module_allocated(struct nm_module *module, uint64_t vaddr, uin
 	row = unit_line_at(s.unit, vaddr);
 	file = row ? row->file : NULL;
 	line = row ? row->line : 0;
+	column = row ? row->column : 0;
 	span = spans_find(&s.unit->code, vaddr);
 	for (uint32_t id = span ? span->id : NO_ID; id != NO_ID && on && what == NM_ALLOCATED_UNKNOWN;) {
 		struct frame *frame = &s.unit->frames.at[id];
 
-		what = ask_frame(&s, frame, file, line, &on);
+		what = ask_frame(&s, frame, file, line, column, &on);
 		if (frame->parent != NO_ID)
 			frame_call(module, frame, &file, &line);
+		column = (uint32_t)die_number(&frame->die, DW_AT_call_column);
 		id = frame->parent;
 	}
 	nm_vec_free(&s.list);

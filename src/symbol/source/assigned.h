@@ -40,6 +40,12 @@ int callee_name(const char *callee, char name[ASSIGNED_ROOM]);
  * container's method the container, "v[]" for what is put into a container. 0 if the text does not tell. */
 int statement_assigned(const struct statement_call *call, char name[ASSIGNED_ROOM]);
 
+/* The same for its type: the last name of that, and how many subscripts and stars it has. */
+int statement_pointer(const struct statement_call *call, char word[ASSIGNED_ROOM], unsigned *ret_steps);
+
+/* Does the line of the call ask for a number of elements, "n * sizeof *p", and nothing besides? */
+int statement_counts(const struct statement_call *call);
+
 /* Writes an argument of the call, from 1, without its ampersand; 0 if it is no operand. */
 int statement_argument(const struct statement_call *call, unsigned argument, char name[ASSIGNED_ROOM]);
 

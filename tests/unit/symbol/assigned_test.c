@@ -7,6 +7,7 @@
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <stdio.h>
 #include <string.h>
 
 #include <cmocka.h>
@@ -31,6 +32,59 @@ static void expect(const char *marked, const char *callee, unsigned order, const
 		fail_msg("\"%s\" gives %s", marked, name);
 	if (wanted && (!found || strcmp(name, wanted)))
 		fail_msg("\"%s\" gives %s, not %s", marked, found ? name : "nothing", wanted);
+}
+
+/* The name and how many steps lead from it to the block: "name 1". */
+static void points(const char *marked, const char *wanted)
+{
+	char text[STATEMENT_ROOM], word[ASSIGNED_ROOM], found[ASSIGNED_ROOM + 16] = "nothing";
+	const char *mark = strchr(marked, '@');
+	struct statement_call call = {.text = text};
+	unsigned steps;
+
+	strcpy(text, marked);
+	if (mark) {
+		call.column = (uint32_t)(mark - marked) + 1;
+		memmove(text + (mark - marked), mark + 1, strlen(mark));
+	}
+	if (statement_pointer(&call, word, &steps))
+		snprintf(found, sizeof found, "%s %u", word, steps);
+	if (strcmp(found, wanted))
+		fail_msg("\"%s\" gives %s, not %s", marked, found, wanted);
+}
+
+static void test_pointers(void **state)
+{
+	(void)state;
+	points("t->rows[i] = @malloc(n);", "rows 1");
+	points("*out = @malloc(n);", "out 1");
+	points("**out = malloc(n);", "out 2");
+	points("struct a *f = calloc(1, n); double *g = @malloc(n);", "g 0");
+	points("struct a *f = @calloc(1, n); double *g = malloc(n);", "f 0");
+	points("double *f = malloc(n), *g = @malloc(n);", "g 0");
+	points("if (!(a = malloc(n)) || !(*b = @malloc(n)))", "b 1");
+	points("all = join(one, @malloc(n));", "all 0");
+	points("use(i = 3, @malloc(n));", "nothing");
+	points("Leaf *l = new Leaf[9@];", "l 0");
+	points("T *p = static_cast<pair<int, T> *>(@malloc(n));", "p 0");
+	points("n = a < b ? 1 : 2, @malloc(n);", "nothing");
+	points("for (i = 0; i < n; i++) list = @malloc(n);", "list 0");
+}
+
+static void counts(const char *text, int wanted)
+{
+	const struct statement_call call = {.text = text};
+
+	if (statement_counts(&call) != wanted)
+		fail_msg("\"%s\" asks%s for elements alone", text, wanted ? " not" : "");
+}
+
+static void test_elements(void **state)
+{
+	(void)state;
+	counts("p = mmap(0, n * sizeof *p, 3, 34, -1, 0);", 1);
+	counts("p = mmap(0, sizeof *p + n, 3, 34, -1, 0);", 0);
+	counts("p = mmap(0, bytes, 3, 34, -1, 0);", 0);
 }
 
 static void returns(const char *text, const char *callee, int is_rust, int wanted)
@@ -177,9 +231,9 @@ static void test_copies(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-	    cmocka_unit_test(test_c),        cmocka_unit_test(test_cpp),  cmocka_unit_test(test_fortran),
-	    cmocka_unit_test(test_returned), cmocka_unit_test(test_rust), cmocka_unit_test(test_copies),
-	    cmocka_unit_test(test_numbers),
+	    cmocka_unit_test(test_c),        cmocka_unit_test(test_cpp),      cmocka_unit_test(test_fortran),
+	    cmocka_unit_test(test_pointers), cmocka_unit_test(test_elements), cmocka_unit_test(test_returned),
+	    cmocka_unit_test(test_rust),     cmocka_unit_test(test_copies),   cmocka_unit_test(test_numbers),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
