@@ -74,7 +74,7 @@ struct nm_engine {
 	struct nm_contexts contexts;
 	struct nm_vec(struct nm_child) children;
 	struct nm_wire_process process; /* strings borrowed from the store */
-	const char *command;
+	const char *name, *command;
 	int started, exit_status;
 	int has_pieces; /* of pools' memory */
 	uint64_t lost;

@@ -2,6 +2,7 @@
  *
  * events.c - every record but blocks: processes, threads, heap, address space, the program's own marks.
  */
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -35,6 +36,31 @@ static const char *join_arguments(struct nm_engine *e, const struct nm_wire_proc
 	return stored;
 }
 
+static const char *last_component(const char *path)
+{
+	const char *slash = strrchr(path, '/');
+
+	return slash ? slash + 1 : path;
+}
+
+/* As it was called, and its file where that has another name: "sh (dash)". A program may have several names, of which
+ * each does another thing. Interned. */
+static const char *name_process(struct nm_engine *e, const struct nm_wire_process *p)
+{
+	const char *file = last_component(p->executable);
+	const char *called = p->argc && *p->arguments ? last_component(p->arguments) : file;
+	const char *stored = nm_symbols_intern(e->symbols, *called ? called : "<unknown>");
+	char *text;
+
+	if (!*file || !strcmp(called, file))
+		return stored;
+	if (asprintf(&text, "%s (%s)", called, file) < 0)
+		return NULL;
+	stored = nm_symbols_intern(e->symbols, text);
+	free(text);
+	return stored;
+}
+
 static int on_process(struct nm_engine *e, const struct nm_wire_record *r, struct nm_error *err)
 {
 	struct nm_wire_process p;
@@ -48,11 +74,12 @@ static int on_process(struct nm_engine *e, const struct nm_wire_record *r, struc
 		return nm_fail(err, NM_EVERSION, "the stream has version %u, newer than this program's %u",
 			       p.version, NM_WIRE_VERSION);
 	e->command = join_arguments(e, &p);
+	e->name = name_process(e, &p);
 	e->process = p;
 	e->process.arguments = NULL;
 	e->process.executable = nm_symbols_intern(e->symbols, p.executable);
 	e->process.directory = nm_symbols_intern(e->symbols, p.directory);
-	if (!e->command || !e->process.executable || !e->process.directory)
+	if (!e->command || !e->name || !e->process.executable || !e->process.directory)
 		return nm_fail_memory(err);
 	e->started = 1;
 	return 0;

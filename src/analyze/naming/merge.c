@@ -279,14 +279,13 @@ static int merge_all(struct merge *f)
 int nm_engine_merge(struct nm_engine *e, struct nm_result *result, const uint32_t *objects)
 {
 	struct merge f = {.engine = e, .result = result, .objects = objects};
-	const char *slash = e->process.executable ? strrchr(e->process.executable, '/') : NULL;
 	int status = merge_all(&f);
 
 	if (f.keys != f.attrs)
 		free(f.keys);
 	free(f.by_context);
 	free(f.attrs);
-	result->process = slash ? slash + 1 : e->process.executable ? e->process.executable : "<unknown>";
+	result->process = e->name ? e->name : "<unknown>";
 	result->command = e->command ? e->command : "";
 	result->exit_status = e->exit_status;
 	result->instructions = e->executor.clock - e->executor.unmeasured;
