@@ -1,12 +1,13 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""calibration.py - the verdict beside a clock: the tables of docs/cost.md.
+"""calibration.py - the verdict beside a clock: the tables of docs/evaluation/cost.md.
 
-    bench/calibration.py kernels [NAME...]
+    bench/calibration.py kernels|others [NAME...]
     bench/calibration.py repairs
 
-*kernels* runs the loops of calibration/kernels.c over 16K, 1M and 32M: the same instructions, so what a loop takes longer over
-much memory than over 16K is what it waits. That share of its time should lie in the interval of its verdict.
+*kernels* and *others* run the loops of calibration/kernels.c or others.c over 16K, 1M and 32M: the same instructions, so what a
+loop takes longer over much memory than over 16K is what it waits. That share of its processor time should lie in the interval of
+its verdict, or at most SCATTER percent beside it: the ends are whole percents, and the clock is not exact to one.
 
 *repairs* runs faults and their repairs. The programs of examples/faults and bench/advice that have a repair are recorded once, on this machine's caches. Then both run
 by themselves, in turn; each has its least wall time, which counts the kernel's work too. What the repair saves of the time is
@@ -26,6 +27,7 @@ import advice
 import native
 import run
 
+SCATTER = 1
 FOLDERS = ("examples/faults", "bench/advice")
 SHOWN = re.compile(r"about ([0-9]+) % of the run \(([0-9]+) to ([0-9]+) %\)")
 
@@ -60,23 +62,33 @@ def least_times(commands, rounds):
     return [min(column) for column in zip(*([native.wall(command) for command in commands] for _ in range(rounds)))]
 
 
-def kernels(nearmiss, rounds, names):
+def loop_times(commands, rounds):
+    """The least processor time that each loop prints, all run in turn."""
+    def once(command):
+        return int(subprocess.run(command, capture_output=True, text=True, check=True).stdout.split()[1])
+    return [min(column) for column in zip(*([once(command) for command in commands] for _ in range(rounds)))]
+
+
+def loops(nearmiss, rounds, file, names):
     little, sizes = 16 << 10, {"1M": 1 << 20, "32M": 32 << 20}
-    found = dict.fromkeys(sizes, 0)
-    subprocess.run(["gcc", "-O2", "-g", os.path.join(run.TOP, "bench/calibration/kernels.c"), "-o", "kernels"], check=True)
-    names = names or subprocess.run(["./kernels"], capture_output=True, text=True, check=True).stdout.split()
+    found, close = dict.fromkeys(sizes, 0), dict.fromkeys(sizes, 0)
+    subprocess.run(["gcc", "-O2", "-g", "-I", os.path.join(run.TOP, "include"),
+                    os.path.join(run.TOP, "bench/calibration", f"{file}.c"), "-o", "loops"], check=True)
+    names = names or subprocess.run(["./loops"], capture_output=True, text=True, check=True).stdout.split()
     print("| loop | " + " | ".join(f"waits, {size} | measured | " for size in sizes) + "\n|---|" + "---:|---:|---|" * len(sizes))
     for name in names:
-        commands = [["./kernels", name, str(size)] for size in (little, *sizes.values())]
-        base, *times = least_times(commands, rounds)
+        commands = [["./loops", name, str(size)] for size in (little, *sizes.values())]
+        base, *times = loop_times(commands, rounds)
         cells = []
         for size, command, time in zip(sizes, commands[1:], times):
-            _, (likely, *interval) = estimate(nearmiss, command)
+            _, (likely, low, high) = estimate(nearmiss, command)
             measured = max(0, round(100 * (1 - base / time)))
-            found[size] += place(measured, interval) == "inside"
-            cells.append(f"{likely} % ({interval[0]} to {interval[1]}) | {measured} % | {place(measured, interval)}")
+            found[size] += place(measured, (low, high)) == "inside"
+            close[size] += place(measured, (low - SCATTER, high + SCATTER)) == "inside"
+            cells.append(f"{likely} % ({low} to {high}) | {measured} % | {place(measured, (low, high))}")
         print(f"| {name.replace('_', ' ')} | " + " | ".join(cells) + " |", flush=True)
-    print(f"{len(names)} loops; inside: " + ", ".join(f"{count} over {size}" for size, count in found.items()))
+    print(f"{len(names)} loops; inside: " + ", ".join(f"{found[size]} over {size} ({close[size]} but for {SCATTER} %)"
+                                                      for size in sizes))
 
 
 def repairs(nearmiss, rounds):
@@ -101,18 +113,18 @@ def repairs(nearmiss, rounds):
 
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("what", choices=("kernels", "repairs"))
-    parser.add_argument("names", nargs="*", help="kernels; all unless named")
+    parser.add_argument("what", choices=("kernels", "others", "repairs"))
+    parser.add_argument("names", nargs="*", help="loops; all unless named")
     parser.add_argument("--nearmiss", default=os.path.join(run.TOP, "build/src/cli/nearmiss"))
     parser.add_argument("--rounds", type=int, default=15)
     options = parser.parse_args()
     nearmiss = os.path.abspath(options.nearmiss)
     with tempfile.TemporaryDirectory() as folder:
         os.chdir(folder)
-        if options.what == "kernels":
-            kernels(nearmiss, options.rounds, options.names)
-        else:
+        if options.what == "repairs":
             repairs(nearmiss, options.rounds)
+        else:
+            loops(nearmiss, options.rounds, options.what, options.names)
 
 
 if __name__ == "__main__":

@@ -1,29 +1,9 @@
 /* SPDX-License-Identifier: MIT
  *
- * kernels.c - small loops that execute the same instructions over much memory and over little.
- *
- *     kernels NAME BYTES [STEPS]      kernels: lists the names
- *
- * What a loop takes longer over much memory is what it waits: bench/calibration.py compares that with the
- * verdict. Sizes are powers of two up to ALL. The set-up touches ALL bytes whatever the size, in ALL / BYTES
- * equal parts, of which the loop uses the first.
+ * kernels.c - small loops that execute the same instructions over much memory and over little (loops.h). The cost
+ * model's figures were chosen in view of them (docs/evaluation/cost.md).
  */
-#include <stdint.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-
-enum { ALL = 32 << 20, WORDS = ALL / 8, LINE = 8 /* words */ };
-
-/* A loop over the words w[0, n); n is a power of two and mask is n - 1. */
-typedef uint64_t kernel(uint64_t *w, size_t n, uint64_t steps);
-
-static uint64_t next(uint64_t x) { return x * 6364136223846793005u + 1442695040888963407u; }
-static size_t drawn(uint64_t x, size_t n) { return (size_t)(x >> 32) & (n - 1); }
-static double *real(uint64_t *w) { return (double *)(void *)w; }
-
-#define KERNEL(name) static uint64_t name(uint64_t *w, size_t n, uint64_t steps)
-#define STEPS(i) for (uint64_t i = 0; i < steps; i++)
+#include "loops.h"
 
 /* ---- walks in order ---- */
 
@@ -307,23 +287,6 @@ KERNEL(swap_at_random)
 
 /* ---- places that data lead to ---- */
 
-/* A random cycle through all places of a part, `stride` words apart; each holds the index of the next. */
-static void link_part(uint64_t *w, size_t n, size_t stride, int in_order)
-{
-	const size_t count = n / stride;
-	uint64_t x = 1;
-
-	for (size_t i = 0; i < count; i++)
-		w[i * stride] = (in_order ? (i + 1) % count : i) * stride;
-	for (size_t i = count - 1; i && !in_order; i--) {
-		const size_t k = (size_t)((x = next(x)) >> 33) % i;
-		const uint64_t t = w[i * stride];
-
-		w[i * stride] = w[k * stride];
-		w[k * stride] = t;
-	}
-}
-
 KERNEL(chase)
 {
 	uint64_t p = 0;
@@ -443,30 +406,7 @@ KERNEL(chains_of_two)
 	return s;
 }
 
-/* ---- the table ---- */
-
-enum setup {
-	NUMBERS,
-	REALS,
-	SMALL,
-	SORTED,
-	LINKED,
-	LINKED_IN_ORDER,
-	LINKED_HALF,
-	LINKED_HALVES,
-	LINKED_QUARTERS
-};
-
-static const struct {
-	const char *name;
-	kernel *run;
-	uint64_t steps;
-	enum setup setup;
-} kernels[] = {
-#define ROW(name, millions, setup)                             \
-	{                                                      \
-#name, name, (uint64_t)((millions)*1e6), setup \
-	}
+static const struct loop loops[] = {
     ROW(sum, 240, NUMBERS),
     ROW(sum_back, 240, NUMBERS),
     ROW(one_word_of_a_line, 60, NUMBERS),
@@ -509,55 +449,5 @@ static const struct {
     ROW(tree, 40, NUMBERS),
     ROW(chains_of_two, 25, LINKED),
 };
-enum { KERNELS = sizeof kernels / sizeof *kernels };
 
-static void set_up(uint64_t *part, size_t n, enum setup setup)
-{
-	uint64_t x = 1;
-
-	for (size_t i = 0; i < n; i++)
-		if (setup == REALS)
-			real(part)[i] = (double)i;
-		else
-			part[i] = setup == SORTED  ? i
-				  : setup == SMALL ? (x = next(x)) >> 60
-						   : (x = next(x)) >> 33;
-	switch (setup) {
-	case LINKED: link_part(part, n, LINE, 0); break;
-	case LINKED_IN_ORDER: link_part(part, n, LINE, 1); break;
-	case LINKED_HALF: /* the other half are numbers */ link_part(part, n / 2, 1, 0); break;
-	case LINKED_HALVES:
-	case LINKED_QUARTERS:
-		for (size_t k = 0, parts = setup == LINKED_HALVES ? 2 : 4; k < parts; k++) {
-			link_part(part + k * (n / parts), n / parts, LINE, 0);
-			for (size_t i = 0; i < n / parts; i += LINE)
-				part[k * (n / parts) + i] += k * (n / parts);
-		}
-		break;
-	default: break;
-	}
-}
-
-int main(int argc, char **argv)
-{
-	unsigned k = 0;
-
-	while (argc > 1 && k < KERNELS && strcmp(kernels[k].name, argv[1]) != 0)
-		k++;
-	if (argc < 3 || k == KERNELS) {
-		for (k = 0; k < KERNELS; k++)
-			puts(kernels[k].name);
-		return argc > 1;
-	}
-	const size_t n = (size_t)strtoull(argv[2], NULL, 0) / 8;
-	uint64_t *w = aligned_alloc(4096, ALL + 4096);
-
-	if (!w || n < 1024 || n > WORDS || n & (n - 1))
-		return 2;
-	for (size_t part = 0; part < WORDS; part += n)
-		set_up(w + part, n, kernels[k].setup);
-	printf("%llu\n", (unsigned long long)kernels[k].run(
-			     w, n, argc > 3 ? strtoull(argv[3], NULL, 0) : kernels[k].steps));
-	free(w);
-	return 0;
-}
+int main(int argc, char **argv) { return run_loop(loops, sizeof loops / sizeof *loops, argc, argv); }
