@@ -6,7 +6,7 @@
  * the level that the part lies in. Of a part that is n times as large as the level before, one load in n still
  * hits there, which is taken out. The buffer has huge pages, so that no page walks are measured; those are what
  * the same cycle through many pages takes more in pages of 4K. For memory, lines are flushed before they are
- * visited. The least of several rounds counts, since other work only adds.
+ * visited. The least of several rounds counts, since other work only adds, of the thread's own time.
  *
  * A cycle is a third of a multiplication that waits for the one before: 3 cycles on every x86-64 of the last
  * fifteen years (Agner Fog, instruction tables). Elsewhere nothing is measured.
@@ -46,11 +46,12 @@ static char *place(const struct places *p, size_t i)
 	return p->buffer + i * p->step + (p->step > LINE ? i / COLOURS % (PAGE / LINE) * LINE : 0);
 }
 
+/* ns of this thread. */
 static double now(void)
 {
 	struct timespec t;
 
-	clock_gettime(CLOCK_MONOTONIC, &t);
+	clock_gettime(CLOCK_THREAD_CPUTIME_ID, &t);
 	return (double)t.tv_sec * 1e9 + (double)t.tv_nsec;
 }
 
@@ -145,7 +146,7 @@ static uint32_t rounded(double cycles)
 /* The latency of a level of `size` bytes behind one of `before` bytes, which takes before_cycles; 0: unknown. */
 static double level_cycles(char *huge, double size, double before, double before_cycles, double ns)
 {
-	double bytes = size / 2 < 16 * before ? size / 2 : 16 * before;
+	double bytes = size / 2 < 8 * before ? size / 2 : 8 * before;
 
 	if (bytes > BUFFER)
 		bytes = BUFFER;
