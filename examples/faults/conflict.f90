@@ -1,14 +1,14 @@
 ! SPDX-License-Identifier: MIT
 !
-! conflict.f90 - arrays of a COMMON block that are multiples of 32K apart: equal elements of all arrays go to the
-! same set, which has fewer ways.
-! REPAIRED: each array is one line longer than the part that is used.
+! conflict.f90 - arrays of a COMMON block that are multiples of 64K apart, of which a half is used: equal elements of
+! all arrays go to the same set of the first level and of the second, which have fewer ways.
+! REPAIRED: each array is one line longer.
 program conflict
   implicit none
 #ifdef REPAIRED
-  integer, parameter :: room = 4096 + 8
+  integer, parameter :: room = 8192 + 8
 #else
-  integer, parameter :: room = 4096
+  integer, parameter :: room = 8192
 #endif
   integer, parameter :: n = 4096
   real(8) :: u(room), v(room), w(room), p(room), q(room), r(room), s(room), t(room), x(room), y(room), z(room), e(room)

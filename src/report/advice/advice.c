@@ -13,6 +13,7 @@
 #include "rules.h"
 
 #include "levels.h"
+#include "machine.h"
 
 /* ---- rules ------------------------------------------------------------------------------------------ */
 
@@ -49,18 +50,39 @@ const struct nm_rule *nm_rule_for(const struct nm_evidence *e)
 	return NULL; /* the last one fits all */
 }
 
-/* What the loads would cost if all of them were foreseen, or overlapped, as a part of what they cost. */
+/* What the loads cost if all are served with one latency. */
+static double cost_with(const struct nm_evidence *e, double latency)
+{
+	const struct nm_waits each = nm_waits_of(NM_LIKELY, latency);
+
+	return (double)e->chained * each.chained + (double)e->foreseen * each.foreseen +
+	       (double)(e->loads - e->chained - e->foreseen) * each.together;
+}
+
+/* The latency with which they cost what they do. */
+static double latency_of(const struct nm_evidence *e)
+{
+	double low = 0, high = NM_MAX_LATENCY;
+
+	while (high - low > 0.01) {
+		const double middle = (low + high) / 2;
+
+		*(cost_with(e, middle) < (double)e->cycles ? &low : &high) = middle;
+	}
+	return low;
+}
+
+/* What the loads would cost if all of them were foreseen, or none chained, as a part of what they cost. */
 static double cost_of_left(const struct nm_rule *rule, const struct nm_evidence *e)
 {
-	const double together = (double)(e->loads - e->chained - e->foreseen) / NM_OVERLAP;
-	const double ahead = (double)e->foreseen / NM_AHEAD;
-	const double now = (double)e->chained + together + ahead;
+	const double latency = latency_of(e), now = cost_with(e, latency);
+	const struct nm_waits each = nm_waits_of(NM_LIKELY, latency);
 
 	if (!e->walked || now <= 0)
 		return 1;
 	if (rule->orders)
-		return (double)e->loads / NM_AHEAD / now;
-	return rule->overlaps ? ((double)e->chained / NM_OVERLAP + together + ahead) / now : 1;
+		return (double)e->loads * each.foreseen / now;
+	return rule->overlaps ? (now - (double)e->chained * (each.chained - each.together)) / now : 1;
 }
 
 struct nm_saving nm_rule_saving(const struct nm_rule *rule, const struct nm_evidence *e)

@@ -3,52 +3,59 @@
  * verdict.c - see verdict.h.
  *
  * Compares the estimated cycles of all misses of data (levels.h) with those that the instructions take
- * without misses. Both are rough, so the verdict has a range. Its low end assumes RANGE times as many
- * overlapping misses, prefetches at 1 / RANGE of the cost, and slow code; its high end the opposite.
- * docs/cost.md has the sources of the figures.
+ * without misses. Both are rough, so that the verdict has a range: each end takes all figures of the model at
+ * theirs. docs/cost.md says how often it is right.
  */
 #include "verdict.h"
 
-#include <math.h>
 #include <stdlib.h>
 
 #include "machine.h"
 #include "memstream.h"
-#include "metrics.h"
 
-/* Cycles that an instruction takes in a program that does not miss: likely, at most, at least. */
-static const double per_instruction = NM_CYCLES_PER_INSTRUCTION, per_slow_instruction = 0.7,
-		    per_fast_instruction = 0.15;
-
-/* By what factor the range takes misses to overlap more or less. */
-static const double RANGE = 2.5;
-
-/* Cycles that the misses of a machine wait, by kind. */
+/* Cycles that misses wait, in each case; where nothing is foreseen, all are the same. */
 struct waits {
-	double chained, together, foreseen, plain; /* plain: of a machine that foresees nothing */
-	double walks, chained_walks;               /* page walks: all, and those of chained loads */
+	double of[NM_CASES];
 };
 
-static double share(double waits, double instructions, double each)
-{
-	return waits > 0 ? 100 * waits / (waits + instructions * each) : 0;
-}
+/* What is summed of the counts of a level. */
+struct sums {
+	double chained, together, foreseen; /* loads, by kind */
+	double walks, chained_walks;        /* page walks: all, and those of chained loads */
+	double plain;                       /* cycles, on a machine that foresees nothing */
+};
 
-static double sum(const struct waits *w, double more)
+static double share(const struct waits *waits, double instructions, enum nm_case which)
 {
-	return w->plain + w->chained + w->together * more / NM_OVERLAP + w->foreseen * more / NM_AHEAD +
-	       w->chained_walks + (w->walks - w->chained_walks) * more / NM_WALKS_OVERLAP;
+	const double w = waits->of[which];
+
+	return w > 0 ? 100 * w / (w + instructions * nm_waiting[which].per_instruction) : 0;
 }
 
 /* Where the program's data go first, in the machine of the level that is reported on. */
-static const char *first_level(const struct nm_levels *levels)
+static const struct nm_level *first_level(const struct nm_levels *levels)
 {
-	const char *first = levels->asked;
+	const struct nm_level *first = nm_levels_named(levels, levels->asked);
 
 	for (unsigned i = levels->count; i-- > 0;)
 		if (levels->at[i].side != NM_LEVEL_CODE && nm_machine_same(levels->at[i].name, levels->asked))
-			first = levels->at[i].name;
+			first = &levels->at[i];
 	return first;
+}
+
+/* Adds the cycles that the misses of `level` wait. */
+static void add_waits(const struct nm_levels *levels, const struct nm_level *level, const struct sums *s,
+		      struct waits *waits)
+{
+	const struct nm_level *first = first_level(levels);
+
+	for (enum nm_case c = 0; c < NM_CASES; c++) {
+		const struct nm_waits each = nm_levels_waits(levels, first, level, c);
+
+		waits->of[c] += s->plain + s->chained * each.chained + s->together * each.together +
+				s->foreseen * each.foreseen + s->chained_walks * each.chained_walk +
+				(s->walks - s->chained_walks) * each.walk;
+	}
 }
 
 #define THREADS                                                                                        \
@@ -62,19 +69,15 @@ static int write_query(const struct nm_levels *levels, char **ret_sql)
 	if (!sql)
 		return NM_ENOMEM;
 	fputs("WITH " NM_LEVELS_W " AS (", sql);
-	nm_levels_weights(levels, first_level(levels), sql);
+	nm_levels_weights(levels, first_level(levels)->name, sql);
 	fputs("), x AS MATERIALIZED (SELECT object FROM objects WHERE kind = 'code'), ", sql);
 	nm_levels_sums(levels, "(?1 IS NULL OR process = ?1)", sql);
 	fputs(" SELECT w.source, ", sql);
 	if (levels->foresees)
-		fputs("sum(w.wait * s.chained), sum(w.wait * (s.loads - s.chained - s.foreseen)), "
-		      "sum(w.wait * s.foreseen), ",
-		      sql);
+		fputs("sum(s.chained), sum(s.loads - s.chained - s.foreseen), sum(s.foreseen), ", sql);
 	else
 		fputs("0, 0, 0, ", sql);
-	fputs(levels->foresees && levels->walk ? "sum(w.walk * s.page_walks), sum(w.walk * s.chained_walks), "
-					       : "0, 0, ",
-	      sql);
+	fputs(levels->foresees && levels->walk ? "sum(s.page_walks), sum(s.chained_walks), " : "0, 0, ", sql);
 	fputs(
 	    "sum(w.hit * (reads + writes - read_misses - write_misses) + w.miss * (read_misses + write_misses)) "
 	    "FROM w CROSS JOIN s ON s.level = w.source WHERE w.code IS NULL OR w.code = s.code GROUP BY w.source",
@@ -98,22 +101,18 @@ static int read_waits(struct nm_profile *profile, const struct nm_selection *sel
 	if (!status)
 		nm_rows_bind_text(rows, 1, selection->request.process);
 	while (!status && (status = nm_rows_next(rows, err)) > 0) {
-		const struct waits w = {.chained = nm_rows_real(rows, 1),
-					.together = nm_rows_real(rows, 2),
-					.foreseen = nm_rows_real(rows, 3),
-					.walks = nm_rows_real(rows, 4),
-					.chained_walks = nm_rows_real(rows, 5),
-					.plain = nm_rows_real(rows, 6)};
+		const struct sums sums = {.chained = nm_rows_real(rows, 1),
+					  .together = nm_rows_real(rows, 2),
+					  .foreseen = nm_rows_real(rows, 3),
+					  .walks = nm_rows_real(rows, 4),
+					  .chained_walks = nm_rows_real(rows, 5),
+					  .plain = nm_rows_real(rows, 6)};
 		const struct nm_level *level = nm_levels_named(&selection->levels, nm_rows_text(rows, 0));
+		const double before = ret->of[NM_LIKELY];
 
-		ret->chained += w.chained;
-		ret->together += w.together;
-		ret->foreseen += w.foreseen;
-		ret->walks += w.walks;
-		ret->chained_walks += w.chained_walks;
-		ret->plain += w.plain;
-		if (level && sum(&w, 1) > most) {
-			most = sum(&w, 1);
+		add_waits(&selection->levels, level, &sums, ret);
+		if (ret->of[NM_LIKELY] - before > most) {
+			most = ret->of[NM_LIKELY] - before;
 			*ret_level = level->name;
 		}
 		status = 0;
@@ -149,7 +148,7 @@ int nm_verdict_make(struct nm_profile *profile, const struct nm_selection *selec
 		    struct nm_verdict *ret_verdict, struct nm_error *err)
 {
 	struct nm_verdict v = {.foresees = selection->levels.foresees};
-	struct waits waits = {.plain = 0};
+	struct waits waits = {.of = {0}};
 	int64_t count = 0;
 	int status = read_numbers(profile, selection, &count, &v.threads, err);
 	const double instructions = (double)count;
@@ -157,10 +156,12 @@ int nm_verdict_make(struct nm_profile *profile, const struct nm_selection *selec
 	if (!status)
 		status = read_waits(profile, selection, &waits, &v.level, err);
 	v.known = count > 0;
-	v.cycles = v.known && v.foresees ? sum(&waits, 1) + instructions * per_instruction : 0;
-	v.share = share(sum(&waits, 1), instructions, per_instruction);
-	v.low = share(sum(&waits, 1 / RANGE), instructions, per_slow_instruction);
-	v.high = share(sum(&waits, RANGE), instructions, per_fast_instruction);
+	v.cycles = v.known && v.foresees
+		       ? waits.of[NM_LIKELY] + instructions * nm_waiting[NM_LIKELY].per_instruction
+		       : 0;
+	v.share = share(&waits, instructions, NM_LIKELY);
+	v.low = share(&waits, instructions, NM_LEAST);
+	v.high = share(&waits, instructions, NM_MOST);
 	*ret_verdict = v;
 	return status;
 }

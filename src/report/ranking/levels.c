@@ -9,11 +9,12 @@
  * Hits of the first level cost nothing, because processors overlap them with other work, unless the user
  * gives that level a latency.
  *
- * On machines with foresight, a miss costs its full latency only if it is chained, that is, if its address
- * depends on the load before it. Others overlap, NM_OVERLAP at a time, and foreseen loads cost 1 / NM_AHEAD
- * of the latency. A page walk adds its cycles to a chained load, and a share to one that overlaps, where the
- * machine has a TLB. docs/cost.md has the sources and the accuracy of these rules. Each miss of a further level
- * adds the difference of the two latencies.
+ * On machines with foresight, a load waits its latency only if it is chained, that is, if its address depends
+ * on the load before it. The processor has other work meanwhile for a load that is not: that hides its first
+ * cycles, and what is left is waited for together with other such loads. A foreseen load waits a part of that, at
+ * most the transfer of its line. A page walk adds its cycles to a chained load, and a part of them to others,
+ * where the machine has a TLB. Each miss of a further level adds the difference of two waits. docs/cost.md has
+ * the accuracy of these rules.
  *
  * Latencies come from the user, else from the machine's SPEC, else from the level's distance from the
  * processor: round figures within what is published for servers and desktops of the last ten years (second
@@ -23,13 +24,50 @@
 
 #include <ctype.h>
 #include <inttypes.h>
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "machine.h"
+#include "metrics.h"
 
 static const int64_t by_distance[] = {0, 14, 50, 80};
 enum { MEMORY = 200, WALK = 35 };
+
+/* Of an instruction: of loops on data that fit the first level. Of loads: docs/evaluation/cost.md. */
+const struct nm_waiting nm_waiting[NM_CASES] = {
+    [NM_LIKELY] = {.per_instruction = NM_CYCLES_PER_INSTRUCTION,
+		   .chained = 1,
+		   .hidden = 12,
+		   .together = 12,
+		   .foreseen = 0.5,
+		   .transfer = 5,
+		   .walk = 0.125},
+    [NM_LEAST] = {.per_instruction = 0.6,
+		  .chained = 0.5,
+		  .hidden = 20,
+		  .together = 28,
+		  .foreseen = 0.1,
+		  .transfer = 0.5,
+		  .walk = 0.06},
+    [NM_MOST] = {.per_instruction = 0.15,
+		 .chained = 1.1,
+		 .hidden = 8,
+		 .together = 5,
+		 .foreseen = 1,
+		 .transfer = 8,
+		 .walk = 0.3},
+};
+
+struct nm_waits nm_waits_of(enum nm_case which, double latency)
+{
+	const struct nm_waiting *m = &nm_waiting[which];
+	const double together = fmax(latency - m->hidden, 0) / m->together;
+
+	return (struct nm_waits){.chained = latency * m->chained,
+				 .together = together,
+				 .foreseen = fmin(together * m->foreseen, m->transfer)};
+}
 
 /* Whether what misses `from` asks `to` next or later. */
 static int behind(const struct nm_levels *levels, unsigned from, unsigned to)
@@ -211,13 +249,34 @@ static int foresees(const struct nm_levels *levels, unsigned i)
 	return levels->foresees && nm_machine_same(levels->at[0].name, levels->at[i].name);
 }
 
-/* Cycles that a load waits which misses level j: the latency of the next level. */
-static int64_t waits(const struct nm_levels *levels, unsigned j)
+int64_t nm_levels_next_latency(const struct nm_levels *levels, const struct nm_level *level)
 {
-	for (unsigned k = j + 1; k < levels->count; k++)
-		if (behind(levels, j, k))
+	const unsigned from = (unsigned)(level - levels->at);
+
+	for (unsigned k = from + 1; k < levels->count; k++)
+		if (behind(levels, from, k))
 			return levels->at[k].latency;
 	return levels->memory;
+}
+
+struct nm_waits nm_levels_waits(const struct nm_levels *levels, const struct nm_level *level,
+				const struct nm_level *source, enum nm_case which)
+{
+	struct nm_waits w = nm_waits_of(which, (double)nm_levels_next_latency(levels, source));
+
+	if (!foresees(levels, (unsigned)(level - levels->at)))
+		return (struct nm_waits){.chained = 0};
+	if (source == level) {
+		w.chained_walk = (double)levels->walk;
+		w.walk = w.chained_walk * nm_waiting[which].walk;
+	} else {
+		const struct nm_waits served = nm_waits_of(which, (double)source->latency);
+
+		w.chained -= served.chained;
+		w.together -= served.together;
+		w.foreseen -= served.foreseen;
+	}
+	return w;
 }
 
 /* One row of w: what the counts of level j say of level i. */
@@ -242,13 +301,15 @@ static void weight(const struct nm_levels *levels, unsigned i, unsigned j, const
 	nm_sql_text(level->name, sql);
 	fputs(", ", sql);
 	nm_sql_text(source->name, sql);
-	fprintf(sql, ", %d, %" PRId64 ", %" PRId64 ", %s, nullif(%" PRId64 ", 0), %" PRId64 ", %" PRId64 ")",
+	const struct nm_waits waits = nm_levels_waits(levels, level, source, NM_LIKELY);
+
+	fprintf(sql,
+		", %d, %" PRId64 ", %" PRId64 ", %s, nullif(%" PRId64 ", 0), %.9g, %.9g, %.9g, %.9g, %.9g)",
 		i == j, hit, last && !told ? levels->memory : 0,
 		!split                         ? "NULL"
 		: level->side == NM_LEVEL_CODE ? "1"
 					       : "0",
-		source->unit, told ? waits(levels, j) - (i == j ? 0 : source->latency) : 0,
-		told && i == j ? levels->walk : 0);
+		source->unit, waits.chained, waits.together, waits.foreseen, waits.walk, waits.chained_walk);
 }
 
 /* The share of a row's loads that are chained, among those that nothing foresees. */
@@ -264,12 +325,11 @@ void nm_levels_cycles(const struct nm_levels *levels, const char *counts, FILE *
 		     "w.miss * (read_misses + write_misses)");
 	if (levels->foresees)
 		fprintf(sql,
-			" + w.wait * (%s.chained + (%s.loads - %s.chained - %s.foreseen) / %d.0 + "
-			"%s.foreseen / %d.0)",
-			counts, counts, counts, counts, NM_OVERLAP, counts, NM_AHEAD);
+			" + w.chained * %s.chained + w.together * (%s.loads - %s.chained - %s.foreseen) + "
+			"w.foreseen * %s.foreseen",
+			counts, counts, counts, counts, counts);
 	if (levels->foresees && levels->walk) {
-		fprintf(sql, " + w.walk * %s.page_walks * (1.0 / %d + (1 - 1.0 / %d) * ", counts,
-			NM_WALKS_OVERLAP, NM_WALKS_OVERLAP);
+		fprintf(sql, " + %s.page_walks * (w.walk + (w.chained_walk - w.walk) * ", counts);
 		chained_share(counts, sql);
 		fputs(")", sql);
 	}

@@ -50,15 +50,45 @@ static inline int64_t nm_level_lines(const struct nm_level *level, int64_t loade
 /* Whether code has a level of its own: objects tell code and data apart at the levels behind it, then. */
 int nm_levels_split(const struct nm_levels *levels);
 
-/* How many independent misses are under way together, and how many of their page walks; by what factor a line
- * that was foreseen costs less than its latency. */
-enum { NM_OVERLAP = 8, NM_WALKS_OVERLAP = 8, NM_AHEAD = 10 };
+/* A figure of the cost model: the likely one, and those of the ends of a range. */
+enum nm_case { NM_LIKELY, NM_LEAST, NM_MOST, NM_CASES };
+
+struct nm_waiting {
+	double per_instruction; /* cycles of an instruction, without misses */
+	double chained;         /* the part of its latency that a chained load waits */
+	double hidden;          /* cycles of a latency that other work hides, if the load is not chained, */
+	double together;        /* and how many such loads wait at a time */
+	double foreseen;        /* the part of such a load's wait that is left if it is foreseen, */
+	double transfer;        /* and the cycles that it takes at most: those of the transfer of a line */
+	double walk;            /* the part of a page walk that a load waits that is not chained */
+};
+extern const struct nm_waiting nm_waiting[NM_CASES];
+
+/* Cycles that a load waits, by kind, and what its page walk adds if it is chained or not. */
+struct nm_waits {
+	double chained, together, foreseen;
+	double chained_walk, walk;
+};
+
+/* For a level or memory of that latency, without page walks. */
+struct nm_waits nm_waits_of(enum nm_case which, double latency);
+
+/* What a miss of `source` adds to the waits that are charged to the misses of `level`, the same or a level before
+ * it of the same machine. 0, if its counts do not have the kinds of loads. */
+struct nm_waits nm_levels_waits(const struct nm_levels *levels, const struct nm_level *level,
+				const struct nm_level *source, enum nm_case which);
+
+/* The latency of what serves the misses of a level. */
+int64_t nm_levels_next_latency(const struct nm_levels *levels, const struct nm_level *level);
 
 /* Writes the rows of w as SQL, "VALUES (...), ...". A row says what the counts of the level `source` mean for
  * `level`: whether they are its own, the cycles of a hit and of a miss there, whether it takes only code (1),
- * only data (0) or both (NULL), its unit or NULL, and, where the machine has prefetchers, the cycles that a
- * miss there adds for a load that has to wait, and those of a page walk there. level: NULL for all. */
-#define NM_LEVELS_W "w(level, source, own, hit, miss, code, unit, wait, walk)"
+ * only data (0) or both (NULL), its unit or NULL, and, where the machine has prefetchers, the likely cycles
+ * that a miss there adds for each kind of load, and those of a page walk there, of loads that are not chained
+ * and of those that are. level: NULL for all. */
+#define NM_LEVELS_W                                                                  \
+	"w(level, source, own, hit, miss, code, unit, chained, together, foreseen, " \
+	"walk, chained_walk)"
 void nm_levels_weights(const struct nm_levels *levels, const char *level, FILE *sql);
 
 /* Writes the table expression s as SQL: the sums of the counts of each level, which w.source names; of code
