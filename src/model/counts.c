@@ -55,6 +55,8 @@ static void add(struct nm_counts *to, const struct nm_counts *counts, int times)
 	memcpy(to, sums, sizeof sums);
 }
 
+void nm_counts_add(struct nm_counts *to, const struct nm_counts *counts) { add(to, counts, 1); }
+
 void nm_counts_subtract(struct nm_counts *from, const struct nm_counts *counts) { add(from, counts, -1); }
 
 int nm_hierarchy_counts(const struct nm_hierarchy *h, unsigned level, struct nm_counts **ret_counts,

@@ -182,8 +182,9 @@ int nm_hierarchy_finish(struct nm_hierarchy *hierarchy);
  * caller, who makes the references, counts them. 0 or NM_ENOMEM. */
 int nm_hierarchy_counts(const struct nm_hierarchy *hierarchy, unsigned level, struct nm_counts **ret_counts,
 			size_t *ret_attr_count);
-/* Sum over all attribution keys (reads and writes filled in for every level). */
+void nm_counts_add(struct nm_counts *to, const struct nm_counts *counts);
 void nm_counts_subtract(struct nm_counts *from, const struct nm_counts *counts);
+/* Sum over all attribution keys (reads and writes filled in for every level). */
 void nm_hierarchy_total(const struct nm_hierarchy *hierarchy, unsigned level, struct nm_counts *ret_total);
 
 /* Further counts of a level, indexed by attribution key; the caller frees *ret_extras; NULL if the level has

@@ -46,6 +46,7 @@ struct nm_hierarchy {
 	int one_by_one;                             /* take references one by one */
 	int broken;                                 /* the code of the failure, or 0 */
 	int finished;
+	uint8_t sketch[NM_SKETCH]; /* of the lines that the first data level has loaded */
 };
 
 static inline struct nm_cache *unit_of(const struct nm_hierarchy *h, unsigned level, unsigned core)

@@ -22,6 +22,7 @@
 #include "monitor.h"
 #include "sampler.h"
 #include "shadow.h"
+#include "sketch.h"
 
 enum { NM_HIGHLY_ASSOCIATIVE = 65 /* from this many ways on, a hash finds the way */ };
 
@@ -121,6 +122,7 @@ struct nm_cache {
 	uint8_t level;              /* index in the machine, for the sink */
 	uint16_t core;              /* 1 + the core that owns it; 0: all cores share it */
 	struct nm_sampler *sampler; /* gets some loads, or NULL */
+	uint8_t *sketch;            /* of the lines loaded here, or NULL (sketch.h) */
 	/* the first level's sampler, which also learns of loads here, or NULL */
 	struct nm_sampler *upper_sampler;
 	const struct nm_ref *expected;   /* the next batch, or NULL (nm_hierarchy_expect) */

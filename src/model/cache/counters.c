@@ -28,6 +28,8 @@ void nm_counters_done(struct nm_counters *t)
 	free(t->own);
 	free(t->extras);
 	free(t->foreseen);
+	free(t->touched);
+	free(t->before);
 	free(t->pairs);
 	free(t->recent);
 	*t = (struct nm_counters){0};
@@ -36,7 +38,7 @@ void nm_counters_done(struct nm_counters *t)
 /* Grows `*array`, aligned to cache lines of the host; new elements are 0. */
 static int grow(void *array, size_t size, size_t had, size_t room)
 {
-	void *old, *grown = aligned_alloc(64, room * size);
+	void *old, *grown = aligned_alloc(64, (room * size + 63) / 64 * 64);
 
 	memcpy(&old, array, sizeof old);
 	if (!grown)
@@ -60,6 +62,8 @@ int nm_counters_reach(struct nm_counters *t, size_t count)
 		if (grow(&t->loads, sizeof *t->loads, t->attr_room, room) ||
 		    grow(&t->residencies, sizeof *t->residencies, t->attr_room, room) ||
 		    grow(&t->own, sizeof *t->own, t->attr_room, room) ||
+		    grow(&t->touched, 1, t->attr_room / NM_TOUCHED_KEYS, room / NM_TOUCHED_KEYS) ||
+		    (t->before && grow(&t->before, sizeof *t->before, t->attr_room, room)) ||
 		    (t->foresees && grow(&t->foreseen, sizeof *t->foreseen, t->attr_room, room)) ||
 		    (t->has_extras && grow(&t->extras, sizeof *t->extras, t->attr_room, room)))
 			return NM_ENOMEM;
@@ -68,6 +72,8 @@ int nm_counters_reach(struct nm_counters *t, size_t count)
 	t->attr_count = count;
 	return 0;
 }
+
+int nm_counters_track(struct nm_counters *t) { return grow(&t->before, sizeof *t->before, 0, t->attr_room); }
 
 static struct nm_pair *pair_slot(struct nm_pair *pairs, unsigned shift, uint64_t key)
 {

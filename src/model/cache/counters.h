@@ -20,6 +20,8 @@ struct nm_loads {
 };
 _Static_assert(sizeof(struct nm_loads) == 64, "one cache line");
 
+enum { NM_LOADS = sizeof(struct nm_loads) / sizeof(uint64_t), NM_TOUCHED_KEYS = 8 };
+
 /* What came of the lines that an attribution key had loaded, when they left or at the end. */
 struct nm_residency_sums {
 	uint64_t reuse, used_bytes, evictions, writebacks, weighted_bytes;
@@ -44,6 +46,12 @@ struct nm_counters {
 	int has_extras, foresees; /* set before the first attribution key */
 	size_t attr_count, attr_room;
 	uint64_t reads, writes; /* of a first level, over all attribution keys */
+	uint64_t own_total[2];  /* of `own`, over all attribution keys */
+	uint8_t
+	    *touched; /* by key / NM_TOUCHED_KEYS: one of them has loaded since nm_hierarchy_take_changes */
+	/* what `loads` were then, modulo 2^32; NULL: nobody asks for changes (changes.h) */
+	uint32_t (*before)[NM_LOADS];
+	uint64_t refs_before[2];
 	struct nm_pair *pairs;
 	size_t pair_count, pair_mask;
 	unsigned pair_shift;    /* 64 - log2 of the slots */
@@ -62,6 +70,15 @@ int nm_counters_reach(struct nm_counters *counters, size_t count);
 /* Adds what `recent` holds to the matrix. 0 or NM_ENOMEM. */
 int nm_counters_flush(struct nm_counters *counters);
 int nm_counters_replace(struct nm_counters *counters, struct nm_pair *recent, uint64_t key);
+
+/* From now on `before` is kept. 0 or NM_ENOMEM. */
+int nm_counters_track(struct nm_counters *counters);
+
+/* Notes that a key has loaded a line, or let a write pass by. */
+static inline void nm_counters_touch(struct nm_counters *t, uint32_t attr)
+{
+	t->touched[attr / NM_TOUCHED_KEYS] = 1;
+}
 
 static inline size_t nm_counters_slot(uint64_t key, unsigned shift)
 {

@@ -74,8 +74,10 @@ static __attribute__((noinline)) void take_any(struct nm_cache *c, const struct 
 	const unsigned write = r->kind == NM_REF_WRITE;
 	uint64_t address = r->address, missed = 0;
 
-	if (!c->first)
+	if (!c->first) {
 		c->counters.own[r->attr][write] += r->weight;
+		c->counters.own_total[write] += r->weight;
+	}
 	for (uint32_t left = r->size; left;) {
 		const uint64_t rest = line - (address & (line - 1));
 		const unsigned n = left < rest ? left : (unsigned)rest;

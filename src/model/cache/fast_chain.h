@@ -215,6 +215,7 @@ ALWAYS void count_miss(struct nm_cache *c, const struct nm_miss *m)
 	if (m->class == NM_MISS_NONE)
 		return;
 	loads->fills[m->write]++;
+	nm_counters_touch(&c->counters, m->attr);
 	if (m->class != NM_MISS_LOST)
 		loads->of_class[m->class]++;
 	c->cold = m->class == NM_MISS_COLD;
@@ -266,6 +267,13 @@ static __attribute__((noinline)) void take_any_list(struct nm_cache *c, struct n
 	take_list(c, upper, any_shape);
 }
 
+/* Adds the lines that the list loads to the sketch. */
+static void sketch_list(const struct nm_cache *c)
+{
+	for (uint32_t i = 0; i < c->miss_count; i++)
+		nm_sketch_add(c->sketch, c->misses[i].line);
+}
+
 /* Makes all further levels process a level's list. */
 static __attribute__((noinline)) void carry_on(struct nm_cache *c)
 {
@@ -273,6 +281,8 @@ static __attribute__((noinline)) void carry_on(struct nm_cache *c)
 
 	if (!count)
 		return;
+	if (c->sketch)
+		sketch_list(c);
 	if (c->next)
 		(c->next->ways == 16  ? take_list_of_16
 		 : c->next->ways == 8 ? take_list_of_8

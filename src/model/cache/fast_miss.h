@@ -109,6 +109,9 @@ static __attribute__((noinline)) uint32_t load_at_once(struct nm_cache *c, uint6
 	const int lost = c->coherent && nm_coherence_load(c, line, attr, 0);
 
 	loads->fills[write]++;
+	nm_counters_touch(&c->counters, attr);
+	if (c->sketch)
+		nm_sketch_add(c->sketch, line);
 	nm_cache_sample_load(c, address, attr, write);
 	if (c->tags[slot] != NM_NO_LINE)
 		evict(c, slot, attr);

@@ -339,6 +339,9 @@ static void classify(struct nm_cache *c, uint64_t line, uint32_t attr, unsigned 
 			 nm_homes_node(homes, homes->running))
 		c->counters.extras[attr].remote++;
 	c->counters.loads[attr].fills[write]++;
+	nm_counters_touch(&c->counters, attr);
+	if (c->sketch)
+		nm_sketch_add(c->sketch, line);
 	if (c->general->prefetched)
 		nm_prefetch_tracker_load(c, line, class);
 }
@@ -489,6 +492,7 @@ static void pass_by(struct nm_cache *c, uint64_t line, const struct nm_ref *r)
 	uint64_t *timestamp = nm_shadow_left(&c->shadow, line);
 
 	c->counters.loads[r->attr].around++;
+	nm_counters_touch(&c->counters, r->attr);
 	if (!timestamp)
 		return;
 	nm_shadow_return(&c->shadow, timestamp);
@@ -558,8 +562,10 @@ static void take_any(struct nm_cache *c, const struct nm_ref *r)
 	const uint64_t line = 1ull << c->line_shift;
 	uint64_t address = r->address, missed = 0;
 
-	if (!c->first)
+	if (!c->first) {
 		c->counters.own[r->attr][write] += r->weight;
+		c->counters.own_total[write] += r->weight;
+	}
 	for (uint32_t left = r->size; left;) {
 		uint64_t rest = line - (address & (line - 1));
 		uint32_t n = left < rest ? left : (uint32_t)rest;
