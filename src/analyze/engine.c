@@ -28,6 +28,7 @@ static int run_passes(struct nm_engine *e, enum nm_pass_part part, const struct 
 				      .turns = submitted->turns,
 				      .turn_count = submitted->turn_count,
 				      .uncounted = submitted->uncounted,
+				      .instructions = submitted->instructions,
 				      .next = next};
 	int status;
 

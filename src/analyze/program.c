@@ -29,6 +29,11 @@ uint64_t nm_program_references(const struct nm_engine *e, uint32_t attr)
 	return e->attrs.references[attr].count[0] + e->attrs.references[attr].count[1];
 }
 
+uint64_t nm_program_instructions(const struct nm_engine *e)
+{
+	return e->executor.clock - e->executor.unmeasured;
+}
+
 uint32_t nm_program_sampled_line(const struct nm_engine *e)
 {
 	return e->sampled.options.rate ? e->sampled.options.line : 0;

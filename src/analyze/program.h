@@ -21,6 +21,9 @@ uint32_t nm_program_attr_of_key(const struct nm_engine *program, uint32_t key);
 size_t nm_program_attributions(const struct nm_engine *program);
 uint64_t nm_program_references(const struct nm_engine *program, uint32_t attr);
 
+/* Instructions that count, executed so far. */
+uint64_t nm_program_instructions(const struct nm_engine *program);
+
 /* The line size of a sampled recording, in bytes; 0: the recording is not sampled. */
 uint32_t nm_program_sampled_line(const struct nm_engine *program);
 

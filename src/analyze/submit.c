@@ -14,6 +14,7 @@ static int submit(struct nm_engine *e, struct nm_batch *batch, const uint64_t *c
 	if (clock)
 		nm_instruction_clock_submit(e->executor.builder.instruction_clock, clock, batch->count);
 	batch->uncounted = e->executor.has_paused;
+	batch->instructions = e->executor.clock - e->executor.unmeasured;
 	status = nm_workers_submit(o->workers, batch);
 	if (!status && o->submitted++ >= NM_WORKERS_QUEUE)
 		status = nm_passes_retired(&e->feed.passes, e, o->submitted - NM_WORKERS_QUEUE - 1);
@@ -22,7 +23,7 @@ static int submit(struct nm_engine *e, struct nm_batch *batch, const uint64_t *c
 
 static int submit_merged(void *arg, const struct nm_merged *merged)
 {
-	struct nm_batch batch = {merged->refs, merged->count, merged->turns, merged->turn_count, 0};
+	struct nm_batch batch = {merged->refs, merged->count, merged->turns, merged->turn_count, 0, 0};
 
 	return submit(arg, &batch, merged->clock);
 }

@@ -51,6 +51,7 @@ struct nm_workers {
 	struct nm_turn *turns; /* [NM_WORKERS_QUEUE][NM_BATCH], or NULL: no batch had any */
 	size_t turn_counts[NM_WORKERS_QUEUE];
 	uint8_t uncounted[NM_WORKERS_QUEUE];
+	uint64_t instructions[NM_WORKERS_QUEUE];
 
 	/* The queue of batches: for each consumer [tail, head) are waiting or running. */
 	pthread_mutex_t lock;
@@ -128,9 +129,9 @@ static unsigned run_some(struct consumer *c, int *ret_status)
 	pthread_mutex_unlock(&w->lock);
 	for (unsigned i = 0; i < n && !status; i++) {
 		const unsigned at = (tail + i) % NM_WORKERS_QUEUE;
-		const struct nm_batch batch = {batch_at(w, at), w->counts[at],
-					       w->turn_counts[at] ? turns_at(w, at) : NULL,
-					       w->turn_counts[at], w->uncounted[at]};
+		const struct nm_batch batch = {
+		    batch_at(w, at),    w->counts[at],    w->turn_counts[at] ? turns_at(w, at) : NULL,
+		    w->turn_counts[at], w->uncounted[at], w->instructions[at]};
 
 		status = c->function(c->arg, &batch, i + 1 < there ? batch_at(w, tail + i + 1) : NULL);
 	}
@@ -279,6 +280,7 @@ static int put_turns(struct nm_workers *w, const struct nm_batch *batch)
 		memcpy(turns_at(w, w->made), batch->turns, batch->turn_count * sizeof *w->turns);
 	w->turn_counts[w->made % NM_WORKERS_QUEUE] = batch->turn_count;
 	w->uncounted[w->made % NM_WORKERS_QUEUE] = batch->uncounted != 0;
+	w->instructions[w->made % NM_WORKERS_QUEUE] = batch->instructions;
 	return 0;
 }
 

@@ -26,7 +26,8 @@ struct nm_batch {
 	size_t count;
 	const struct nm_turn *turns; /* of cores, or NULL: there is one core */
 	size_t turn_count;
-	int uncounted; /* some references may have weight 0 */
+	int uncounted;         /* some references may have weight 0 */
+	uint64_t instructions; /* executed when the batch was submitted */
 };
 
 /* next: the references of the batch after this one, or NULL. */

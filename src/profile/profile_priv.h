@@ -134,6 +134,10 @@ void nm_store_done(struct nm_store *store);
 
 void nm_store_contexts(struct nm_result_writer *w);
 
+/* ---- timeline.c: the course of the run; the first failure goes to w->status --------------------------- */
+
+void nm_store_timeline(struct nm_result_writer *w);
+
 /* ---- instructions.c: single instructions and their code, if the result has them ---------------------- */
 
 int nm_store_instructions(const struct nm_result_writer *w);

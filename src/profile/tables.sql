@@ -96,6 +96,22 @@ CREATE TABLE object_lines(
 	object INTEGER PRIMARY KEY, lines INTEGER, stays INTEGER, accesses INTEGER, hot INTEGER,
 	hot_stays INTEGER, idle INTEGER);
 
+-- The course of a run: its intervals, what each counted at a level (of the most misses: object, a text, and site; NULL: nothing
+-- missed), and the parts of the objects and lines that miss most in the run.
+CREATE TABLE interval(
+	process INTEGER, interval INTEGER, begin INTEGER, instructions INTEGER, working_set INTEGER,
+	PRIMARY KEY(process, interval)) WITHOUT ROWID;
+CREATE TABLE interval_level(
+	level INTEGER, interval INTEGER, reads INTEGER, writes INTEGER, read_misses INTEGER, write_misses INTEGER,
+	cold INTEGER, capacity INTEGER, conflict INTEGER, coherence INTEGER, loads INTEGER, object INTEGER, site INTEGER,
+	PRIMARY KEY(level, interval)) WITHOUT ROWID;
+CREATE TABLE interval_object(
+	level INTEGER, interval INTEGER, object INTEGER, read_misses INTEGER, write_misses INTEGER, loads INTEGER,
+	PRIMARY KEY(level, interval, object)) WITHOUT ROWID;
+CREATE TABLE interval_line(
+	level INTEGER, interval INTEGER, site INTEGER, read_misses INTEGER, write_misses INTEGER, loads INTEGER,
+	PRIMARY KEY(level, interval, site)) WITHOUT ROWID;
+
 -- How distances were counted: lines of so many bytes; of `field`s by the references of this level; from `beyond` lines on
 -- they are not told apart (0: no limit).
 CREATE TABLE distance_run(process INTEGER PRIMARY KEY, line_size INTEGER, level INTEGER, beyond INTEGER);

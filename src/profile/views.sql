@@ -539,3 +539,37 @@ CREATE VIEW samples AS
 	LEFT JOIN text e ON e.id = c.event
 	$PLACE(c.place)
 	$USERS(s);
+
+CREATE VIEW timeline AS
+	SELECT p.name AS process, c.interval AS interval, l.name AS level, i.begin AS begin,
+		i.instructions AS instructions, c.reads AS reads, c.writes AS writes, c.read_misses AS read_misses,
+		c.write_misses AS write_misses, c.cold AS cold, c.capacity AS capacity, c.conflict AS conflict,
+		c.coherence AS coherence, c.loads AS loads, i.working_set AS working_set, n.text AS object,
+		fn.text AS function, fi.text AS file, s.line AS line
+	FROM level l
+	CROSS JOIN process p ON p.id = l.process
+	CROSS JOIN interval_level c ON c.level = l.id
+	CROSS JOIN interval i ON i.process = l.process AND i.interval = c.interval
+	LEFT JOIN text n ON n.id = c.object
+	LEFT JOIN site s ON s.id = c.site
+	LEFT JOIN text fn ON fn.id = s.function
+	LEFT JOIN text fi ON fi.id = s.file;
+
+CREATE VIEW timeline_objects AS
+	SELECT p.name AS process, c.interval AS interval, l.name AS level, n.text AS object,
+		c.read_misses AS read_misses, c.write_misses AS write_misses, c.loads AS loads
+	FROM level l
+	CROSS JOIN process p ON p.id = l.process
+	CROSS JOIN interval_object c ON c.level = l.id
+	LEFT JOIN text n ON n.id = c.object;
+
+CREATE VIEW timeline_lines AS
+	SELECT p.name AS process, c.interval AS interval, l.name AS level, fn.text AS function,
+		fi.text AS file, s.line AS line, c.read_misses AS read_misses, c.write_misses AS write_misses,
+		c.loads AS loads
+	FROM level l
+	CROSS JOIN process p ON p.id = l.process
+	CROSS JOIN interval_line c ON c.level = l.id
+	LEFT JOIN site s ON s.id = c.site
+	LEFT JOIN text fn ON fn.id = s.function
+	LEFT JOIN text fi ON fi.id = s.file;

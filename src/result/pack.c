@@ -28,15 +28,26 @@ static size_t list(struct nm_result *r, struct array *arrays)
 		(void **)&r->field, (count) * sizeof *r->field \
 	}
 	const struct array fixed[] = {
-	    ARRAY(objects, r->object_count),        ARRAY(sites, r->site_count),
-	    ARRAY(threads, r->thread_count),        ARRAY(attrs, r->attr_count),
-	    ARRAY(contexts, r->context_count),      ARRAY(context_attrs, r->context_attr_count),
-	    ARRAY(strides, r->stride_count),        ARRAY(walks, r->attr_count),
-	    ARRAY(fields, r->field_count),          ARRAY(field_uses, r->field_use_count),
-	    ARRAY(affinities, r->affinity_count),   ARRAY(lines, r->line_count),
-	    ARRAY(undebugged, r->undebugged_count), ARRAY(figures, r->figure_count),
-	    ARRAY(distances, r->distance_count),    ARRAY(estimates, r->estimate_count),
+	    ARRAY(objects, r->object_count),
+	    ARRAY(sites, r->site_count),
+	    ARRAY(threads, r->thread_count),
+	    ARRAY(attrs, r->attr_count),
+	    ARRAY(contexts, r->context_count),
+	    ARRAY(context_attrs, r->context_attr_count),
+	    ARRAY(strides, r->stride_count),
+	    ARRAY(walks, r->attr_count),
+	    ARRAY(fields, r->field_count),
+	    ARRAY(field_uses, r->field_use_count),
+	    ARRAY(affinities, r->affinity_count),
+	    ARRAY(lines, r->line_count),
+	    ARRAY(undebugged, r->undebugged_count),
+	    ARRAY(figures, r->figure_count),
+	    ARRAY(distances, r->distance_count),
+	    ARRAY(estimates, r->estimate_count),
 	    ARRAY(samples, r->sample_count),
+	    ARRAY(intervals, r->interval_count),
+	    ARRAY(interval_levels, r->interval_count * r->machine.count),
+	    ARRAY(interval_parts, r->interval_part_count),
 	};
 	size_t n = sizeof fixed / sizeof *fixed;
 

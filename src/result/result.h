@@ -235,6 +235,25 @@ struct nm_result_level {
 	size_t eviction_count;
 };
 
+/* An interval of the run. */
+struct nm_result_interval {
+	uint64_t begin, instructions; /* executed before it; in it */
+	uint64_t working_set; /* bytes of the distinct lines that the first data level loaded; estimated */
+};
+
+/* What it counted at a level: references, misses, loads and their classes. */
+struct nm_result_interval_level {
+	struct nm_counts counts;
+	uint32_t object, site; /* indices: of the most misses; UINT32_MAX: nothing missed */
+};
+
+/* The part of an object (index), or of a line of the user's code (index of one of its sites). */
+struct nm_result_interval_part {
+	uint32_t interval, whose;
+	uint8_t level, of_site;
+	uint64_t read_misses, write_misses, loads;
+};
+
 struct nm_result_line { /* of the code from `address` to the next one's */
 	uint64_t address;
 	const char *function, *file; /* innermost, through inlining */
@@ -306,6 +325,12 @@ struct nm_result {
 	size_t sample_count;
 	const char *sample_events[NM_RESULT_EVENTS]; /* what was sampled: perf's names */
 	size_t event_count;
+	struct nm_result_interval *intervals;             /* the run, without gaps */
+	struct nm_result_interval_level *interval_levels; /* [interval_count][machine.count] */
+	size_t interval_count;
+	/* of the objects and lines that miss most in the run; by interval and level */
+	struct nm_result_interval_part *interval_parts;
+	size_t interval_part_count;
 	struct nm_filtered_events events; /* single events, if a query asked for some */
 };
 

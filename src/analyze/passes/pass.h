@@ -56,6 +56,7 @@ struct nm_pass_batch {
 	const struct nm_turn *turns; /* hierarchy.h; NULL: there is one core */
 	size_t turn_count;
 	int uncounted;             /* some references may not count */
+	uint64_t instructions;     /* measured ones, executed when the batch was made */
 	const struct nm_ref *next; /* where the next batch will lie, to be prefetched; NULL: not known */
 };
 

@@ -8,6 +8,7 @@
 
 #include "contended.h"
 #include "event_filter.h"
+#include "intervals.h"
 #include "pass.h"
 #include "prefetch.h"
 #include "slice_filter.h"
@@ -17,6 +18,7 @@ struct cache {
 	struct nm_event_filter *filter; /* or NULL */
 	struct nm_slice_filter *slices; /* before the filter, or NULL */
 	struct nm_contended *contended; /* or NULL */
+	struct nm_intervals *intervals; /* NULL: this is a further order of the threads (schedules.c) */
 	uint64_t references;            /* of the batches before */
 };
 
@@ -24,6 +26,9 @@ static void release(void *self)
 {
 	struct cache *c = self;
 
+	if (c->intervals)
+		nm_intervals_done(c->intervals);
+	free(c->intervals);
 	nm_hierarchy_free(c->hierarchy);
 	nm_slice_filter_free(c->slices);
 	nm_event_filter_free(c->filter);
@@ -73,6 +78,12 @@ static int watch(struct cache *c, const struct nm_engine_options *options)
 	return 0;
 }
 
+static int divide(struct cache *c, unsigned levels)
+{
+	c->intervals = calloc(1, sizeof *c->intervals);
+	return c->intervals ? nm_intervals_init(c->intervals, c->hierarchy, levels) : NM_ENOMEM;
+}
+
 static int make(void **ret_self, const struct nm_pass_setup *setup, struct nm_error *err)
 {
 	const struct nm_engine_options *options = setup->options;
@@ -87,6 +98,8 @@ static int make(void **ret_self, const struct nm_pass_setup *setup, struct nm_er
 	if (!status && nm_hierarchy_set_coalesced(c->hierarchy, setup->coalesced))
 		status = nm_fail_memory(err);
 	if (!status && nm_contended_new(&c->contended, c->hierarchy, options->machine->count))
+		status = nm_fail_memory(err);
+	if (!status && setup->sampler && divide(c, options->machine->count))
 		status = nm_fail_memory(err);
 	if (!status && !options->instructions)
 		nm_hierarchy_expect_data(c->hierarchy);
@@ -126,7 +139,7 @@ static int batch(void *self, const struct nm_pass_batch *b)
 		date_event(c, b);
 	if (c->slices)
 		nm_slice_filter_batch(c->slices);
-	return status;
+	return status || !c->intervals ? status : nm_intervals_step(c->intervals, b->instructions);
 }
 
 static int memory(void *self, const struct nm_range *ranges, size_t count)
@@ -283,8 +296,12 @@ static int finish(void *self, const struct nm_pass_merge *merge, struct nm_resul
 	struct cache *c = self;
 	struct level_counts levels[NM_MAX_LEVELS] = {{0}};
 	unsigned count = result->machine.count;
-	int status = nm_hierarchy_finish(c->hierarchy);
+	int status = 0;
 
+	if (c->intervals)
+		status = nm_intervals_end(c->intervals, nm_program_instructions(merge->program));
+	if (!status)
+		status = nm_hierarchy_finish(c->hierarchy);
 	for (unsigned i = 0; i < count && !status; i++)
 		status = take_level(c->hierarchy, i, &levels[i], &result->levels[i]);
 	if (!status)
@@ -303,6 +320,8 @@ static int finish(void *self, const struct nm_pass_merge *merge, struct nm_resul
 		free(levels[i].counts);
 		free(levels[i].extras);
 	}
+	if (!status && c->intervals)
+		status = nm_intervals_finish(c->intervals, merge, result);
 	if (!status)
 		merge_events(merge, &result->events);
 	if (!status)

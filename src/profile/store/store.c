@@ -386,6 +386,7 @@ static void store_all(struct nm_result_writer *w)
 	store_walks(w);
 	store_figures(w);
 	nm_store_contexts(w);
+	nm_store_timeline(w);
 	if (!w->status)
 		w->status = nm_store_fields(w);
 	if (!w->status)

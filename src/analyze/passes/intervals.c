@@ -1,0 +1,216 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * intervals.c - see intervals.h.
+ */
+#include "intervals.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "varint.h"
+
+enum { FIRST_LENGTH = 1 << 14, MOST_BYTES = 1 + (NM_CHANGES + 1) * NM_VARINT_BYTES /* of a change */ };
+#define LONGEST \
+	(1ull << 30) /* instructions, so that no key loads 2^32 lines; a longer run has more intervals */
+
+int nm_intervals_init(struct nm_intervals *v, struct nm_hierarchy *hierarchy, unsigned levels)
+{
+	*v = (struct nm_intervals){
+	    .hierarchy = hierarchy, .levels = levels, .due = FIRST_LENGTH, .length = FIRST_LENGTH};
+	for (unsigned level = 0; level < levels; level++)
+		v->next[level] = nm_hierarchy_next_level(hierarchy, level);
+	return nm_hierarchy_track_changes(hierarchy);
+}
+
+void nm_intervals_done(struct nm_intervals *v)
+{
+	for (size_t i = 0; i < v->list.count; i++)
+		nm_vec_free(&v->list.at[i].packed);
+	nm_vec_free(&v->list);
+	nm_vec_free(&v->taken);
+}
+
+/* ---- packed changes ---- */
+
+static void put_number(struct nm_packed_changes *to, uint64_t number)
+{
+	to->count += nm_varint_put(to->at + to->count, number);
+}
+
+static int pack_level(struct nm_packed_changes *to, const struct nm_change_list *list)
+{
+	uint32_t last = 0;
+
+	if (nm_vec_reserve(to, (list->count + 1) * MOST_BYTES))
+		return NM_ENOMEM;
+	put_number(to, list->count);
+	for (size_t i = 0; i < list->count; i++) {
+		const struct nm_change *c = &list->at[i];
+		uint8_t *bits;
+
+		put_number(to, c->key - last);
+		last = c->key;
+		bits = &to->at[to->count++];
+		*bits = 0;
+		for (unsigned k = 0; k < NM_CHANGES; k++)
+			if (c->counts[k]) {
+				*bits |= (uint8_t)(1u << k);
+				put_number(to, c->counts[k]);
+			}
+	}
+	return 0;
+}
+
+_Static_assert(NM_CHANGES <= 8, "a byte has a bit for each count");
+
+static uint64_t number(struct nm_change_reader *r)
+{
+	uint64_t n = 0;
+	const int there = nm_varint_get(&r->at, r->end, &n);
+
+	assert(there);
+	(void)there;
+	return n;
+}
+
+struct nm_change_reader nm_changes_read(const struct nm_interval *interval)
+{
+	struct nm_change_reader r = {.at = interval->packed.at,
+				     .end = interval->packed.at + interval->packed.count};
+
+	r.left = number(&r);
+	return r;
+}
+
+void nm_changes_next_level(struct nm_change_reader *r)
+{
+	assert(!r->left);
+	r->change.key = 0;
+	r->left = number(r);
+}
+
+int nm_changes_next(struct nm_change_reader *r)
+{
+	uint8_t bits;
+
+	if (!r->left)
+		return 0;
+	r->left--;
+	r->change.key += (uint32_t)number(r);
+	bits = *r->at++;
+	for (unsigned k = 0; k < NM_CHANGES; k++)
+		r->change.counts[k] = bits >> k & 1 ? number(r) : 0;
+	return 1;
+}
+
+/* ---- merging ---- */
+
+/* The sum of the changes of one level in two intervals. */
+static int add_level(struct nm_change_list *to, struct nm_change_reader *a, struct nm_change_reader *b)
+{
+	int more_a = nm_changes_next(a), more_b = nm_changes_next(b);
+
+	while (more_a || more_b) {
+		const int take_a = more_a && (!more_b || a->change.key <= b->change.key);
+		const int take_b = more_b && (!more_a || b->change.key <= a->change.key);
+		struct nm_change sum = take_a ? a->change : b->change;
+
+		for (unsigned k = 0; k < NM_CHANGES && take_a && take_b; k++)
+			sum.counts[k] += b->change.counts[k];
+		if (nm_vec_push(to, sum))
+			return NM_ENOMEM;
+		more_a = take_a ? nm_changes_next(a) : more_a;
+		more_b = take_b ? nm_changes_next(b) : more_b;
+	}
+	return 0;
+}
+
+static void fit(struct nm_packed_changes *packed)
+{
+	uint8_t *fitting = realloc(packed->at, packed->count);
+
+	if (fitting)
+		*packed = (struct nm_packed_changes){fitting, packed->count, packed->count};
+}
+
+static int add_changes(struct nm_intervals *v, struct nm_interval *to, const struct nm_interval *next)
+{
+	struct nm_change_reader a = nm_changes_read(to), b = nm_changes_read(next);
+	struct nm_packed_changes packed = {0};
+
+	for (unsigned level = 0; level < v->levels; level++) {
+		v->taken.count = 0;
+		if (add_level(&v->taken, &a, &b) || pack_level(&packed, &v->taken)) {
+			nm_vec_free(&packed);
+			return NM_ENOMEM;
+		}
+		if (level + 1 < v->levels) {
+			nm_changes_next_level(&a);
+			nm_changes_next_level(&b);
+		}
+	}
+	fit(&packed);
+	v->bytes += packed.count - to->packed.count - next->packed.count;
+	nm_vec_free(&to->packed);
+	to->packed = packed;
+	return 0;
+}
+
+/* Makes two neighbours one, the first. */
+static int join(struct nm_intervals *v, struct nm_interval *to, struct nm_interval *next)
+{
+	if (add_changes(v, to, next))
+		return NM_ENOMEM;
+	to->end = next->end;
+	for (unsigned level = 0; level < v->levels; level++)
+		for (unsigned k = 0; k < 2; k++)
+			to->refs[level][k] += next->refs[level][k];
+	nm_sketch_merge(to->sketch, next->sketch);
+	nm_vec_free(&next->packed);
+	return 0;
+}
+
+/* An odd last one stays alone. */
+static int halve(struct nm_intervals *v)
+{
+	size_t n = 0;
+
+	for (size_t i = 0; i < v->list.count; i += 2, n++) {
+		if (i + 1 < v->list.count && join(v, &v->list.at[i], &v->list.at[i + 1]))
+			return NM_ENOMEM;
+		if (n != i) {
+			v->list.at[n] = v->list.at[i];
+			v->list.at[i].packed = (struct nm_packed_changes){0};
+		}
+	}
+	v->list.count = n;
+	v->length *= 2;
+	return 0;
+}
+
+int nm_intervals_end(struct nm_intervals *v, uint64_t instructions)
+{
+	struct nm_interval *interval;
+
+	if (nm_vec_reach(&v->list, v->list.count + 1))
+		return NM_ENOMEM;
+	interval = &v->list.at[v->list.count - 1];
+	interval->begin = v->begin;
+	interval->end = instructions;
+	for (unsigned level = 0; level < v->levels; level++) {
+		v->taken.count = 0;
+		if (nm_hierarchy_take_changes(v->hierarchy, level, &v->taken, interval->refs[level]) ||
+		    pack_level(&interval->packed, &v->taken))
+			return NM_ENOMEM;
+	}
+	fit(&interval->packed);
+	nm_hierarchy_take_sketch(v->hierarchy, interval->sketch);
+	v->bytes += interval->packed.count;
+	while ((v->list.count >= NM_MAX_INTERVALS || v->bytes > NM_INTERVAL_BYTES) && v->list.count > 1 &&
+	       v->length < LONGEST)
+		if (halve(v))
+			return NM_ENOMEM;
+	v->begin = instructions;
+	v->due = instructions + v->length;
+	return 0;
+}

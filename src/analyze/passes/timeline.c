@@ -1,0 +1,322 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * timeline.c - intervals of keys become intervals of objects and lines of code: the counts of each level, the
+ * object and the line that miss most in each interval, and the course of those that miss most in the run.
+ */
+#include <stdlib.h>
+#include <string.h>
+
+#include "intervals.h"
+#include "sort.h"
+
+enum {
+	OBJECTS,
+	SITES,
+	KINDS,
+	MOST_PARTS = 24 /* objects of a level with a course of their own; lines too */
+};
+
+/* Misses of one interval and level by object, or by line. */
+struct tally {
+	struct sums {
+		uint64_t read_misses, write_misses, loads;
+	} * sums;          /* [index] */
+	uint32_t *touched; /* indices whose sums are not 0 */
+	size_t count, rows;
+};
+
+struct timeline {
+	const struct nm_intervals *intervals;
+	const struct nm_pass_merge *merge;
+	struct nm_result *result;
+	uint32_t *line_of;           /* [site]: the first site of the same line of the user's code */
+	struct tally tallies[KINDS]; /* of the interval and level at hand */
+	uint64_t *totals[KINDS];     /* misses of the run, [level][index] */
+	uint8_t *chosen[KINDS];      /* whether it has a course of its own, [level][index] */
+	size_t part_room;
+};
+
+/* ---- lines of the user's code ---- */
+
+static int compare_text(const char *a, const char *b) { return a == b ? 0 : !a ? -1 : !b ? 1 : strcmp(a, b); }
+
+static int by_line(const void *a, const void *b)
+{
+	const struct nm_result_site *x = *(const struct nm_result_site *const *)a,
+				    *y = *(const struct nm_result_site *const *)b;
+	int order = compare_text(x->user_file, y->user_file);
+
+	if (!order)
+		order = compare_text(x->user_function, y->user_function);
+	if (!order && x->user_line != y->user_line)
+		order = x->user_line < y->user_line ? -1 : 1;
+	return order;
+}
+
+static int same_line(const struct nm_result_site *a, const struct nm_result_site *b)
+{
+	return !by_line(&a, &b);
+}
+
+static int find_lines(struct timeline *t)
+{
+	const struct nm_result *r = t->result;
+	const struct nm_result_site **list = malloc((r->site_count + 1) * sizeof *list);
+
+	t->line_of = malloc((r->site_count + 1) * sizeof *t->line_of);
+	if (!list || !t->line_of) {
+		free(list);
+		return NM_ENOMEM;
+	}
+	for (size_t i = 0; i < r->site_count; i++)
+		list[i] = &r->sites[i];
+	qsort(list, r->site_count, sizeof *list, by_line);
+	for (size_t i = 0, first = 0; i < r->site_count; i++) {
+		if (!same_line(list[i], list[first]))
+			first = i;
+		t->line_of[list[i] - r->sites] = (uint32_t)(list[first] - r->sites);
+	}
+	free(list);
+	return 0;
+}
+
+/* ---- tallies ---- */
+
+static int make_tally(struct timeline *t, unsigned kind, size_t rows)
+{
+	struct tally *tally = &t->tallies[kind];
+	const size_t cells = (rows + 1) * t->intervals->levels;
+
+	*tally = (struct tally){.sums = calloc(rows + 1, sizeof *tally->sums),
+				.touched = malloc((rows + 1) * sizeof *tally->touched),
+				.rows = rows};
+	t->totals[kind] = calloc(cells, sizeof *t->totals[kind]);
+	t->chosen[kind] = calloc(cells, sizeof *t->chosen[kind]);
+	return tally->sums && tally->touched && t->totals[kind] && t->chosen[kind] ? 0 : NM_ENOMEM;
+}
+
+static void clear(struct tally *t)
+{
+	for (size_t i = 0; i < t->count; i++)
+		t->sums[t->touched[i]] = (struct sums){0};
+	t->count = 0;
+}
+
+static uint64_t misses(const struct sums *s) { return s->read_misses + s->write_misses; }
+
+static void add_to(struct tally *t, uint32_t whose, const struct nm_counts *c)
+{
+	struct sums *s = &t->sums[whose];
+
+	if (!(misses(s) + s->loads))
+		t->touched[t->count++] = whose;
+	s->read_misses += c->read_misses;
+	s->write_misses += c->write_misses;
+	s->loads += c->loads;
+}
+
+/* The index that misses most; of equal ones the first; UINT32_MAX: none misses. */
+static uint32_t leader(const struct tally *t)
+{
+	uint32_t best = UINT32_MAX;
+
+	for (size_t i = 0; i < t->count; i++) {
+		const uint32_t whose = t->touched[i];
+		const uint64_t mine = misses(&t->sums[whose]),
+			       most = best == UINT32_MAX ? 0 : misses(&t->sums[best]);
+
+		if (mine > most || (mine && mine == most && whose < best))
+			best = whose;
+	}
+	return best;
+}
+
+/* Tallies the changes of a level, and adds them up; ret_fills: loads for reads, for writes. */
+static void tally_level(struct timeline *t, struct nm_change_reader *reader, struct nm_counts *ret_sum,
+			uint64_t ret_fills[2])
+{
+	const struct nm_result *r = t->result;
+
+	*ret_sum = (struct nm_counts){0};
+	ret_fills[0] = ret_fills[1] = 0;
+
+	clear(&t->tallies[OBJECTS]);
+	clear(&t->tallies[SITES]);
+	while (nm_changes_next(reader)) {
+		const uint32_t key = reader->change.key;
+		const struct nm_counts c = nm_change_counts(&reader->change);
+		const struct nm_result_attribution *attr = &r->attrs[t->merge->keys[key]];
+
+		if (!nm_pass_counts_key(t->merge, r, key))
+			continue;
+		add_to(&t->tallies[OBJECTS], attr->object, &c);
+		add_to(&t->tallies[SITES], t->line_of[attr->site], &c);
+		nm_counts_add(ret_sum, &c);
+		ret_fills[0] += reader->change.counts[NM_CHANGE_READS];
+		ret_fills[1] += reader->change.counts[NM_CHANGE_WRITES];
+	}
+}
+
+/* ---- which have a course of their own ---- */
+
+static void add_totals(struct timeline *t, unsigned level)
+{
+	for (unsigned kind = 0; kind < KINDS; kind++) {
+		const struct tally *tally = &t->tallies[kind];
+		uint64_t *totals = t->totals[kind] + level * tally->rows;
+
+		for (size_t k = 0; k < tally->count; k++)
+			totals[tally->touched[k]] += misses(&tally->sums[tally->touched[k]]);
+	}
+}
+
+static int choose(struct timeline *t, unsigned kind, unsigned level)
+{
+	const size_t rows = t->tallies[kind].rows;
+	const uint64_t *totals = t->totals[kind] + level * rows;
+	struct nm_keyed *list = malloc((rows + 1) * sizeof *list);
+
+	for (size_t i = 0; list && i < rows; i++)
+		list[i] = (struct nm_keyed){~totals[i], i};
+	if (!list || nm_sort_by_key(list, rows)) {
+		free(list);
+		return NM_ENOMEM;
+	}
+	for (size_t i = 0; i < rows && i < MOST_PARTS && totals[list[i].value]; i++)
+		t->chosen[kind][level * rows + list[i].value] = 1;
+	free(list);
+	return 0;
+}
+
+/* ---- the result ---- */
+
+static int put_part(struct timeline *t, struct nm_result_interval_part part)
+{
+	struct nm_result *r = t->result;
+
+	if (r->interval_part_count == t->part_room) {
+		const size_t room = t->part_room ? 2 * t->part_room : 256;
+		void *more = realloc(r->interval_parts, room * sizeof *r->interval_parts);
+
+		if (!more)
+			return NM_ENOMEM;
+		r->interval_parts = more;
+		t->part_room = room;
+	}
+	r->interval_parts[r->interval_part_count++] = part;
+	return 0;
+}
+
+static int put_parts(struct timeline *t, size_t interval, unsigned level, unsigned kind)
+{
+	const struct tally *tally = &t->tallies[kind];
+	const uint8_t *chosen = t->chosen[kind] + level * tally->rows;
+
+	for (uint32_t whose = 0; whose < tally->rows; whose++) {
+		const struct sums *s = &tally->sums[whose];
+
+		if (chosen[whose] && misses(s) + s->loads &&
+		    put_part(t, (struct nm_result_interval_part){.interval = (uint32_t)interval,
+								 .whose = whose,
+								 .level = (uint8_t)level,
+								 .of_site = kind == SITES,
+								 .read_misses = s->read_misses,
+								 .write_misses = s->write_misses,
+								 .loads = s->loads}))
+			return NM_ENOMEM;
+	}
+	return 0;
+}
+
+/* The first time that an interval is read, sums are made; the second time, the result. */
+static int read_interval(struct timeline *t, size_t i, int second)
+{
+	const struct nm_interval *from = &t->intervals->list.at[i];
+	const unsigned count = t->intervals->levels;
+	struct nm_result_interval_level *levels = &t->result->interval_levels[i * count];
+	struct nm_change_reader reader = nm_changes_read(from);
+	uint64_t refs[NM_MAX_LEVELS][2], fills[2];
+	int status = 0;
+
+	memcpy(refs, from->refs, sizeof refs);
+	for (unsigned level = 0; level < count && !status; level++) {
+		const int next = t->intervals->next[level];
+
+		if (level)
+			nm_changes_next_level(&reader);
+		tally_level(t, &reader, &levels[level].counts, fills);
+		levels[level].counts.reads = refs[level][0];
+		levels[level].counts.writes = refs[level][1];
+		levels[level].object = leader(&t->tallies[OBJECTS]);
+		levels[level].site = leader(&t->tallies[SITES]);
+		assert(next < 0 || next > (int)level);
+		for (unsigned k = 0; k < 2 && next >= 0; k++)
+			refs[next][k] += fills[k];
+		if (!second)
+			add_totals(t, level);
+		for (unsigned kind = 0; kind < KINDS && second && !status; kind++)
+			status = put_parts(t, i, level, kind);
+	}
+	return status;
+}
+
+static int read_all(struct timeline *t, int second)
+{
+	int status = 0;
+
+	for (size_t i = 0; i < t->intervals->list.count && !status; i++)
+		status = read_interval(t, i, second);
+	return status;
+}
+
+/* Bytes that the first data level loads at once. */
+static uint32_t unit_of(const struct nm_machine *machine)
+{
+	const struct nm_level_spec *first = nm_machine_data_cache(machine);
+
+	return first ? nm_level_unit(first) : 0;
+}
+
+static int make(struct timeline *t)
+{
+	const struct nm_intervals *v = t->intervals;
+	struct nm_result *r = t->result;
+
+	r->intervals = calloc(v->list.count + 1, sizeof *r->intervals);
+	r->interval_levels = calloc(v->list.count * v->levels + 1, sizeof *r->interval_levels);
+	if (!r->intervals || !r->interval_levels || find_lines(t) ||
+	    make_tally(t, OBJECTS, r->object_count) || make_tally(t, SITES, r->site_count))
+		return NM_ENOMEM;
+	r->interval_count = v->list.count;
+	for (size_t i = 0; i < v->list.count; i++) {
+		const struct nm_interval *from = &v->list.at[i];
+
+		r->intervals[i] = (struct nm_result_interval){
+		    .begin = from->begin,
+		    .instructions = from->end - from->begin,
+		    .working_set = (uint64_t)(nm_sketch_count(from->sketch) + 0.5) * unit_of(&r->machine)};
+	}
+	if (read_all(t, 0))
+		return NM_ENOMEM;
+	for (unsigned level = 0; level < v->levels; level++)
+		for (unsigned kind = 0; kind < KINDS; kind++)
+			if (choose(t, kind, level))
+				return NM_ENOMEM;
+	return read_all(t, 1);
+}
+
+int nm_intervals_finish(const struct nm_intervals *v, const struct nm_pass_merge *merge,
+			struct nm_result *result)
+{
+	struct timeline t = {.intervals = v, .merge = merge, .result = result};
+	int status = make(&t);
+
+	free(t.line_of);
+	for (unsigned kind = 0; kind < KINDS; kind++) {
+		free(t.tallies[kind].sums);
+		free(t.tallies[kind].touched);
+		free(t.totals[kind]);
+		free(t.chosen[kind]);
+	}
+	return status;
+}
