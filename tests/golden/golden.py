@@ -27,6 +27,8 @@ E = ["-i", "profile-sets.nmp"]
 C = ["-i", "profile-curve.nmp"]
 # `nearmiss nest --distances --cache L1d=2K,full,64` of examples/transpose.nest with N=64.
 R = ["-i", "profile-reuses.nmp"]
+# `nearmiss nest` of examples/order.nest with WRONG=1, N=400 and --cache L1d=8K,8,64:L2=64K,8,64.
+W = ["-i", "profile-timeline.nmp"]
 S = ["--source-dir=sources", "--map=/usr/include/c++/12/bits/stl_vector.h=sources/short.c"]
 
 # `nearmiss nest --trace` of examples/interference.nest with N=20.
@@ -86,6 +88,16 @@ CASES = {
     "fault-curve-only": ["curve", *C, "--by=object", "--only=W*"],
     "fault-curve-method": ["curve", *C, "--method=statcache"],
     "fault-curve-size": ["curve", *C, "--from=big"],
+    "timeline": ["timeline", *W, "--width=80"],
+    "timeline-lines": ["timeline", *W, "--by=line", "--level=L2", "--width=120", "--limit=1"],
+    "timeline-svg": ["timeline", *W, "--format=svg"],
+    "timeline-csv": ["timeline", *W, "--format=csv"],
+    "timeline-json": ["timeline", *W, "--by=line", "--format=json"],
+    "help-timeline": ["timeline", "--help"],
+    "fault-timeline-old": ["timeline", *P],
+    "fault-timeline-kind": ["timeline", *W, "--by=lines"],
+    "fault-timeline-level": ["timeline", *W, "--level=L9"],
+    "fault-timeline-process": ["timeline", *W, "--process=cc1"],
     "evictions": ["evictions", *P],
     "evictions-60": ["evictions", *P, "--width=60", "--sort=took"],
     "evictions-others": ["evictions", *P, "--limit=1", "--width=80"],
