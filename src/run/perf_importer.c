@@ -2,7 +2,7 @@
  *
  * perf_importer.c - see perf_importer.h.
  *
- * Entries of `info`: collector is perf; sampled_events lists the events with their periods; samples and
+ * Entries of `info`: collector is perf or sample; sampled_events lists the events with their periods; samples and
  * lost_samples; host, host_release and host_processor are of the machine that was sampled.
  */
 #include "perf_importer.h"
@@ -77,9 +77,9 @@ static int write_info(struct importer *i, struct nm_error *err)
 	char *events = describe_events(i->perf), samples[24], lost[24];
 	const struct {
 		const char *key, *value;
-	} rows[] = {{"collector", "perf"},
+	} rows[] = {{"collector", i->request->is_sampled ? "sample" : "perf"},
 		    {"version", NM_VERSION},
-		    {"source", i->request->input},
+		    {"source", i->request->is_sampled ? NULL : i->request->input},
 		    {"sampled_events", events},
 		    {"samples", samples},
 		    {"lost_samples", lost},
@@ -149,7 +149,8 @@ static int import(struct importer *i, int *ret_has_result, struct nm_error *err)
 		if (damaged)
 			*err = fault;
 		else
-			nm_fail(err, NM_EFORMAT, "%s holds no samples", i->request->input);
+			nm_fail(err, NM_EFORMAT, "%s has no samples",
+				i->request->is_sampled ? "this run" : i->request->input);
 		return NM_STATUS_BAD_INPUT;
 	}
 	status = write_profile(i, err);

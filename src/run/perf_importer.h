@@ -9,6 +9,7 @@
 
 struct nm_perf_request {
 	const char *input;        /* path; "-": standard input */
+	int is_sampled;           /* nearmiss has sampled it just now, into a file without a name */
 	const char *output;       /* path of the profile */
 	const char *user_folders; /* of the user's sources (user_code.h), or NULL */
 	struct nm_source_choice sources;

@@ -20,6 +20,7 @@
 #include "options.h"
 #include "output.h"
 #include "recorder.h"
+#include "sampled_events.h"
 #include "simulation_options.h"
 
 enum finding { THERE, LIMITED, MISSING };
@@ -152,18 +153,6 @@ static int open_counter(void)
 	return 0;
 }
 
-static int paranoia(void)
-{
-	FILE *in = fopen("/proc/sys/kernel/perf_event_paranoid", "re");
-	int level = -1;
-
-	if (in && fscanf(in, "%d", &level) != 1)
-		level = -1;
-	if (in)
-		fclose(in);
-	return level;
-}
-
 static void check_counters(void)
 {
 	const int error = open_counter();
@@ -174,36 +163,28 @@ static void check_counters(void)
 		print(
 		    MISSING, "counters",
 		    "not permitted (perf_event_paranoid is %d): sysctl kernel.perf_event_paranoid=1; record needs none",
-		    paranoia());
+		    nm_perf_paranoia());
 	else
 		print(MISSING, "counters", "none (%s), as in most virtual machines; record needs none",
 		      strerror(error));
 }
 
+/* What `nearmiss sample` takes; Arm's SPE is perf's. */
 static void check_samples(void)
 {
-	static const struct {
-		const char *path, *what, *event;
-	} sources[] = {{"/sys/bus/event_source/devices/cpu/events/mem-loads", "Intel's loads",
-			"cpu/mem-loads,ldlat=30/P"},
-		       {"/sys/bus/event_source/devices/cpu_core/events/mem-loads", "Intel's loads",
-			"cpu_core/mem-loads,ldlat=30/P"},
-		       {"/sys/bus/event_source/devices/ibs_op", "AMD's IBS", "ibs_op//"},
-		       {"/sys/bus/event_source/devices/arm_spe_0", "Arm's SPE",
-			"arm_spe/load_filter=1,store_filter=1/"}};
-	char version[64];
+	struct nm_sampled_event event;
+	struct nm_error err;
 
-	if (!first_line("perf --version 2>/dev/null", version, sizeof version)) {
-		print(MISSING, "samples", "no perf to sample with: install linux-perf; record needs none");
-		return;
-	}
-	for (size_t i = 0; i < sizeof sources / sizeof *sources; i++)
-		if (is_there(sources[i].path)) {
-			print(THERE, "samples", "%s: perf record -d -e %s (%s)", sources[i].what,
-			      sources[i].event, version);
-			return;
-		}
-	print(LIMITED, "samples", "page faults only: perf record -d -c 1 -e page-faults (%s)", version);
+	if (is_there("/sys/bus/event_source/devices/arm_spe_0"))
+		print(
+		    THERE, "samples",
+		    "Arm's SPE: perf record -d -e arm_spe/load_filter=1,store_filter=1/, then nearmiss import");
+	else if (nm_sampled_event_find(NM_SAMPLED_AUTO, 0, &event, &err))
+		print(MISSING, "samples", "%s; record needs none", err.text);
+	else if (event.kind == NM_SAMPLED_FAULTS)
+		print(LIMITED, "samples", "page faults only, first touches of pages: nearmiss sample");
+	else
+		print(THERE, "samples", "%s: nearmiss sample", event.name);
 }
 
 static int run(const struct nm_command *self, int argc, char **argv)

@@ -1,0 +1,22 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * stream.h - samples as perf.data, in the form that perf writes to a pipe: what nm_perf_open reads.
+ */
+#ifndef NM_SAMPLES_STREAM_H
+#define NM_SAMPLES_STREAM_H
+
+#include <stdio.h>
+
+#include "sampled_events.h"
+
+/* What comes before the kernel's records: the event, this machine, the command. 0 or NM_EIO. */
+int nm_stream_begin(FILE *out, const struct nm_sampled_event *event, char *const *command,
+		    struct nm_error *err);
+
+/* After a turn through all buffers: the reader can sort what came before the last turn. */
+int nm_stream_round(FILE *out);
+
+/* So many records were lost. */
+int nm_stream_lost(FILE *out, uint64_t lost);
+
+#endif

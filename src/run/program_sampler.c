@@ -1,0 +1,254 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * program_sampler.c - see program_sampler.h.
+ *
+ * While the program runs, its samples go from the kernel's buffers to a file without a name, as perf.data; when
+ * it has ended, that file is imported like any other (perf_importer.h). So nothing is looked up while the
+ * program runs. Processes that it leaves in the background are sampled for GRACE_MS more.
+ *
+ * With page faults, transparent huge pages are switched off for the program: each page has a first touch.
+ */
+#include "program_sampler.h"
+
+#include <assert.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <libgen.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/prctl.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "clock.h"
+#include "launch.h"
+#include "perf_importer.h"
+#include "rings.h"
+#include "signals_forward.h"
+#include "stream.h"
+
+enum { GRACE_MS = 2000, POLL_MS = 100, BUFFER = 1 << 20 };
+
+struct sampler {
+	const struct nm_sample_request *request;
+	struct nm_sampled_event event;
+	struct nm_rings *rings;
+	FILE *samples;
+	char program[4096]; /* path of its file */
+	pid_t pid;
+	int exited, exit_status;
+	double exited_ms;
+};
+
+/* ---- the program's start ------------------------------------------------------------------------ */
+
+struct start {
+	int go[2];      /* the child waits for its end */
+	int failure[2]; /* and tells errno here, if it cannot execute the program */
+};
+
+static void close_both(int fds[2])
+{
+	for (int i = 0; i < 2; i++)
+		if (fds[i] >= 0)
+			close(fds[i]);
+	fds[0] = fds[1] = -1;
+}
+
+/* In the child. */
+static void become(const struct sampler *s, struct start *start, const sigset_t *ignored)
+{
+	char byte;
+	int error;
+
+	close(start->go[1]);
+	while (read(start->go[0], &byte, 1) < 0 && errno == EINTR)
+		;
+	nm_signals_restore(ignored);
+	if (s->event.kind == NM_SAMPLED_FAULTS)
+		prctl(PR_SET_THP_DISABLE, 1, 0, 0, 0);
+	execv(s->program, s->request->argv);
+	error = errno;
+	while (write(start->failure[1], &error, sizeof error) < 0 && errno == EINTR)
+		;
+	_exit(NM_STATUS_NO_PROGRAM);
+}
+
+/* Lets the child go: 0 when it has executed the program, else a status. */
+static int let_go(struct sampler *s, struct start *start, struct nm_error *err)
+{
+	int error = 0;
+	ssize_t n;
+
+	close(start->failure[1]);
+	start->failure[1] = -1;
+	close_both(start->go);
+	do
+		n = read(start->failure[0], &error, sizeof error);
+	while (n < 0 && errno == EINTR);
+	if (n <= 0)
+		return 0;
+	errno = error;
+	nm_fail_errno(err, "cannot run %s", s->program);
+	return NM_STATUS_NOT_EXECUTABLE;
+}
+
+static int start_program(struct sampler *s, const sigset_t *ignored, struct nm_error *err)
+{
+	struct start start = {{-1, -1}, {-1, -1}};
+	int status = NM_STATUS_FAILED;
+
+	if (pipe2(start.go, O_CLOEXEC) || pipe2(start.failure, O_CLOEXEC) || (s->pid = fork()) < 0) {
+		nm_fail_errno(err, "cannot start %s", s->program);
+		s->pid = 0;
+	} else if (!s->pid) {
+		become(s, &start, ignored);
+	} else if (!nm_rings_watch(s->rings, s->pid, err)) {
+		status = let_go(s, &start, err);
+	} else {
+		kill(s->pid, SIGKILL);
+	}
+	close_both(start.go);
+	close_both(start.failure);
+	if (status && s->pid > 0)
+		waitpid(s->pid, NULL, 0);
+	return status;
+}
+
+/* ---- while it runs ------------------------------------------------------------------------------ */
+
+static void poll_exit(struct sampler *s, int options)
+{
+	int wait_status;
+
+	if (s->exited || waitpid(s->pid, &wait_status, options) != s->pid)
+		return;
+	s->exited = 1;
+	s->exited_ms = nm_now_ms();
+	s->exit_status = WIFSIGNALED(wait_status) ? 128 + WTERMSIG(wait_status) : WEXITSTATUS(wait_status);
+	nm_signals_forward_to(0);
+}
+
+static int drain(struct sampler *s)
+{
+	return nm_rings_drain(s->rings, s->samples) || nm_stream_round(s->samples);
+}
+
+/* Until all has ended. 0, or -1 if samples cannot be written (errno). */
+static int follow(struct sampler *s)
+{
+	for (;;) {
+		const int ended = nm_rings_wait(s->rings, POLL_MS);
+
+		poll_exit(s, ended ? 0 : WNOHANG);
+		if (drain(s))
+			return -1;
+		if (s->exited && (ended || nm_now_ms() - s->exited_ms > GRACE_MS)) {
+			if (!ended)
+				s->request->feedback.warn(
+				    "processes left in the background are no longer sampled");
+			return nm_stream_lost(s->samples, nm_rings_untold(s->rings)) || fflush(s->samples);
+		}
+	}
+}
+
+static void run(struct sampler *s)
+{
+	nm_signals_forward_to(s->pid);
+	if (follow(s))
+		s->request->feedback.warn("samples are no longer kept: %s", strerror(errno));
+	while (!s->exited)
+		poll_exit(s, 0);
+	nm_rings_free(s->rings);
+	s->rings = NULL;
+}
+
+/* ---- one run ------------------------------------------------------------------------------------ */
+
+/* A file without a name, where the profile will be. */
+static int open_samples(struct sampler *s, struct nm_error *err)
+{
+	char *path = strdup(s->request->output), *folder = path ? dirname(path) : NULL, *template = NULL;
+	int fd = folder ? open(folder, O_TMPFILE | O_RDWR | O_CLOEXEC, 0600) : -1;
+
+	if (fd < 0 && folder && asprintf(&template, "%s/nearmiss-XXXXXX", folder) > 0) {
+		fd = mkostemp(template, O_CLOEXEC);
+		if (fd >= 0)
+			unlink(template);
+		free(template);
+	}
+	free(path);
+	s->samples = fd < 0 ? NULL : fdopen(fd, "r+");
+	if (!s->samples)
+		return nm_fail_errno(err, "cannot keep samples beside %s", s->request->output);
+	setvbuf(s->samples, NULL, _IOFBF, BUFFER);
+	return nm_stream_begin(s->samples, &s->event, s->request->argv, err);
+}
+
+static int prepare(struct sampler *s, struct nm_error *err)
+{
+	sigset_t ignored;
+	int status;
+
+	switch (nm_launch_resolve(s->request->argv[0], s->program, sizeof s->program, err)) {
+	case 0: break;
+	case NM_LAUNCH_NO_PROGRAM: return NM_STATUS_NO_PROGRAM;
+	default: return NM_STATUS_NOT_EXECUTABLE;
+	}
+	if (nm_sampled_event_find(s->request->event, s->request->period, &s->event, err))
+		return NM_STATUS_NO_COLLECTOR;
+	status = open_samples(s, err);
+	if (status)
+		return nm_status_of((enum nm_code)status, NM_STATUS_NO_OUTPUT);
+	status = nm_rings_new(&s->rings, &s->event, err);
+	if (status)
+		return nm_status_of((enum nm_code)status, NM_STATUS_FAILED);
+	sigemptyset(&ignored);
+	nm_signals_ignore_failed_writes(&ignored);
+	nm_signals_catch(&ignored);
+	return start_program(s, &ignored, err);
+}
+
+static int finish(struct sampler *s, int *ret_has_result, struct nm_error *err)
+{
+	struct nm_perf_request import = {.output = s->request->output,
+					 .is_sampled = 1,
+					 .user_folders = s->request->user_folders,
+					 .sources = s->request->sources,
+					 .feedback = s->request->feedback};
+	char input[64];
+	int status;
+
+	snprintf(input, sizeof input, "/proc/self/fd/%d", fileno(s->samples));
+	import.input = input;
+	status = nm_import_samples(&import, ret_has_result, err);
+	if (status != NM_STATUS_BAD_INPUT || *ret_has_result)
+		return status;
+	s->request->feedback.warn("no profile is written: %s", err->text);
+	return 0;
+}
+
+int nm_sample(const struct nm_sample_request *request, int *ret_exit_status, int *ret_has_result,
+	      struct nm_error *err)
+{
+	struct sampler s = {.request = request};
+	int status;
+
+	assert(request->argv[0] && request->feedback.warn);
+	*ret_has_result = 0;
+	status = prepare(&s, err);
+	if (!status) {
+		if (s.event.kind == NM_SAMPLED_FAULTS && s.event.attr.exclude_kernel)
+			request->feedback.warn(
+			    "pages that the kernel touches first, as in read(), are not seen: "
+			    "that needs perf_event_paranoid=1");
+		run(&s);
+		status = finish(&s, ret_has_result, err);
+	}
+	nm_rings_free(s.rings);
+	if (s.samples)
+		fclose(s.samples);
+	if (!status)
+		*ret_exit_status = s.exit_status;
+	return status;
+}

@@ -1,0 +1,27 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * program_sampler.h - runs a program on the processor itself, samples what it does, and writes the profile.
+ */
+#ifndef NM_PROGRAM_SAMPLER_H
+#define NM_PROGRAM_SAMPLER_H
+
+#include "run.h"
+#include "sampled_events.h"
+
+struct nm_sample_request {
+	enum nm_sampled event;
+	uint64_t period;          /* 0: the usual one */
+	const char *output;       /* path of the profile */
+	const char *user_folders; /* of the user's sources (user_code.h), or NULL */
+	struct nm_source_choice sources;
+	struct nm_run_feedback feedback;
+	char *const *argv; /* the program, NULL-terminated */
+};
+
+/* Returns 0 if the program ran: *ret_exit_status is its exit status, or 128 + the signal that ended it. Else a
+ * status. *ret_has_result: there is a profile; a run can be
+ * too short for a sample. */
+int nm_sample(const struct nm_sample_request *request, int *ret_exit_status, int *ret_has_result,
+	      struct nm_error *err);
+
+#endif

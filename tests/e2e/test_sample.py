@@ -1,0 +1,167 @@
+# SPDX-License-Identifier: MIT
+"""test_sample.py - nearmiss sample: the page faults of each array, thread, child, program and library are the pages that it touches
+first; the program's end passes through."""
+
+import os
+import signal
+import subprocess
+import time
+
+from harness import ENVIRONMENT, NEARMISS, Skip, at, main, need, nearmiss, program, rows
+
+USAGE, NO_COLLECTOR, NOT_EXECUTABLE, NO_PROGRAM = 2, 120, 126, 127
+PAGES = "SELECT sum(count) FROM samples WHERE object = ?"
+
+
+def sample(*command, event="faults", options=("-q",), status=0):
+    """Samples a command; Skip where that is not permitted, or the machine has no such event."""
+    done = nearmiss("sample", "-o", "p.nmp", "-e", event, *options, "--", *command)
+    if done.returncode == NO_COLLECTOR:
+        raise Skip(done.stderr.decode().strip())
+    assert done.returncode == status, done
+    return done
+
+
+def pages(name):
+    return rows(PAGES, name)[0][0]
+
+
+def nothing_lost():
+    assert rows("SELECT value FROM info WHERE key = 'lost_samples'") == [("0",)]
+
+
+def needs_4k():
+    if os.sysconf("SC_PAGE_SIZE") != 4096:
+        raise Skip("pages are not of 4096 bytes")
+
+
+def case_arrays():
+    """touches.c: each page of an array faults once, at the line that writes it."""
+    needs_4k()
+    done = sample(program("touches"), status=7, options=())
+    assert (pages("pages_300"), pages("pages_200"), pages("pages_100")) == (300, 200, None)
+    nothing_lost()
+    assert rows("SELECT DISTINCT line FROM samples WHERE object = 'pages_300'") == [(at("tests/programs/touches.c", "touch"),)]
+    assert "pages_300" in done.stderr.decode() and "page-faults every 1" in done.stderr.decode(), done.stderr
+    sample(program("touches"), options=("-q", "--period=10"), status=7)
+    assert 29 <= pages("pages_300") <= 31, pages("pages_300")
+
+
+def case_threads():
+    """500 threads write a page each."""
+    needs_4k()
+    sample(program("touches"), "threads", status=7)
+    assert rows("SELECT count(DISTINCT thread), sum(count) FROM samples WHERE object = 'slots'") == [(500, 500)]
+    nothing_lost()
+
+
+def case_children():
+    """100 children write 100 pages each."""
+    needs_4k()
+    sample(program("touches"), "children", status=7)
+    found = rows("SELECT process, sum(count) FROM samples WHERE object = 'pages_100' GROUP BY process")
+    assert [count for _, count in found] == [100] * 100, found
+    nothing_lost()
+
+
+def case_exec():
+    """A process executes a second program: both write the array."""
+    needs_4k()
+    sample(program("touches"), "exec", status=7)
+    found = rows("SELECT process, sum(count) FROM samples WHERE object = 'pages_300' GROUP BY process")
+    assert [count for _, count in found] == [300, 300], found
+    assert pages("pages_200") == 200
+    nothing_lost()
+
+
+def case_library():
+    """A library that the program loads while it runs has its own array."""
+    needs_4k()
+    sample(program("touches"), "library", program("touched.so"), status=7)
+    assert pages("pages_70") == 70
+    nothing_lost()
+
+
+def case_static():
+    """A static program: the 4,000,000 bytes of `matrix` lie in 977 pages, or 976 and parts of others that were touched before."""
+    needs_4k()
+    sample(program("matrix-static"), "columns")
+    assert 975 <= pages("matrix") <= 977, pages("matrix")
+
+
+# Prints how many page faults a command had, by the kernel's own count of it.
+COUNT = ("import resource, subprocess, sys; subprocess.run(sys.argv[1:], stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL); "
+         "used = resource.getrusage(resource.RUSAGE_CHILDREN); print(used.ru_minflt + used.ru_majflt)")
+
+
+def case_programs():
+    """Of programs of the distribution all faults are sampled, those of their buffers in full: 64 MB that the kernel writes for dd,
+    32 MB of python's text."""
+    needs_4k()
+    python = need("python3")
+    with open("numbers", "w", encoding="ascii") as out:
+        out.writelines(f"{i * 7919 % 100003}\n" for i in range(50000))
+    for command, buffer in ((["dd", "if=/dev/zero", "of=/dev/null", "bs=64M", "count=1"], 16384),
+                            ([python, "-c", "x = b'x' * (32 << 20)"], 8192), (["sort", "numbers"], 0),
+                            (["gzip", "-9", "-c", "numbers"], 0), (["perl", "-e", "$x = 'x' x 30000000"], 7324)):
+        need(command[0])
+        done = sample(python, "-c", COUNT, *command)
+        if b"perf_event_paranoid" in done.stderr:
+            raise Skip("the kernel's own touches may not be sampled here")
+        counted = int(done.stdout)
+        sampled = rows("SELECT sum(count) FROM samples JOIN processes USING (process) WHERE path LIKE '%.%'")[0][0]
+        assert counted - 3 <= sampled <= counted, (command, counted, sampled)
+        found = rows("SELECT max(n) FROM (SELECT sum(count) AS n FROM samples GROUP BY process, object)")[0][0]
+        assert buffer <= found, (command, found)
+        nothing_lost()
+
+
+def case_ends():
+    """The program's status passes through, also one by a signal; what cannot run is told before anything is sampled."""
+    for command, status in ((["sh", "-c", "exit 3"], 3), (["sh", "-c", "kill -9 $$"], 137)):
+        sample(*command, status=status)
+        assert os.path.exists("p.nmp")
+    for name, status, told in (("./missing", NO_PROGRAM, "not found"), (os.getcwd(), NOT_EXECUTABLE, "executed")):
+        done = nearmiss("sample", "-o", "none.nmp", "--", name)
+        assert done.returncode == status and told in done.stderr.decode() and not os.path.exists("none.nmp"), done
+    done = sample("sh", "-c", "exit 4", event="clock", options=("-q", "--period=10000000000"), status=4)
+    assert b"no samples" in done.stderr and not os.path.exists("none.nmp"), done
+
+
+def case_interrupts():
+    """Ctrl-C ends the program and keeps what was sampled; a signal to nearmiss goes to the program."""
+    needs_4k()
+    sample("true")
+    for name, send, status in (("group", lambda p: os.killpg(p.pid, signal.SIGINT), 130),
+                               ("alone", lambda p: p.send_signal(signal.SIGTERM), 143)):
+        command = [NEARMISS, "sample", "-q", "-e", "faults", "-o", name + ".nmp", "--", "sh", "-c", "echo begun; exec sleep 100"]
+        with subprocess.Popen(command, stdout=subprocess.PIPE, start_new_session=True, env=ENVIRONMENT) as process:
+            assert process.stdout.readline() == b"begun\n"
+            time.sleep(0.2)  # for exec, without which the shell may answer the signal in its own way
+            send(process)
+            assert process.wait(timeout=60) == status
+        assert rows("SELECT sum(count) FROM samples", profile=name + ".nmp")[0][0] > 50
+
+
+def case_refusals():
+    for arguments, told in (([], "name a program"), (["-e", "misses", "true"], "misses"), (["--period=x", "true"], "period")):
+        done = nearmiss("sample", *arguments)
+        assert done.returncode == USAGE and told in done.stderr.decode(), done
+
+
+def case_processors():
+    """Where the processor has events of its own, they sample the array that misses."""
+    told = []
+    for event in ("loads", "ibs", "cycles"):
+        try:
+            sample(program("matrix"), "columns", event=event, options=("-q", "--period=2000"))
+        except Skip as reason:
+            told.append(str(reason))
+            continue
+        assert rows("SELECT sum(count) FROM samples WHERE object = 'matrix'")[0][0] > 10
+    if len(told) == 3:
+        raise Skip("; ".join(told))
+
+
+if __name__ == "__main__":
+    main(globals())
