@@ -130,6 +130,14 @@ static int init_process(struct nm_engine *e, unsigned needs)
 	e->attrs.by_pc = (needs & NM_PASS_INSTRUCTIONS) != 0;
 	e->attrs.symbols = e->symbols;
 	e->attrs.user_folders = e->options.user_folders;
+	e->namer = (struct nm_namer){.symbols = e->symbols,
+				     .space = &e->space,
+				     .contexts = &e->contexts,
+				     .attrs = &e->attrs,
+				     .allocators = e->options.allocators,
+				     .pools = e->options.pools,
+				     .allocator_count = e->options.allocator_count,
+				     .pool_count = e->options.pool_count};
 	return 0;
 }
 
@@ -206,9 +214,8 @@ void nm_engine_free(struct nm_engine *e)
 	nm_attributions_done(&e->attrs);
 	nm_calls_free(e->calls);
 	nm_contexts_done(&e->contexts);
-	nm_stores_done(&e->stores);
+	nm_namer_done(&e->namer);
 	nm_perf_map_done(&e->perf_map);
-	nm_site_table_done(&e->site_table);
 	nm_space_done(&e->space);
 	nm_sampler_done(&e->sampler);
 	nm_sampled_done(&e->sampled);

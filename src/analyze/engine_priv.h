@@ -19,13 +19,12 @@
 #include "contexts.h"
 #include "engine.h"
 #include "executor.h"
+#include "namer.h"
 #include "pass.h"
 #include "perf_map.h"
 #include "sampled.h"
 #include "sampler.h"
-#include "site_facts.h"
 #include "space.h"
-#include "stored.h"
 #include "workers.h"
 
 struct nm_schedules;
@@ -80,9 +79,8 @@ struct nm_engine {
 	uint64_t lost;
 
 	/* What names are made of. */
-	struct nm_stores stores;
+	struct nm_namer namer;
 	struct nm_perf_map perf_map;
-	struct nm_site_table site_table;
 
 	/* What was asked for. */
 	struct nm_engine_options options;
@@ -128,28 +126,17 @@ int nm_engine_fork(struct nm_engine *engine, uint32_t ordinal, struct nm_error *
 /* events.c */
 int nm_engine_event(struct nm_engine *engine, const struct nm_wire_record *r, struct nm_error *err);
 
-/* names.c: gives all objects unique names; (*ret_index)[object] is the index of the merged object in
- * result->objects. */
-int nm_engine_name_objects(struct nm_engine *engine, struct nm_result *result, uint32_t **ret_index);
-
 /* destructors.c: which variables destructors destroy that no code of the user's calls. 0 or NM_ENOMEM. */
 int nm_engine_find_destroyed(struct nm_result *result);
 
 /* chains.c: names heap buckets that differ in their chains only. */
 int nm_engine_name_chains(struct nm_engine *engine, struct nm_result *result);
 
-/* call_names.c: the structure that an object's blocks of `bytes` bytes, or its mapping, are made of, or NULL. */
-const struct nm_type *nm_engine_allocated_type(struct nm_engine *engine, const struct nm_object *object,
-					       uint64_t bytes);
-
-/* The type of its largest block or mapping as reports show it, "struct node", "double[]"; or NULL. */
-const char *nm_engine_allocated_text(struct nm_engine *engine, const struct nm_object *object);
-
 /* code.c: adds the code of the functions that loaded lines. */
 int nm_engine_list_code(struct nm_engine *engine, struct nm_result *result);
 
 /* merge.c: from the passes' counts per engine attribution key to merged attribution keys; objects as
- * nm_engine_name_objects gave them. */
+ * nm_namer_objects gave them. */
 int nm_engine_merge(struct nm_engine *engine, struct nm_result *result, const uint32_t *objects);
 
 #endif

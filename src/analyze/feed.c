@@ -110,7 +110,7 @@ int nm_engine_finish(struct nm_engine *e, struct nm_result *ret_result, struct n
 	nm_executor_count_runs(&e->executor);
 	nm_resolver_credit_members(&e->executor.resolver);
 	if (!status) /* while the models may still be at work */
-		status = nm_engine_name_objects(e, &result, &objects);
+		status = nm_namer_objects(&e->namer, &result, &objects);
 	drained = nm_workers_drain(e->output.workers);
 	if (!status)
 		status = drained;

@@ -54,7 +54,7 @@ void nm_program_set_type(struct nm_engine *e, uint32_t object, const char *type)
 int nm_program_object_name(struct nm_engine *e, uint32_t object, const char **ret_name)
 {
 	struct nm_call_name name;
-	const int status = nm_engine_name_object(e, nm_program_object(e, object), &name);
+	const int status = nm_namer_object(&e->namer, nm_program_object(e, object), &name);
 
 	*ret_name = name.name;
 	return status;
@@ -116,5 +116,5 @@ const struct nm_local *nm_program_local(const struct nm_engine *e, uint32_t loca
 
 const struct nm_type *nm_program_allocated_type(struct nm_engine *e, uint32_t object, uint64_t bytes)
 {
-	return nm_engine_allocated_type(e, nm_program_object(e, object), bytes);
+	return nm_namer_allocated_type(&e->namer, nm_program_object(e, object), bytes);
 }

@@ -16,7 +16,7 @@
 #include <string.h>
 #include <strings.h>
 
-#include "engine_priv.h"
+#include "namer.h"
 #include "site_facts.h"
 #include "user_code.h"
 
@@ -45,13 +45,13 @@ static int is_called(const char *name, const char *told, size_t length)
 }
 
 /* Did the user say that a function allocates for its callers? A pool's size may follow its name. */
-static int is_told(const struct nm_engine *e, const char *name)
+static int is_told(const struct nm_namer *namer, const char *name)
 {
-	for (size_t i = 0; i < e->options.allocator_count; i++)
-		if (is_called(name, e->options.allocators[i], strlen(e->options.allocators[i])))
+	for (size_t i = 0; i < namer->allocator_count; i++)
+		if (is_called(name, namer->allocators[i], strlen(namer->allocators[i])))
 			return 1;
-	for (size_t i = 0; i < e->options.pool_count; i++) {
-		const char *told = e->options.pools[i], *end = told + strlen(told), *digits = end;
+	for (size_t i = 0; i < namer->pool_count; i++) {
+		const char *told = namer->pools[i], *end = told + strlen(told), *digits = end;
 
 		while (digits > told && digits[-1] >= '0' && digits[-1] <= '9')
 			digits--;
@@ -65,7 +65,7 @@ static int is_told(const struct nm_engine *e, const char *name)
 
 /* Functions that by their name hand out memory on somebody's behalf, and that the evidence may miss: they
  * write a header into the block or clear it, or they were inlined. */
-static int is_allocation_wrapper(const struct nm_engine *e, const char *function)
+static int is_allocation_wrapper(const struct nm_namer *namer, const char *function)
 {
 	static const char *const words[] = {
 	    "malloc",   "calloc",    "zalloc",    "realloc",       "memalign",   "strdup",      "strndup",
@@ -74,7 +74,7 @@ static int is_allocation_wrapper(const struct nm_engine *e, const char *function
 	const char *name = nm_name_proper(function);
 	size_t length = strcspn(name, "(<");
 
-	if (is_told(e, name))
+	if (is_told(namer, name))
 		return 1;
 	for (const char *s = name; s < name + length; s++)
 		for (size_t i = 0; words[i]; i++)
@@ -91,16 +91,16 @@ struct call_place {
 	uint64_t vaddr;
 };
 
-static void find_call(struct nm_engine *e, uint64_t pc, struct call_place *place)
+static void find_call(struct nm_namer *namer, uint64_t pc, struct call_place *place)
 {
-	uint64_t id = nm_map_get(&e->attrs.instruction_of_pc, pc, UINT64_MAX);
+	uint64_t id = nm_map_get(&namer->attrs->instruction_of_pc, pc, UINT64_MAX);
 	const struct nm_mapping *m;
 
 	*place = (struct call_place){0};
 	if (id != UINT64_MAX) {
-		place->module = e->attrs.instructions.at[id].module;
-		place->vaddr = pc - e->attrs.instructions.at[id].bias;
-	} else if ((m = nm_space_mapping(&e->space, pc))) { /* called before the fork */
+		place->module = namer->attrs->instructions.at[id].module;
+		place->vaddr = pc - namer->attrs->instructions.at[id].bias;
+	} else if ((m = nm_space_mapping(namer->space, pc))) { /* called before the fork */
 		place->module = m->module;
 		place->vaddr = pc - m->bias;
 	}
@@ -116,10 +116,10 @@ static int is_bare(const struct call_place *place)
 }
 
 /* Does this place say what the memory is for? */
-static int is_meaningful(const struct nm_engine *e, const struct nm_source_position *p)
+static int is_meaningful(const struct nm_namer *namer, const struct nm_source_position *p)
 {
 	if (!p->function || nm_is_nameless_function(p->function) || nm_is_library_function(p->function) ||
-	    is_allocation_wrapper(e, p->function))
+	    is_allocation_wrapper(namer, p->function))
 		return 0;
 	return !p->file || strncmp(p->file, "/usr/include/", 13) || !strstr(p->file, "/bits/");
 }
@@ -144,7 +144,7 @@ static int same(const char *a, const char *b) { return a == b || (a && b && !str
 
 /* How many of the innermost functions at a call, all inlined, control had left when the block was used: from
  * the outside in, the two places part where one stands in an inlined function and the other does not. */
-static size_t inlined_forwarders(struct nm_engine *e, const struct call_place *call, uint64_t used)
+static size_t inlined_forwarders(struct nm_namer *namer, const struct call_place *call, uint64_t used)
 {
 	const struct nm_source_position *at = call->positions;
 	struct call_place use;
@@ -152,7 +152,7 @@ static size_t inlined_forwarders(struct nm_engine *e, const struct call_place *c
 
 	if (!used || i < 2)
 		return 0;
-	find_call(e, used, &use);
+	find_call(namer, used, &use);
 	j = use.count;
 	if (!j || use.module != call->module || !same(at[i - 1].function, use.positions[j - 1].function))
 		return 0;
@@ -181,7 +181,7 @@ static int same_position(const struct nm_source_position *a, const struct nm_sou
 
 /* How many calls of the same line come before this one in the code: gfortran gives all arrays of an ALLOCATE
  * one column. */
-static unsigned order_of(struct nm_engine *e, const struct telling_call *call)
+static unsigned order_of(struct nm_namer *namer, const struct telling_call *call)
 {
 	const char *file = call->place.positions[call->position].file,
 		   *dot = file ? strrchr(file, '.') : NULL;
@@ -190,13 +190,13 @@ static unsigned order_of(struct nm_engine *e, const struct telling_call *call)
 
 	if (!dot || (dot[1] != 'f' && dot[1] != 'F'))
 		return 0;
-	for (size_t i = 0; i < e->contexts.list.count; i++) {
-		const struct nm_context *c = &e->contexts.list.at[i];
+	for (size_t i = 0; i < namer->contexts->list.count; i++) {
+		const struct nm_context *c = &namer->contexts->list.at[i];
 		struct call_place other;
 
 		if (call->level >= c->count)
 			continue;
-		find_call(e, c->pcs[call->level], &other);
+		find_call(namer, c->pcs[call->level], &other);
 		if (other.module != call->place.module || other.vaddr >= call->place.vaddr ||
 		    call->position >= other.count ||
 		    !same_position(&other.positions[call->position],
@@ -211,11 +211,11 @@ static unsigned order_of(struct nm_engine *e, const struct telling_call *call)
 	return order;
 }
 
-static struct nm_assigned assigned_by(struct nm_engine *e, const struct telling_call *call)
+static struct nm_assigned assigned_by(struct nm_namer *namer, const struct telling_call *call)
 {
 	return nm_module_assigned(call->place.module, call->place.vaddr,
 				  &(struct nm_call_place){.position = call->position,
-							  .order = order_of(e, call),
+							  .order = order_of(namer, call),
 							  .callee = call->callee,
 							  .argument = call->argument});
 }
@@ -223,17 +223,17 @@ static struct nm_assigned assigned_by(struct nm_engine *e, const struct telling_
 /* Does the function at a bare call hand the block on to its caller? It does if the code returns it, unless all
  * blocks are alike and small: then it makes nodes of a structure. Where the code does not tell, evidence does; code
  * that writes the pointer to memory keeps it, unless many call it for blocks of any size. */
-static int bare_forwards(struct nm_engine *e, const struct nm_context *c, uint32_t level,
+static int bare_forwards(struct nm_namer *namer, const struct nm_context *c, uint32_t level,
 			 const struct call_place *place, int by_evidence)
 {
-	const struct nm_site_facts facts = nm_engine_site_facts(e, c->pcs[level]);
+	const struct nm_site_facts facts = nm_namer_site_facts(namer, c->pcs[level]);
 	struct call_place caller = {0};
 
 	if (level + 1 < c->count)
-		find_call(e, c->pcs[level + 1], &caller);
-	if (is_bare(&caller) && nm_stored_result(&e->stores, caller.module, caller.vaddr).is_ignored)
+		find_call(namer, c->pcs[level + 1], &caller);
+	if (is_bare(&caller) && nm_stored_result(&namer->stores, caller.module, caller.vaddr).is_ignored)
 		return 0;
-	switch (nm_stored_result(&e->stores, place->module, place->vaddr).kind) {
+	switch (nm_stored_result(&namer->stores, place->module, place->vaddr).kind) {
 	case NM_STORED_VARIABLE: return 0;
 	case NM_STORED_RETURNED: return by_evidence || facts.varies || facts.largest >= NM_LARGE_BLOCK;
 	case NM_STORED_MEMORY: return by_evidence && facts.varies && facts.callers == NM_SITE_CALLERS;
@@ -242,14 +242,15 @@ static int bare_forwards(struct nm_engine *e, const struct nm_context *c, uint32
 }
 
 /* How many functions at a call hand the block on, from the inside. */
-static size_t count_forwarders(struct nm_engine *e, const struct nm_context *c, uint32_t level, unsigned from,
-			       const struct call_place *place)
+static size_t count_forwarders(struct nm_namer *namer, const struct nm_context *c, uint32_t level,
+			       unsigned from, const struct call_place *place)
 {
 	if (is_bare(place))
-		return (size_t)bare_forwards(e, c, level, place, level < from);
+		return (size_t)bare_forwards(namer, c, level, place, level < from);
 	if (level < from)
 		return place->count;
-	return level == from && from < NM_FORWARD_LEVELS ? inlined_forwarders(e, place, c->used[from]) : 0;
+	return level == from && from < NM_FORWARD_LEVELS ? inlined_forwarders(namer, place, c->used[from])
+							 : 0;
 }
 
 static uint64_t hash_site(uint64_t before, const struct call_place *place)
@@ -259,7 +260,7 @@ static uint64_t hash_site(uint64_t before, const struct call_place *place)
 
 /* 1 if there is one; a container's when nothing outside it tells. Of code without debug information the innermost
  * site that does not hand the block on counts, too: *ret_call is that if no other tells. */
-static int find_telling(struct nm_engine *e, const struct nm_context *c, unsigned from,
+static int find_telling(struct nm_namer *namer, const struct nm_context *c, unsigned from,
 			struct telling_call *ret_call)
 {
 	struct call_place place;
@@ -272,17 +273,17 @@ static int find_telling(struct nm_engine *e, const struct nm_context *c, unsigne
 		size_t forwards = 0; /* of the functions at this call */
 		int is_own, bare;
 
-		find_call(e, c->pcs[level], &place);
+		find_call(namer, c->pcs[level], &place);
 		is_own = place.count && !nm_is_system_library(nm_module_name(place.module));
 		bare = is_own && is_bare(&place);
-		forwards = is_own ? count_forwarders(e, c, level, from, &place) : 0;
+		forwards = is_own ? count_forwarders(namer, c, level, from, &place) : 0;
 		for (size_t i = 0; is_own && i < place.count; i++) {
 			const char *function = place.positions[i].function;
 			struct telling_call call = {.place = place,
 						    .position = (unsigned)i,
 						    .callee = i ? place.positions[i - 1].function : called,
 						    .level = level};
-			const int means = is_meaningful(e, &place.positions[i]);
+			const int means = is_meaningful(namer, &place.positions[i]);
 			const int contains = means && is_container(function, bare);
 
 			if (bare && !forwards && !inner &&
@@ -291,7 +292,7 @@ static int find_telling(struct nm_engine *e, const struct nm_context *c, unsigne
 				*ret_call = found ? *ret_call : call;
 			}
 			if (!means || (contains && found) ||
-			    (i < forwards && (bare || !assigned_by(e, &call).keeps)))
+			    (i < forwards && (bare || !assigned_by(namer, &call).keeps)))
 				continue;
 			call.site = bare || inner ? hash_site(inner, &place) : 0;
 			*ret_call = call;
@@ -306,8 +307,8 @@ static int find_telling(struct nm_engine *e, const struct nm_context *c, unsigne
 
 /* "WORDS (file:line)"; where that is not known, "WORDS (function+0x1a)" for a variable, else "WORDS+0x1a
  * (module)". */
-static int put_place(struct nm_engine *e, const char *words, int is_variable, const struct telling_call *call,
-		     struct nm_call_name *ret)
+static int put_place(struct nm_namer *namer, const char *words, int is_variable,
+		     const struct telling_call *call, struct nm_call_name *ret)
 {
 	const struct nm_source_position *p = &call->place.positions[call->position];
 	const char *module = nm_module_name(call->place.module);
@@ -319,7 +320,7 @@ static int put_place(struct nm_engine *e, const char *words, int is_variable, co
 		offset = call->place.vaddr - f.low;
 	if (p->file) {
 		snprintf(text, sizeof text, "%s:%u", p->file, p->line);
-		ret->at = nm_symbols_intern(e->symbols, text);
+		ret->at = nm_symbols_intern(namer->symbols, text);
 		snprintf(text, sizeof text, "%s (%s:%u)", words, base_name(p->file), p->line);
 	} else if (is_variable) {
 		snprintf(text, sizeof text, "%s (%s+0x%llx)", words, p->function, offset);
@@ -327,12 +328,12 @@ static int put_place(struct nm_engine *e, const char *words, int is_variable, co
 		snprintf(text, sizeof text, "%s+0x%llx (%s)", words, offset, module);
 	}
 	ret->site = call->site;
-	ret->name = nm_symbols_intern(e->symbols, text);
+	ret->name = nm_symbols_intern(namer->symbols, text);
 	return ret->name ? 0 : NM_ENOMEM;
 }
 
 /* Nothing tells: the innermost call that may. */
-static int put_address(struct nm_engine *e, const char *prefix, const struct telling_call *call,
+static int put_address(struct nm_namer *namer, const char *prefix, const struct telling_call *call,
 		       struct nm_call_name *ret)
 {
 	const struct call_place *place = &call->place;
@@ -341,49 +342,49 @@ static int put_address(struct nm_engine *e, const char *prefix, const struct tel
 	if (place->count && place->positions[0].function &&
 	    !nm_is_nameless_function(place->positions[0].function)) {
 		snprintf(text, sizeof text, "%s %s", prefix, place->positions[0].function);
-		return put_place(e, text, 0, call, ret);
+		return put_place(namer, text, 0, call, ret);
 	}
 	if (place->module)
 		snprintf(text, sizeof text, "%s (%s+0x%llx)", prefix, nm_module_name(place->module),
 			 (unsigned long long)place->vaddr);
 	else
 		snprintf(text, sizeof text, "%s <unknown caller>", prefix);
-	ret->name = nm_symbols_intern(e->symbols, text);
+	ret->name = nm_symbols_intern(namer->symbols, text);
 	return ret->name ? 0 : NM_ENOMEM;
 }
 
 /* The call at a level of a chain, as far as it exists. */
-static struct telling_call call_at(struct nm_engine *e, const struct nm_context *c, unsigned level)
+static struct telling_call call_at(struct nm_namer *namer, const struct nm_context *c, unsigned level)
 {
 	struct telling_call call = {0};
 
 	if (level < c->count)
-		find_call(e, c->pcs[level], &call.place);
+		find_call(namer, c->pcs[level], &call.place);
 	return call;
 }
 
-int nm_engine_name_pool(struct nm_engine *e, uint64_t entry, struct nm_call_name *ret)
+int nm_namer_pool(struct nm_namer *namer, uint64_t entry, struct nm_call_name *ret)
 {
 	const struct nm_context function = {.pcs = &entry, .count = 1};
-	const struct telling_call call = call_at(e, &function, 0);
+	const struct telling_call call = call_at(namer, &function, 0);
 
 	*ret = (struct nm_call_name){0};
-	return put_address(e, "pool", &call, ret);
+	return put_address(namer, "pool", &call, ret);
 }
 
 /* "a", "state+0x8": the variable that the machine code behind the telling call stores the block in, or NULL. */
-static const char *stored_in(struct nm_engine *e, const struct telling_call *call)
+static const char *stored_in(struct nm_namer *namer, const struct telling_call *call)
 {
 	struct nm_stored stored = {0};
 	char text[NAME_ROOM];
 
 	if (call->position + 1 ==
 	    call->place.count) /* code of inlined functions is mixed with their callers' */
-		stored = nm_stored_result(&e->stores, call->place.module, call->place.vaddr);
+		stored = nm_stored_result(&namer->stores, call->place.module, call->place.vaddr);
 	if (stored.kind != NM_STORED_VARIABLE || !stored.offset)
 		return stored.kind == NM_STORED_VARIABLE ? stored.name : NULL;
 	snprintf(text, sizeof text, "%s+0x%llx", stored.name, (unsigned long long)stored.offset);
-	return nm_symbols_intern(e->symbols, text);
+	return nm_symbols_intern(namer->symbols, text);
 }
 
 /* Is it memory that Go's run-time system has mapped? Its allocator, which no call of malloc shows, shares it out. */
@@ -396,35 +397,36 @@ static int is_gos(const struct nm_source_position *position)
 }
 
 /* To the call of the function in which a call stands. 1 if that means something. */
-static int step_out(struct nm_engine *e, const struct nm_context *c, struct telling_call *call)
+static int step_out(struct nm_namer *namer, const struct nm_context *c, struct telling_call *call)
 {
 	call->callee = call->place.positions[call->position].function;
 	call->argument = 0;
 	if (++call->position >= call->place.count) {
 		if (++call->level >= c->count)
 			return 0;
-		find_call(e, c->pcs[call->level], &call->place);
+		find_call(namer, c->pcs[call->level], &call->place);
 		call->position = 0;
 	}
-	return call->position < call->place.count && is_meaningful(e, &call->place.positions[call->position]);
+	return call->position < call->place.count &&
+	       is_meaningful(namer, &call->place.positions[call->position]);
 }
 
 /* To the call in the function that a call enters, on the way to the allocator. 1 if there is one. */
-static int step_in(struct nm_engine *e, const struct nm_context *c, struct telling_call *call)
+static int step_in(struct nm_namer *namer, const struct nm_context *c, struct telling_call *call)
 {
 	struct call_place inner;
 
 	if (!call->position) {
 		if (!call->level)
 			return 0;
-		find_call(e, c->pcs[--call->level], &call->place);
+		find_call(namer, c->pcs[--call->level], &call->place);
 		call->position = (unsigned)call->place.count;
 	}
 	if (!call->position--)
 		return 0;
 	call->callee = call->position ? call->place.positions[call->position - 1].function : NULL;
 	if (!call->position && call->level) {
-		find_call(e, c->pcs[call->level - 1], &inner);
+		find_call(namer, c->pcs[call->level - 1], &inner);
 		call->callee = inner.count ? inner.positions[inner.count - 1].function : NULL;
 	}
 	return 1;
@@ -432,35 +434,36 @@ static int step_in(struct nm_engine *e, const struct nm_context *c, struct telli
 
 /* What the callers assign the value to that the function of the telling call returns: the next one outwards that
  * has a name for it. */
-static const char *name_of_returned(struct nm_engine *e, const struct nm_context *c, struct telling_call call)
+static const char *name_of_returned(struct nm_namer *namer, const struct nm_context *c,
+				    struct telling_call call)
 {
-	struct nm_assigned assigned = assigned_by(e, &call);
+	struct nm_assigned assigned = assigned_by(namer, &call);
 
 	while (!assigned.name && assigned.is_returned) {
-		if (!step_out(e, c, &call))
+		if (!step_out(namer, c, &call))
 			return NULL;
-		assigned = assigned_by(e, &call);
+		assigned = assigned_by(namer, &call);
 	}
 	return assigned.name;
 }
 
 /* The name of a block that functions hand out through parameters, "create(x, n)": that of the outermost argument,
  * whose call then tells. */
-static struct nm_assigned assigned_through(struct nm_engine *e, const struct nm_context *c,
+static struct nm_assigned assigned_through(struct nm_namer *namer, const struct nm_context *c,
 					   struct telling_call *call)
 {
-	struct nm_assigned assigned = assigned_by(e, call), named;
+	struct nm_assigned assigned = assigned_by(namer, call), named;
 	struct telling_call other = *call;
 
-	if (!assigned.name && step_in(e, c, &other) && other.place.positions[other.position].file) {
-		call->argument = assigned_by(e, &other).parameter;
-		assigned = call->argument ? assigned_by(e, call) : assigned;
+	if (!assigned.name && step_in(namer, c, &other) && other.place.positions[other.position].file) {
+		call->argument = assigned_by(namer, &other).parameter;
+		assigned = call->argument ? assigned_by(namer, call) : assigned;
 	}
 	for (other = *call; assigned.parameter; assigned = named) {
-		if (!step_out(e, c, &other))
+		if (!step_out(namer, c, &other))
 			break;
 		other.argument = assigned.parameter;
-		named = assigned_by(e, &other);
+		named = assigned_by(namer, &other);
 		if (!named.name)
 			break;
 		*call = other;
@@ -469,20 +472,21 @@ static struct nm_assigned assigned_through(struct nm_engine *e, const struct nm_
 }
 
 /* The variable that a block or mapping is kept in, or NULL. */
-static struct nm_assigned kept_in(struct nm_engine *e, const struct nm_context *c, struct telling_call *call)
+static struct nm_assigned kept_in(struct nm_namer *namer, const struct nm_context *c,
+				  struct telling_call *call)
 {
-	struct nm_assigned assigned = assigned_through(e, c, call);
+	struct nm_assigned assigned = assigned_through(namer, c, call);
 
 	if (!assigned.name && assigned.is_returned)
-		assigned.name = name_of_returned(e, c, *call);
+		assigned.name = name_of_returned(namer, c, *call);
 	if (!assigned.name)
-		assigned.name = stored_in(e, call);
+		assigned.name = stored_in(namer, call);
 	return assigned;
 }
 
-int nm_engine_name_memory(struct nm_engine *e, const struct nm_object *o, struct nm_call_name *ret)
+int nm_namer_memory(struct nm_namer *namer, const struct nm_object *o, struct nm_call_name *ret)
 {
-	const struct nm_context *c = &e->contexts.list.at[o->context];
+	const struct nm_context *c = &namer->contexts->list.at[o->context];
 	const char *prefix = o->kind == NM_OBJECT_HEAP ? "heap" : "anonymous";
 	const unsigned from = o->kind == NM_OBJECT_HEAP ? nm_context_wrappers(c) : 0;
 	const struct nm_type *type;
@@ -491,35 +495,35 @@ int nm_engine_name_memory(struct nm_engine *e, const struct nm_object *o, struct
 	char text[NAME_ROOM];
 
 	*ret = (struct nm_call_name){0};
-	if (!find_telling(e, c, from, &call)) {
-		call = call.place.count ? call : call_at(e, c, from);
-		return put_address(e, prefix, &call, ret);
+	if (!find_telling(namer, c, from, &call)) {
+		call = call.place.count ? call : call_at(namer, c, from);
+		return put_address(namer, prefix, &call, ret);
 	}
 	if (o->kind != NM_OBJECT_HEAP && is_gos(&call.place.positions[call.position])) {
-		ret->name = nm_symbols_intern(e->symbols, "<Go heap>");
+		ret->name = nm_symbols_intern(namer->symbols, "<Go heap>");
 		return ret->name ? 0 : NM_ENOMEM;
 	}
-	assigned = kept_in(e, c, &call);
-	type = assigned.name ? NULL : nm_engine_allocated_type(e, o, o->largest);
+	assigned = kept_in(namer, c, &call);
+	type = assigned.name ? NULL : nm_namer_allocated_type(namer, o, o->largest);
 	if (assigned.name)
 		snprintf(text, sizeof text, "%s", assigned.name);
 	else
 		snprintf(text, sizeof text, "%s %s", prefix,
 			 type ? type->name : call.place.positions[call.position].function);
 	ret->column = assigned.column;
-	return put_place(e, text, assigned.name != NULL, &call, ret);
+	return put_place(namer, text, assigned.name != NULL, &call, ret);
 }
 
 /* Does a call of the chain stand in an allocator (it got memory from the system), or in the creation of a
  * thread? */
-const char *nm_engine_allocation_site(struct nm_engine *e, const struct nm_context *c)
+const char *nm_namer_allocation_site(struct nm_namer *namer, const struct nm_context *c)
 {
 	struct call_place place;
 
 	for (uint32_t level = 0; level < c->count; level++) {
 		const char *function;
 
-		find_call(e, c->pcs[level], &place);
+		find_call(namer, c->pcs[level], &place);
 		function = place.count ? place.positions[place.count - 1].function : NULL;
 		if (function && nm_is_allocator(function))
 			return "<heap bookkeeping>";
@@ -530,37 +534,38 @@ const char *nm_engine_allocation_site(struct nm_engine *e, const struct nm_conte
 }
 
 /* The type of a block or mapping or of its elements, which may have no fields, or NULL. */
-static const struct nm_type *allocated(struct nm_engine *e, const struct nm_object *o, uint64_t bytes)
+static const struct nm_type *allocated(struct nm_namer *namer, const struct nm_object *o, uint64_t bytes)
 {
-	const struct nm_context *c = &e->contexts.list.at[o->context];
+	const struct nm_context *c = &namer->contexts->list.at[o->context];
 	const struct nm_type *type = NULL;
 	enum nm_allocated what = NM_ALLOCATED_UNKNOWN;
 	struct call_place place;
 
-	if (o->kind == NM_OBJECT_ANONYMOUS && (o->name || nm_engine_allocation_site(e, c)))
+	if (o->kind == NM_OBJECT_ANONYMOUS && (o->name || nm_namer_allocation_site(namer, c)))
 		return NULL;
 	for (uint32_t level = 0; level < c->count && what == NM_ALLOCATED_UNKNOWN; level++) {
-		find_call(e, c->pcs[level], &place);
+		find_call(namer, c->pcs[level], &place);
 		if (place.count && !nm_is_system_library(nm_module_name(place.module)))
 			what = nm_module_allocated(place.module, place.vaddr, bytes, &type);
 	}
 	return type;
 }
 
-const struct nm_type *nm_engine_allocated_type(struct nm_engine *e, const struct nm_object *o, uint64_t bytes)
+const struct nm_type *nm_namer_allocated_type(struct nm_namer *namer, const struct nm_object *o,
+					      uint64_t bytes)
 {
-	const struct nm_type *type = allocated(e, o, bytes);
+	const struct nm_type *type = allocated(namer, o, bytes);
 
 	return type && type->field_count ? type : NULL;
 }
 
-const char *nm_engine_allocated_text(struct nm_engine *e, const struct nm_object *o)
+const char *nm_namer_allocated_text(struct nm_namer *namer, const struct nm_object *o)
 {
-	const struct nm_type *type = allocated(e, o, o->largest);
+	const struct nm_type *type = allocated(namer, o, o->largest);
 	char text[NAME_ROOM];
 
 	if (!type || o->largest < 2 * type->bytes)
 		return type ? type->name : NULL;
 	snprintf(text, sizeof text, "%s[]", type->name);
-	return nm_symbols_intern(e->symbols, text);
+	return nm_symbols_intern(namer->symbols, text);
 }

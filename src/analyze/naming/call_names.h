@@ -8,7 +8,7 @@
 #include <stdint.h>
 
 struct nm_context;
-struct nm_engine;
+struct nm_namer;
 struct nm_object;
 
 /* A bucket is a call: of calls whose names agree, the column tells which, or the site. */
@@ -21,20 +21,18 @@ struct nm_call_name {
 
 /* Heap blocks or a mapping: "u (jacobi.f90:12)", "heap struct node (list.c:31)", "heap parse (tree.c:88)",
  * "anonymous main (map.c:5)". 0 or NM_ENOMEM. */
-int nm_engine_name_memory(struct nm_engine *engine, const struct nm_object *object,
-			  struct nm_call_name *ret_name);
+int nm_namer_memory(struct nm_namer *namer, const struct nm_object *object, struct nm_call_name *ret_name);
 /* A heap block of which a function hands out pieces: "pool take (arena.c:20)". */
-int nm_engine_name_pool(struct nm_engine *engine, uint64_t entry, struct nm_call_name *ret_name);
+int nm_namer_pool(struct nm_namer *namer, uint64_t entry, struct nm_call_name *ret_name);
 
 /* names.c: any object, before those of one name are told apart. 0 or NM_ENOMEM. */
-int nm_engine_name_object(struct nm_engine *engine, const struct nm_object *object,
-			  struct nm_call_name *ret_name);
+int nm_namer_object(struct nm_namer *namer, const struct nm_object *object, struct nm_call_name *ret_name);
 
-/* parts.c: tells the parts of containers apart among the names of all objects of the engine. 0 or NM_ENOMEM. */
-int nm_engine_name_parts(struct nm_engine *engine, struct nm_call_name *names);
+/* parts.c: tells the parts of containers apart among the names of all objects. 0 or NM_ENOMEM. */
+int nm_namer_parts(struct nm_namer *namer, struct nm_call_name *names);
 
 /* What a mapping is for, if a call of its chain stands in an allocator (it got memory from the system) or in
  * the creation of a thread; else NULL. */
-const char *nm_engine_allocation_site(struct nm_engine *engine, const struct nm_context *context);
+const char *nm_namer_allocation_site(struct nm_namer *namer, const struct nm_context *context);
 
 #endif

@@ -12,7 +12,7 @@
 #include <string.h>
 
 #include "call_names.h"
-#include "engine_priv.h"
+#include "namer.h"
 
 enum { NAME_ROOM = 4200 };
 
@@ -23,20 +23,26 @@ static const char *base_name(const char *path)
 	return slash ? slash + 1 : path;
 }
 
-int nm_engine_name_object(struct nm_engine *e, const struct nm_object *o, struct nm_call_name *ret)
+void nm_namer_done(struct nm_namer *namer)
 {
-	const struct nm_context *c = &e->contexts.list.at[o->context];
+	nm_stores_done(&namer->stores);
+	nm_site_table_done(&namer->site_table);
+}
+
+int nm_namer_object(struct nm_namer *namer, const struct nm_object *o, struct nm_call_name *ret)
+{
+	const struct nm_context *c = &namer->contexts->list.at[o->context];
 	const char *origin;
 
 	*ret = (struct nm_call_name){.name = o->name, .at = o->at};
 	if (o->name)
 		return 0;
 	if (o->pool)
-		return nm_engine_name_pool(e, o->pool, ret);
-	origin = o->kind == NM_OBJECT_HEAP ? NULL : nm_engine_allocation_site(e, c);
+		return nm_namer_pool(namer, o->pool, ret);
+	origin = o->kind == NM_OBJECT_HEAP ? NULL : nm_namer_allocation_site(namer, c);
 	if (!origin)
-		return nm_engine_name_memory(e, o, ret);
-	ret->name = nm_symbols_intern(e->symbols, origin);
+		return nm_namer_memory(namer, o, ret);
+	ret->name = nm_symbols_intern(namer->symbols, origin);
 	return ret->name ? 0 : NM_ENOMEM;
 }
 
@@ -53,7 +59,8 @@ static int is_variable(enum nm_object_kind kind)
 
 /* Objects of one name: variables are "name (file:line)", and where that does not tell "name #2". taken: the last
  * number of each name, from 1. */
-static int tell_apart(struct nm_engine *e, struct nm_map *taken, const struct nm_object *o, const char **name)
+static int tell_apart(struct nm_namer *namer, struct nm_map *taken, const struct nm_object *o,
+		      const char **name)
 {
 	const char *base = *name;
 	uint64_t last = nm_map_get(taken, (uintptr_t)base, 0);
@@ -61,13 +68,13 @@ static int tell_apart(struct nm_engine *e, struct nm_map *taken, const struct nm
 
 	if (o->at && is_variable(o->kind)) {
 		snprintf(text, sizeof text, "%.*s (%s)", NAME_ROOM, base, base_name(o->at));
-		*name = nm_symbols_intern(e->symbols, text);
+		*name = nm_symbols_intern(namer->symbols, text);
 		if (!*name || !nm_map_get(taken, (uintptr_t)*name, 0))
 			return *name ? 0 : NM_ENOMEM;
 	}
 	do {
 		snprintf(text, sizeof text, "%.*s #%" PRIu64, NAME_ROOM, base, ++last);
-		*name = nm_symbols_intern(e->symbols, text);
+		*name = nm_symbols_intern(namer->symbols, text);
 	} while (*name && nm_map_get(taken, (uintptr_t)*name, 0));
 	return *name ? nm_map_put(taken, (uintptr_t)base, last) : NM_ENOMEM;
 }
@@ -78,7 +85,7 @@ struct named {
 	struct nm_map taken; /* name -> the last number that objects of it have, from 1 */
 };
 
-static int add_object(struct nm_engine *e, struct nm_result *result, struct named *named,
+static int add_object(struct nm_namer *namer, struct nm_result *result, struct named *named,
 		      const struct nm_object *o, struct nm_call_name name, uint32_t *ret_index)
 {
 	uint64_t key = identity(&name, o->chain);
@@ -88,7 +95,7 @@ static int add_object(struct nm_engine *e, struct nm_result *result, struct name
 		index = result->object_count++;
 		/* Chains tell their buckets apart when all are known (chains.c). */
 		if (!o->chain && nm_map_get(&named->taken, (uintptr_t)name.name, 0) &&
-		    tell_apart(e, &named->taken, o, &name.name))
+		    tell_apart(namer, &named->taken, o, &name.name))
 			return NM_ENOMEM;
 		result->objects[index] = (struct nm_result_object){
 		    .name = name.name, .kind = o->kind, .allocated_at = name.at, .chain = o->chain};
@@ -101,18 +108,18 @@ static int add_object(struct nm_engine *e, struct nm_result *result, struct name
 }
 
 /* What blocks and mappings are made of: traces keep the answer. */
-static void set_type(struct nm_engine *e, struct nm_object *o)
+static void set_type(struct nm_namer *namer, struct nm_object *o)
 {
 	const int is_allocated = o->kind == NM_OBJECT_HEAP || o->kind == NM_OBJECT_ANONYMOUS;
-	const char *type = is_allocated ? nm_engine_allocated_text(e, o) : NULL;
+	const char *type = is_allocated ? nm_namer_allocated_text(namer, o) : NULL;
 
 	o->type = type ? type : o->type;
 }
 
-int nm_engine_name_objects(struct nm_engine *e, struct nm_result *result, uint32_t **ret_index)
+int nm_namer_objects(struct nm_namer *namer, struct nm_result *result, uint32_t **ret_index)
 {
 	struct named named = {0};
-	size_t n = e->space.objects.count;
+	size_t n = namer->space->objects.count;
 	struct nm_call_name *names = calloc(n, sizeof *names);
 	uint32_t *index = calloc(n, sizeof *index);
 	int status = 0;
@@ -121,13 +128,13 @@ int nm_engine_name_objects(struct nm_engine *e, struct nm_result *result, uint32
 	if (!result->objects || !names || !index)
 		status = NM_ENOMEM;
 	for (size_t i = 0; i < n && !status; i++) {
-		set_type(e, &e->space.objects.at[i]);
-		status = nm_engine_name_object(e, &e->space.objects.at[i], &names[i]);
+		set_type(namer, &namer->space->objects.at[i]);
+		status = nm_namer_object(namer, &namer->space->objects.at[i], &names[i]);
 	}
 	if (!status)
-		status = nm_engine_name_parts(e, names);
+		status = nm_namer_parts(namer, names);
 	for (size_t i = 0; i < n && !status; i++)
-		status = add_object(e, result, &named, &e->space.objects.at[i], names[i], &index[i]);
+		status = add_object(namer, result, &named, &namer->space->objects.at[i], names[i], &index[i]);
 	free(names);
 	nm_map_done(&named.index);
 	nm_map_done(&named.taken);

@@ -12,7 +12,7 @@
 #include <string.h>
 
 #include "call_names.h"
-#include "engine_priv.h"
+#include "namer.h"
 
 enum { NAME_ROOM = 4200, MOST_TYPES = 16 };
 
@@ -88,7 +88,7 @@ static void add_type(struct types *types, const char *type)
 }
 
 /* "m (a.cpp:3)" becomes "m[][] (a.cpp:3)". */
-static const char *deepened(struct nm_engine *e, const char *name, unsigned depth)
+static const char *deepened(struct nm_namer *namer, const char *name, unsigned depth)
 {
 	const char *place = strrchr(name, '(');
 	char text[NAME_ROOM], brackets[2 * MOST_TYPES + 1] = "";
@@ -98,7 +98,7 @@ static const char *deepened(struct nm_engine *e, const char *name, unsigned dept
 	while (depth--)
 		strcat(brackets, "[]");
 	snprintf(text, sizeof text, "%.*s%s %s", (int)(place - name) - 1, name, brackets, place);
-	return nm_symbols_intern(e->symbols, text);
+	return nm_symbols_intern(namer->symbols, text);
 }
 
 static uint64_t hash_type(const char *type)
@@ -111,28 +111,28 @@ static uint64_t hash_type(const char *type)
 }
 
 /* Names one of several parts. A block whose type is not known is none of the others. */
-static int name_part(struct nm_engine *e, const struct types *types, const char *type,
+static int name_part(struct nm_namer *namer, const struct types *types, const char *type,
 		     struct nm_call_name *name)
 {
 	const unsigned depth = type ? depth_of(types, type) : 0;
 
 	if (depth && strncmp(name->name, "heap ", 5)) {
-		name->name = deepened(e, name->name, depth);
+		name->name = deepened(namer, name->name, depth);
 		name->column = 0; /* one object, whatever call of the line makes its blocks */
 	}
 	name->site ^= hash_type(type ? type : "");
 	return name->name ? 0 : NM_ENOMEM;
 }
 
-int nm_engine_name_parts(struct nm_engine *e, struct nm_call_name *names)
+int nm_namer_parts(struct nm_namer *namer, struct nm_call_name *names)
 {
-	const size_t n = e->space.objects.count;
+	const size_t n = namer->space->objects.count;
 	struct nm_vec(struct types) groups = {0};
 	struct nm_map group_of = {0}; /* name -> index in groups */
 	int status = 0;
 
 	for (size_t i = 0; i < n && !status; i++) {
-		const struct nm_object *o = &e->space.objects.at[i];
+		const struct nm_object *o = &namer->space->objects.at[i];
 		uint64_t group;
 
 		if (o->kind != NM_OBJECT_HEAP || !o->type)
@@ -147,13 +147,13 @@ int nm_engine_name_parts(struct nm_engine *e, struct nm_call_name *names)
 			add_type(&groups.at[group], o->type);
 	}
 	for (size_t i = 0; i < n && !status; i++) {
-		const struct nm_object *o = &e->space.objects.at[i];
+		const struct nm_object *o = &namer->space->objects.at[i];
 		const uint64_t group = o->kind == NM_OBJECT_HEAP
 					   ? nm_map_get(&group_of, (uintptr_t)names[i].name, groups.count)
 					   : groups.count;
 
 		if (group < groups.count && groups.at[group].count > 1)
-			status = name_part(e, &groups.at[group], o->type, &names[i]);
+			status = name_part(namer, &groups.at[group], o->type, &names[i]);
 	}
 	nm_map_done(&group_of);
 	nm_vec_free(&groups);

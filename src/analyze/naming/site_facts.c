@@ -4,7 +4,7 @@
  */
 #include "site_facts.h"
 
-#include "engine_priv.h"
+#include "namer.h"
 
 static struct nm_site_facts *facts_of(struct nm_site_table *t, uint64_t pc)
 {
@@ -32,15 +32,15 @@ static void add(struct nm_site_facts *facts, const struct nm_object *o, uint64_t
 		facts->caller[facts->callers++] = caller;
 }
 
-static void make(struct nm_engine *e)
+static void make(struct nm_namer *namer)
 {
-	struct nm_site_table *t = &e->site_table;
+	struct nm_site_table *t = &namer->site_table;
 
 	nm_site_table_done(t);
-	t->objects = e->space.objects.count;
+	t->objects = namer->space->objects.count;
 	for (size_t i = 0; i < t->objects; i++) {
-		const struct nm_object *o = &e->space.objects.at[i];
-		const struct nm_context *c = &e->contexts.list.at[o->context];
+		const struct nm_object *o = &namer->space->objects.at[i];
+		const struct nm_context *c = &namer->contexts->list.at[o->context];
 
 		for (uint32_t k = 0; o->kind == NM_OBJECT_HEAP && o->blocks && k < c->count; k++) {
 			struct nm_site_facts *facts = facts_of(t, c->pcs[k]);
@@ -52,14 +52,14 @@ static void make(struct nm_engine *e)
 	}
 }
 
-struct nm_site_facts nm_engine_site_facts(struct nm_engine *e, uint64_t pc)
+struct nm_site_facts nm_namer_site_facts(struct nm_namer *namer, uint64_t pc)
 {
 	uint64_t known;
 
-	if (e->site_table.objects != e->space.objects.count)
-		make(e);
-	known = nm_map_get(&e->site_table.index, pc, 0);
-	return known ? e->site_table.list.at[known - 1] : (struct nm_site_facts){0};
+	if (namer->site_table.objects != namer->space->objects.count)
+		make(namer);
+	known = nm_map_get(&namer->site_table.index, pc, 0);
+	return known ? namer->site_table.list.at[known - 1] : (struct nm_site_facts){0};
 }
 
 void nm_site_table_done(struct nm_site_table *t)

@@ -10,7 +10,7 @@
 #include "map.h"
 #include "vector.h"
 
-struct nm_engine;
+struct nm_namer;
 
 enum { NM_SITE_CALLERS = 4 };
 
@@ -29,7 +29,7 @@ struct nm_site_table {
 };
 
 /* Zeros if nothing is known. */
-struct nm_site_facts nm_engine_site_facts(struct nm_engine *engine, uint64_t pc);
+struct nm_site_facts nm_namer_site_facts(struct nm_namer *namer, uint64_t pc);
 
 void nm_site_table_done(struct nm_site_table *table);
 
