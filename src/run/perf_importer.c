@@ -13,6 +13,7 @@
 #include <string.h>
 
 #include "clock.h"
+#include "heap_events.h"
 #include "memstream.h"
 #include "perf.h"
 #include "samples.h"
@@ -23,6 +24,7 @@ struct importer {
 	struct nm_symbols *symbols;
 	struct nm_samples *samples;
 	struct nm_perf *perf;
+	struct nm_heap_events *heap; /* or NULL */
 	struct nm_profile_writer *writer;
 	double started, shown; /* ms */
 };
@@ -39,6 +41,21 @@ static void show_progress(struct importer *i)
 	i->request->feedback.progress(count, (double)count * 1e3 / (now - i->started));
 }
 
+/* Allocations and releases up to a time. 0 or NM_ENOMEM. */
+static int follow_heap(struct importer *i, uint64_t time, struct nm_error *err)
+{
+	const struct nm_heap_event *e;
+	int status = 0;
+
+	while (i->heap && !status && (e = nm_heap_events_peek(i->heap)) && e->time <= time) {
+		status = e->is_release ? nm_samples_release(i->samples, e->pid, e->address)
+				       : nm_samples_allocate(i->samples, e->pid, e->address, e->bytes,
+							     e->chain, e->pcs, e->count);
+		nm_heap_events_take(i->heap);
+	}
+	return status ? nm_fail_memory(err) : 0;
+}
+
 static int read_all(struct importer *i, struct nm_error *err)
 {
 	enum { LOOK_EVERY = 4096 };
@@ -47,7 +64,9 @@ static int read_all(struct importer *i, struct nm_error *err)
 	int status;
 
 	while ((status = nm_perf_next(i->perf, &record, err)) > 0) {
-		status = nm_samples_take(i->samples, &record, err);
+		status = follow_heap(i, record.time, err);
+		if (!status)
+			status = nm_samples_take(i->samples, &record, err);
 		if (status)
 			return status;
 		if (++records % LOOK_EVERY == 0)
@@ -128,6 +147,8 @@ static int open_all(struct importer *i, struct nm_error *err)
 	if (status)
 		return nm_status_of((enum nm_code)status, NM_STATUS_NO_OUTPUT);
 	status = nm_symbols_new(&i->symbols, err);
+	if (!status && i->request->heap > 0)
+		status = nm_heap_events_open(&i->heap, i->request->heap, err);
 	if (!status)
 		status = nm_samples_new(&i->samples, i->symbols, i->request->user_folders, err);
 	return status ? nm_status_of((enum nm_code)status, NM_STATUS_FAILED) : 0;
@@ -153,6 +174,9 @@ static int import(struct importer *i, int *ret_has_result, struct nm_error *err)
 				i->request->is_sampled ? "this run" : i->request->input);
 		return NM_STATUS_BAD_INPUT;
 	}
+	if (i->heap && nm_heap_events_is_cut(i->heap))
+		i->request->feedback.warn(
+		    "there was no room to note all allocations: later blocks have no names");
 	status = write_profile(i, err);
 	if (status)
 		return nm_status_of((enum nm_code)status, NM_STATUS_NO_OUTPUT);
@@ -173,6 +197,7 @@ int nm_import_samples(const struct nm_perf_request *request, int *ret_has_result
 	if (i.writer)
 		nm_profile_writer_abort(i.writer);
 	nm_samples_free(i.samples);
+	nm_heap_events_free(i.heap);
 	nm_symbols_free(i.symbols);
 	nm_perf_free(i.perf);
 	return status;

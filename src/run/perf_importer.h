@@ -10,6 +10,7 @@
 struct nm_perf_request {
 	const char *input;        /* path; "-": standard input */
 	int is_sampled;           /* nearmiss has sampled it just now, into a file without a name */
+	int heap;                 /* file of a log of allocations (heap_events.h); < 0 or 0: there is none */
 	const char *output;       /* path of the profile */
 	const char *user_folders; /* of the user's sources (user_code.h), or NULL */
 	struct nm_source_choice sources;

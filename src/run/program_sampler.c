@@ -21,6 +21,8 @@
 #include <unistd.h>
 
 #include "clock.h"
+#include "heap_events.h"
+#include "heap_shim.h"
 #include "launch.h"
 #include "perf_importer.h"
 #include "rings.h"
@@ -34,7 +36,9 @@ struct sampler {
 	struct nm_sampled_event event;
 	struct nm_rings *rings;
 	FILE *samples;
+	int heap;           /* file of the log of allocations; -1: there is none */
 	char program[4096]; /* path of its file */
+	char library[4096]; /* that notes its allocations */
 	pid_t pid;
 	int exited, exit_status;
 	double exited_ms;
@@ -65,6 +69,8 @@ static void become(const struct sampler *s, struct start *start, const sigset_t 
 	while (read(start->go[0], &byte, 1) < 0 && errno == EINTR)
 		;
 	nm_signals_restore(ignored);
+	if (s->heap >= 0)
+		nm_heap_shim_set(s->library, getppid(), s->heap);
 	if (s->event.kind == NM_SAMPLED_FAULTS)
 		prctl(PR_SET_THP_DISABLE, 1, 0, 0, 0);
 	execv(s->program, s->request->argv);
@@ -165,8 +171,8 @@ static void run(struct sampler *s)
 
 /* ---- one run ------------------------------------------------------------------------------------ */
 
-/* A file without a name, where the profile will be. */
-static int open_samples(struct sampler *s, struct nm_error *err)
+/* A file without a name, where the profile will be. -1 (errno). */
+static int open_nameless(const struct sampler *s)
 {
 	char *path = strdup(s->request->output), *folder = path ? dirname(path) : NULL, *template = NULL;
 	int fd = folder ? open(folder, O_TMPFILE | O_RDWR | O_CLOEXEC, 0600) : -1;
@@ -178,11 +184,36 @@ static int open_samples(struct sampler *s, struct nm_error *err)
 		free(template);
 	}
 	free(path);
+	return fd;
+}
+
+static int open_samples(struct sampler *s, struct nm_error *err)
+{
+	const int fd = open_nameless(s);
+
 	s->samples = fd < 0 ? NULL : fdopen(fd, "r+");
 	if (!s->samples)
 		return nm_fail_errno(err, "cannot keep samples beside %s", s->request->output);
 	setvbuf(s->samples, NULL, _IOFBF, BUFFER);
 	return nm_stream_begin(s->samples, &s->event, s->request->argv, err);
+}
+
+/* Without it, the heap is one object. */
+static void open_heap(struct sampler *s)
+{
+	const char *reason = nm_heap_shim_find(s->program, s->library, sizeof s->library);
+	struct nm_error err;
+
+	if (!reason) {
+		s->heap = open_nameless(s);
+		reason = s->heap < 0 || nm_heap_log_begin(s->heap, &err) ? "it cannot be kept" : NULL;
+	}
+	if (!reason)
+		return;
+	s->request->feedback.warn("the heap is one object, as its blocks are not noted: %s", reason);
+	if (s->heap >= 0)
+		close(s->heap);
+	s->heap = -1;
 }
 
 static int prepare(struct sampler *s, struct nm_error *err)
@@ -197,6 +228,8 @@ static int prepare(struct sampler *s, struct nm_error *err)
 	}
 	if (nm_sampled_event_find(s->request->event, s->request->period, &s->event, err))
 		return NM_STATUS_NO_COLLECTOR;
+	if (!s->request->is_without_heap && s->event.kind != NM_SAMPLED_CLOCK)
+		open_heap(s);
 	status = open_samples(s, err);
 	if (status)
 		return nm_status_of((enum nm_code)status, NM_STATUS_NO_OUTPUT);
@@ -213,6 +246,7 @@ static int finish(struct sampler *s, int *ret_has_result, struct nm_error *err)
 {
 	struct nm_perf_request import = {.output = s->request->output,
 					 .is_sampled = 1,
+					 .heap = s->heap,
 					 .user_folders = s->request->user_folders,
 					 .sources = s->request->sources,
 					 .feedback = s->request->feedback};
@@ -231,7 +265,7 @@ static int finish(struct sampler *s, int *ret_has_result, struct nm_error *err)
 int nm_sample(const struct nm_sample_request *request, int *ret_exit_status, int *ret_has_result,
 	      struct nm_error *err)
 {
-	struct sampler s = {.request = request};
+	struct sampler s = {.request = request, .heap = -1};
 	int status;
 
 	assert(request->argv[0] && request->feedback.warn);
@@ -248,6 +282,8 @@ int nm_sample(const struct nm_sample_request *request, int *ret_exit_status, int
 	nm_rings_free(s.rings);
 	if (s.samples)
 		fclose(s.samples);
+	if (s.heap >= 0)
+		close(s.heap);
 	if (!status)
 		*ret_exit_status = s.exit_status;
 	return status;

@@ -11,6 +11,7 @@
 struct nm_sample_request {
 	enum nm_sampled event;
 	uint64_t period;          /* 0: the usual one */
+	int is_without_heap;      /* blocks of the heap are not to be named */
 	const char *output;       /* path of the profile */
 	const char *user_folders; /* of the user's sources (user_code.h), or NULL */
 	struct nm_source_choice sources;

@@ -7,15 +7,15 @@ import signal
 import subprocess
 import time
 
-from harness import ENVIRONMENT, NEARMISS, Skip, at, main, need, nearmiss, program, rows
+from harness import ENVIRONMENT, NEARMISS, Skip, at, main, need, nearmiss, program, record, rows
 
 USAGE, NO_COLLECTOR, NOT_EXECUTABLE, NO_PROGRAM = 2, 120, 126, 127
 PAGES = "SELECT sum(count) FROM samples WHERE object = ?"
 
 
-def sample(*command, event="faults", options=("-q",), status=0):
+def sample(*command, event="faults", options=("-q",), status=0, environment=None):
     """Samples a command; Skip where that is not permitted, or the machine has no such event."""
-    done = nearmiss("sample", "-o", "p.nmp", "-e", event, *options, "--", *command)
+    done = nearmiss("sample", "-o", "p.nmp", "-e", event, *options, "--", *command, environment=environment)
     if done.returncode == NO_COLLECTOR:
         raise Skip(done.stderr.decode().strip())
     assert done.returncode == status, done
@@ -89,6 +89,58 @@ def case_static():
     assert 975 <= pages("matrix") <= 977, pages("matrix")
 
 
+def case_blocks():
+    """blocks.c: the pages of a block are those of the call that allocated it, whichever function that is. The first page has been
+    touched where the allocator's own data lie in it."""
+    needs_4k()
+    sample(program("blocks"), "functions")
+    found = dict(rows("SELECT object, sum(count) FROM samples WHERE object LIKE 'by_%' GROUP BY object"))
+    names = ("by_malloc", "by_calloc", "by_realloc", "by_array", "by_aligned", "by_memalign", "by_posix")
+    wanted = dict(zip(names, (99, 109, 119, 129, 140, 150, 160)))
+    assert {name.split(" ")[0]: count for name, count in found.items()} == wanted, found
+    sample(program("blocks"), "again")
+    found = rows("SELECT object, sum(count) FROM samples WHERE object LIKE 'first %' OR object LIKE 'second %' GROUP BY object")
+    assert [count for _, count in found] == [199, 199, 200], found  # malloc, malloc at the same address, realloc
+    for what, name in (("signal", "of_handler %"), ("deep", "%descend%")):
+        sample(program("blocks"), what)
+        assert rows("SELECT sum(count) FROM samples WHERE object LIKE ?", name) == [(69 if what == "signal" else 79,)], what
+    sample(program("blocks"), "functions", options=("-q", "--no-heap"))
+    assert rows("SELECT count(*) FROM samples WHERE object LIKE 'by_%'") == [(0,)]
+    sample(program("blocks"), "exec")
+    assert rows("SELECT sum(count) FROM samples WHERE object LIKE 'by_posix %'") == [(160,)]
+
+
+def case_blocks_of_threads_and_children():
+    """500 threads, and children, one of them killed: no block is lost."""
+    needs_4k()
+    sample(program("blocks"), "threads")
+    assert rows("SELECT sum(count), count(DISTINCT thread) FROM samples WHERE object LIKE 'of_thread %'") == [(500 * 39, 500)]
+    for what in ("child", "killed"):
+        sample(program("blocks"), what)
+        found = rows("SELECT object, sum(count) FROM samples WHERE object LIKE 'of_%' GROUP BY object ORDER BY 1")
+        assert [count for _, count in found] == [59, 50], found  # of_child; of_parent, whose first page the parent has touched
+        nothing_lost()
+
+
+def case_names_as_in_a_recording():
+    """Heap blocks have the names, numbers and sizes that a recording gives them."""
+    heap = "SELECT object, blocks, bytes FROM objects WHERE kind = 'heap' ORDER BY object"
+    for name in ("assigned", "containers", "fields", "elements", "quake"):
+        sample(program(name))
+        sampled = rows(heap)
+        record([program(name)])
+        assert sampled == rows(heap), (name, sampled, rows(heap))
+
+
+def case_preloaded():
+    """The user's own preloaded libraries stay; what cannot be preloaded is told, once."""
+    needs_4k()
+    done = sample("sh", "-c", "echo $LD_PRELOAD", options=("-q",), environment={**ENVIRONMENT, "LD_PRELOAD": program("touched.so")})
+    assert done.stdout.decode().strip().endswith(":" + program("touched.so")) and not done.stderr, done
+    done = sample(program("matrix-static"), "columns")
+    assert done.stderr.count(b"\n") == 1 and b"static" in done.stderr, done
+
+
 # Prints how many page faults a command had, by the kernel's own count of it.
 COUNT = ("import resource, subprocess, sys; subprocess.run(sys.argv[1:], stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL); "
          "used = resource.getrusage(resource.RUSAGE_CHILDREN); print(used.ru_minflt + used.ru_majflt)")
@@ -105,7 +157,7 @@ def case_programs():
                             ([python, "-c", "x = b'x' * (32 << 20)"], 8192), (["sort", "numbers"], 0),
                             (["gzip", "-9", "-c", "numbers"], 0), (["perl", "-e", "$x = 'x' x 30000000"], 7324)):
         need(command[0])
-        done = sample(python, "-c", COUNT, *command)
+        done = sample(python, "-c", COUNT, *command, options=("-q", "--no-heap"))
         if b"perf_event_paranoid" in done.stderr:
             raise Skip("the kernel's own touches may not be sampled here")
         counted = int(done.stdout)

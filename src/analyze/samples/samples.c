@@ -15,35 +15,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "attribution.h"
 #include "bins.h"
-#include "space.h"
+#include "samples_priv.h"
 
 static const uint32_t KERNEL = UINT32_MAX; /* the process of the kernel's own mappings */
-
-/* A program that a process runs. */
-struct image {
-	uint32_t pid;
-	const char *name, *path; /* interned; path: in the tree of forks and execs */
-	struct nm_space space;
-	struct nm_attributions attrs;
-	struct nm_map threads; /* tid -> number, from 1 */
-	struct nm_map names;   /* interned name of an object -> its index in the result */
-	struct nm_map cell_of; /* what a cell stands for, packed -> index */
-	struct nm_vec(struct nm_result_sample) cells;
-	uint32_t thread_count, forks;
-	uint32_t no_data, kernel; /* objects: of samples without an address; of the kernel's memory */
-	struct nm_result result;
-};
-
-struct nm_samples {
-	struct nm_symbols *symbols;
-	const char *user_folders;
-	struct nm_vec(struct image *) images; /* in the order of their first records */
-	struct nm_map image_of;               /* pid -> index of what it runs now */
-	struct nm_vec(struct nm_result *) results;
-	uint64_t count, lost, roots;
-};
 
 int nm_samples_new(struct nm_samples **ret, struct nm_symbols *symbols, const char *user_folders,
 		   struct nm_error *err)
@@ -63,7 +38,9 @@ static void image_free(struct image *image)
 	nm_space_done(&image->space);
 	nm_attributions_done(&image->attrs);
 	nm_map_done(&image->threads);
-	nm_map_done(&image->names);
+	nm_map_done(&image->context_of);
+	nm_contexts_done(&image->contexts);
+	nm_namer_done(&image->namer);
 	nm_map_done(&image->cell_of);
 	nm_vec_free(&image->cells);
 	nm_result_free(&image->result);
@@ -79,6 +56,7 @@ void nm_samples_free(struct nm_samples *samples)
 	nm_vec_free(&samples->images);
 	nm_vec_free(&samples->results);
 	nm_map_done(&samples->image_of);
+	nm_map_done(&samples->function_of);
 	free(samples);
 }
 
@@ -130,8 +108,15 @@ static struct image *image_new(struct nm_samples *samples, uint32_t pid, const c
 			: nm_space_init(&image->space, samples->symbols);
 	if (!status)
 		status = nm_attributions_init(&image->attrs);
+	if (!status)
+		status = parent ? nm_contexts_copy(&image->contexts, &parent->contexts)
+				: nm_contexts_init(&image->contexts);
 	image->attrs.symbols = samples->symbols;
 	image->attrs.user_folders = samples->user_folders;
+	image->namer = (struct nm_namer){.symbols = samples->symbols,
+					 .space = &image->space,
+					 .contexts = &image->contexts,
+					 .attrs = &image->attrs};
 	if (!status)
 		status = add_object(image, NM_OBJECT_UNKNOWN, "<no data>", &image->no_data);
 	if (!status)
@@ -153,7 +138,7 @@ static struct image *image_at(const struct nm_samples *samples, uint32_t pid)
 	return i < samples->images.count ? samples->images.at[i] : NULL;
 }
 
-static struct image *image_of(struct nm_samples *samples, uint32_t pid)
+struct image *samples_image_of(struct nm_samples *samples, uint32_t pid)
 {
 	struct image *image = image_at(samples, pid);
 
@@ -162,7 +147,7 @@ static struct image *image_of(struct nm_samples *samples, uint32_t pid)
 
 static int take_comm(struct nm_samples *samples, const struct nm_perf_record *r)
 {
-	struct image *image = image_of(samples, r->pid);
+	struct image *image = samples_image_of(samples, r->pid);
 
 	if (!image)
 		return NM_ENOMEM;
@@ -183,7 +168,7 @@ static int take_fork(struct nm_samples *samples, const struct nm_perf_record *r)
 
 	if (r->pid == r->fork.parent_pid)
 		return 0;
-	parent = image_of(samples, r->fork.parent_pid);
+	parent = samples_image_of(samples, r->fork.parent_pid);
 	if (!parent)
 		return NM_ENOMEM;
 	return image_new(samples, r->pid, tree_path(samples, parent, NULL), parent) ? 0 : NM_ENOMEM;
@@ -214,7 +199,7 @@ static int map_segments(struct image *image, const struct nm_mapping *of)
 static int take_map(struct nm_samples *samples, const struct nm_perf_record *r, struct nm_error *err)
 {
 	const struct nm_perf_map *map = &r->map;
-	struct image *image = image_of(samples, r->pid);
+	struct image *image = samples_image_of(samples, r->pid);
 	struct nm_mapping m = {
 	    .address = map->address, .end = map->address + map->bytes, .offset = map->offset};
 	const struct nm_mapping *placed;
@@ -294,10 +279,16 @@ static int object_of(struct image *image, const struct nm_perf_sample *s, uint32
 {
 	static const uint64_t kernel_half = 1ull << 63;
 	struct nm_location location;
+	uint32_t owner;
 
 	*ret = s->has_address ? image->kernel : image->no_data;
 	if (!s->has_address || s->address >= kernel_half)
 		return 0;
+	owner = nm_blocks_owner(&image->space.heap, s->address);
+	if (owner) {
+		*ret = nm_blocks_object(&image->space.heap, owner);
+		return 0;
+	}
 	if (nm_space_recent(&image->space, s->address, &location)) {
 		*ret = location.object;
 		return 0;
@@ -335,7 +326,7 @@ static int add_cell(struct image *image, const struct nm_result_sample *c, uint6
 static int take_sample(struct nm_samples *samples, const struct nm_perf_record *r)
 {
 	const struct nm_perf_sample *s = &r->sample;
-	struct image *image = image_of(samples, r->pid);
+	struct image *image = samples_image_of(samples, r->pid);
 	struct nm_result_sample c = {.event = (uint8_t)s->event,
 				     .operation = (uint8_t)s->source.operation,
 				     .level = (uint8_t)s->source.level,
@@ -371,16 +362,16 @@ int nm_samples_take(struct nm_samples *samples, const struct nm_perf_record *r, 
 
 /* ---- results ------------------------------------------------------------------------------------ */
 
-static const char *object_name(const struct nm_object *o)
+/* Blocks of the heap have names by the calls that allocate them. What the kernel names in brackets is no file:
+ * "[heap]". */
+static void set_name(struct nm_object *o)
 {
 	static const char mapped[] = "mapped ";
 
-	/* What the kernel names in brackets is no file: "[heap]". */
 	if (o->name && !strncmp(o->name, mapped, strlen(mapped)) && o->name[strlen(mapped)] == '[')
-		return o->name + strlen(mapped);
-	if (o->name)
-		return o->name;
-	return o->kind == NM_OBJECT_ANONYMOUS ? "anonymous memory" : "<unknown>";
+		o->name += strlen(mapped);
+	else if (!o->name && o->kind != NM_OBJECT_HEAP)
+		o->name = o->kind == NM_OBJECT_ANONYMOUS ? "anonymous memory" : "<unknown>";
 }
 
 /* Whether the file of a module is another build than the one that was sampled. */
@@ -419,30 +410,25 @@ static void forget_replaced(struct nm_samples *samples, struct image *image, con
 	}
 }
 
-/* Objects of one name are one in the result. */
-static int list_objects(struct image *image, struct nm_symbols *symbols, uint32_t *objects)
+/* *ret_index: of each object, as nm_namer_objects gives it. */
+static int list_objects(struct image *image, uint32_t **ret_index)
 {
 	struct nm_result *r = &image->result;
+	int status;
 
-	r->objects = calloc(image->space.objects.count, sizeof *r->objects);
-	if (!r->objects)
-		return NM_ENOMEM;
-	for (size_t i = 0; i < image->space.objects.count; i++) {
+	for (size_t i = 0; i < image->space.objects.count; i++)
+		set_name(&image->space.objects.at[i]);
+	status = nm_namer_objects(&image->namer, r, ret_index);
+	for (size_t i = 0; i < image->space.objects.count && !status; i++) {
 		const struct nm_object *o = &image->space.objects.at[i];
-		const char *name = nm_symbols_intern(symbols, object_name(o));
-		const uint64_t at = name ? nm_map_get(&image->names, (uintptr_t)name, r->object_count) : 0;
+		struct nm_result_object *into = &r->objects[(*ret_index)[i]];
 
-		if (!name || (at == r->object_count && nm_map_put(&image->names, (uintptr_t)name, at)))
-			return NM_ENOMEM;
-		objects[i] = (uint32_t)at;
-		if (at == r->object_count)
-			r->objects[r->object_count++] = (struct nm_result_object){.name = name,
-										  .kind = o->kind,
-										  .type = o->type,
-										  .bytes = o->bytes,
-										  .allocated_at = o->at};
+		into->type = o->type;
+		into->blocks += o->blocks;
+		into->bytes += o->bytes;
+		into->largest = o->largest > into->largest ? o->largest : into->largest;
 	}
-	return 0;
+	return status;
 }
 
 static int list_attrs(struct image *image, const uint32_t *objects)
@@ -473,12 +459,10 @@ static int make_result(struct nm_samples *samples, struct image *image, const st
 	int status;
 
 	forget_replaced(samples, image, perf);
-	objects = calloc(image->space.objects.count, sizeof *objects);
-	if (!objects)
-		return NM_ENOMEM;
-	status = list_objects(image, samples->symbols, objects);
-	if (!status)
-		status = list_attrs(image, objects);
+	status = list_objects(image, &objects);
+	if (status)
+		return status;
+	status = list_attrs(image, objects);
 	free(objects);
 	r->samples = calloc(image->cells.count, sizeof *r->samples);
 	if (status || !r->samples)

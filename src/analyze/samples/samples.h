@@ -4,8 +4,8 @@
  * and the object of its data, with where the data came from and how long that took.
  *
  * Only sums are kept, so memory grows with the program's text and mappings, not with the number of samples.
- * Objects are as fine as mappings tell: variables of programs and libraries by name; the heap, each stack and
- * other mappings as a whole, since nothing in the file says which blocks lie there.
+ * Objects are as fine as mappings tell: variables of programs and libraries by name; each stack and other mappings
+ * as a whole, and the heap too, unless its blocks are told of.
  */
 #ifndef NM_SAMPLES_H
 #define NM_SAMPLES_H
@@ -23,6 +23,12 @@ void nm_samples_free(struct nm_samples *samples);
 
 /* Takes in the next record, in the order of time. 0 or NM_ENOMEM. */
 int nm_samples_take(struct nm_samples *samples, const struct nm_perf_record *record, struct nm_error *err);
+
+/* heap.c: a process has allocated or released a block. chain: the return addresses of the calls that led to that,
+ * the innermost first; `number` is that of the chain, the same for the same addresses in a process. 0 or NM_ENOMEM. */
+int nm_samples_allocate(struct nm_samples *samples, uint32_t pid, uint64_t address, uint64_t bytes,
+			uint32_t number, const uint64_t *chain, uint32_t count);
+int nm_samples_release(struct nm_samples *samples, uint32_t pid, uint64_t address);
 
 /* After the last record: the results, one for each program that a process ran and that has samples, in the
  * order of the processes' first records. They live as long as `samples`. The file of a module whose build id

@@ -13,6 +13,7 @@ struct sample_options {
 	struct nm_simulation_options simulation;
 	int event; /* enum nm_sampled */
 	int64_t period;
+	int is_without_heap;
 };
 
 static const struct nm_option options[] = {
@@ -21,6 +22,8 @@ static const struct nm_option options[] = {
      offsetof(struct sample_options, event), "auto|loads|ibs|cycles|faults|clock"},
     {"period", 'c', "N", "take every Nth event (faults: 1; loads: 10007; ibs: 100000; others: 1000003)",
      NM_OPTION_NUMBER, offsetof(struct sample_options, period), NULL},
+    {"no-heap", 0, NULL, "do not note allocations: the heap is one object", NM_OPTION_FLAG,
+     offsetof(struct sample_options, is_without_heap), NULL},
     NM_ROW_USER_PATH(struct sample_options, simulation),
     NM_ROW_EMBED_SOURCES(struct sample_options, simulation),
     NM_ROW_SOURCE_ROOT(struct sample_options, simulation),
@@ -42,6 +45,7 @@ static int run(const struct nm_command *self, int argc, char **argv)
 	request = (struct nm_sample_request){
 	    .event = (enum nm_sampled)o.event,
 	    .period = (uint64_t)o.period,
+	    .is_without_heap = o.is_without_heap,
 	    .output = o.simulation.output,
 	    .user_folders = o.simulation.user_folders,
 	    .sources = {o.simulation.embed_sources, o.simulation.source_roots.at,
