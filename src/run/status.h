@@ -13,8 +13,9 @@
 
 enum nm_status {
 	NM_STATUS_OK = 0,
+	NM_STATUS_NOT_JUDGED = 1,       /* a gate could not be judged */
 	NM_STATUS_USAGE = 2,            /* wrong command, option or argument; wrong SPEC, machine or SQL */
-	NM_STATUS_NOT_MET = 3,          /* a budget is not kept (diff --fail-on) */
+	NM_STATUS_NOT_MET = 3,          /* a budget is not kept (gate, diff --fail-on) */
 	NM_STATUS_NO_COLLECTOR = 120,   /* Valgrind or our tool is missing, or cannot start the program */
 	NM_STATUS_BAD_INPUT = 121,      /* a profile, trace or nest: not there, damaged, of a newer version */
 	NM_STATUS_NO_OUTPUT = 122,      /* the output cannot be written, or the disk is full */

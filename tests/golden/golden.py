@@ -33,6 +33,8 @@ S = ["--source-dir=sources", "--map=/usr/include/c++/12/bits/stl_vector.h=source
 
 # `nearmiss nest --trace` of examples/interference.nest with N=20.
 T = ["-i", "interference.nmt", "--cache=L1d=512,1,32:L2=4K,4,32"]
+G = ["-c", "gate/budgets.yaml"]
+TWO = ["--base=profile-v1.nmp", "profile-asm.nmp"]
 N = ["../../examples/blocked.nest", "--cache=L1d=8K,1,32"]
 
 CASES = {
@@ -133,6 +135,24 @@ CASES = {
     "fault-diff-fields": ["diff", "profile-v1.nmp", "profile-fields.nmp", "--by=field"],
     "fault-diff-missing": ["diff", "profile-v1.nmp", "no-such-profile.nmp"],
     "help-diff": ["diff", "--help"],
+    "gate": ["gate", *G, *TWO],
+    "gate-several": ["gate", "-c", "gate/loose.yaml", "-b", "profile-v1.nmp", "-b", "profile-asm.nmp",
+                     "profile-asm.nmp", "profile-v1.nmp"],
+    "gate-markdown": ["gate", *G, *TWO, "-f", "markdown", "--name=walk"],
+    "gate-github": ["gate", *G, *TWO, "-f", "github"],
+    "gate-sarif": ["gate", *G, *TWO, "-f", "sarif", "--root=/"],
+    "gate-junit": ["gate", *G, *TWO, "-f", "junit"],
+    "gate-gitlab": ["gate", *G, *TWO, "-f", "gitlab"],
+    "gate-openmetrics": ["gate", *G, *TWO, "-f", "openmetrics"],
+    "gate-bencher": ["gate", *G, *TWO, "-f", "bencher"],
+    "gate-benchmark": ["gate", *G, *TWO, "-f", "customSmallerIsBetter"],
+    **{f"fault-gate-{name}": ["gate", "-c", f"gate/{name}.yaml", "profile-v1.nmp"]
+       for name in ("key", "number", "percent", "two-rules", "shape", "syntax", "empty", "level", "object", "metric",
+                    "relative", "missing")},
+    "fault-gate-write": ["gate", *G, *TWO, "--write=xml=x"],
+    "fault-gate-profile": ["gate", *G, "no-such-profile.nmp"],
+    "fault-gate-output": ["gate", *G, *TWO, "--write=sarif=no-such-folder/x"],
+    "help-gate": ["gate", "--help"],
     "query": ["query", *P, "SELECT process, level, sum(loads) AS loads FROM counts GROUP BY 1, 2 ORDER BY 1, 2"],
     "query-csv": ["query", *P, "--format=csv", "SELECT * FROM evictions WHERE level = 'L2'"],
     "query-json": ["query", *P, "--format=json", "SELECT object, type FROM objects WHERE process = 'solver'"],

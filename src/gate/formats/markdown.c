@@ -1,0 +1,60 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * markdown.c - a gate as a comment on a pull request, or as the summary of a job. The first line is a marker by
+ * which a later comment finds the one that it replaces.
+ */
+#include <string.h>
+
+#include "formats.h"
+
+/* A comment may have 65,536 characters; a row takes some hundred, and further budgets are counted. */
+enum { ROWS = 100 };
+
+/* Text in a cell: what would end it, or be markup, is escaped. */
+static void cell(const char *text, FILE *out)
+{
+	for (; *text; text++) {
+		if (strchr("|\\`*_<>[]~#", *text))
+			fputc('\\', out);
+		fputc(*text, out);
+	}
+}
+
+static void row(const struct nm_verdict *v, FILE *out)
+{
+	const char *const cells[] = {
+	    nm_outcome_names[v->outcome], v->program, v->title, v->counts, v->allowed,
+	    v->where ? v->where : ""};
+
+	for (unsigned i = 0; i < sizeof cells / sizeof *cells; i++) {
+		fputs("| ", out);
+		cell(cells[i], out);
+		fputc(' ', out);
+	}
+	fputs("|\n", out);
+}
+
+static int write_markdown(const struct nm_gate *g, FILE *out)
+{
+	size_t rows = 0;
+
+	fprintf(out, "<!-- nearmiss:%s -->\n**nearmiss**: ", g->request->name);
+	nm_gate_verdict(g, out);
+	fputs(".\n\n| | program | budget | counts | allowed | where |\n|---|---|---|---|---|---|\n", out);
+	for (int met = 0; met < 2; met++) /* what is not met comes first */
+		for (size_t i = 0; i < g->verdicts.count && rows < ROWS; i++)
+			if ((g->verdicts.at[i].outcome == NM_GATE_MET) == met) {
+				row(&g->verdicts.at[i], out);
+				rows++;
+			}
+	if (rows < g->verdicts.count)
+		fprintf(out, "\nand %zu more budgets\n", g->verdicts.count - rows);
+	if (*nm_gate_note(g))
+		fprintf(out, "\n%s.\n", nm_gate_note(g));
+	return 0;
+}
+
+const struct nm_gate_format nm_gate_format_markdown = {
+    .name = "markdown",
+    .summary = "a comment on a pull request, or the summary of a job",
+    .write = write_markdown};

@@ -1,0 +1,116 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * judge.c - judges each budget.
+ */
+#include <assert.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "gate_priv.h"
+
+/* The count that must not be exceeded for sure. */
+static double limit_of(const struct nm_verdict *v)
+{
+	const struct nm_budget *b = v->budget;
+	const double base = (double)v->base.greatest, share = base * (1 + b->allowed),
+		     slack = base + b->slack;
+
+	if (b->rule == NM_BUDGET_RELATIVE)
+		return share > slack ? share : slack;
+	return b->rule == NM_BUDGET_PER_ITEM ? b->allowed * b->items : b->allowed;
+}
+
+/* The program of the last profile, by its name alone. */
+static const char *program_of(const struct nm_comparison *c, struct nm_strings *pool)
+{
+	const char *command = c->sides[c->count - 1].command, *name;
+	size_t n = strcspn(command, " "), slash = n;
+
+	if (c->program)
+		return nm_gate_clean(pool, c->program);
+	while (slash && command[slash - 1] != '/')
+		slash--;
+	name = nm_intern_n(pool, command + slash, n - slash);
+	return name ? nm_gate_clean(pool, name) : NULL;
+}
+
+static int judge(struct nm_verdict *v, const struct nm_comparison *c, const struct nm_gate_request *request,
+		 struct nm_strings *pool, struct nm_error *err)
+{
+	const struct nm_budget *b = v->budget;
+	int status = nm_verdict_sum(v, c, request, pool, err);
+
+	if (status)
+		return status;
+	v->level = nm_gate_clean(pool, c->sides[c->count - 1].selection.request.level);
+	v->program = program_of(c, pool);
+	v->limit = limit_of(v);
+	v->is_single = request->count - request->base_count == 1 && request->base_count < 2;
+	v->outcome = (double)v->now.least <= v->limit ? NM_GATE_MET
+		     : b->ignore                      ? NM_GATE_IGNORED
+						      : NM_GATE_NOT_MET;
+	v->has_place &= v->outcome != NM_GATE_MET;
+	return !v->level || !v->program || nm_verdict_say(v, pool) ? nm_fail_memory(err) : 0;
+}
+
+int nm_gate_judge(struct nm_gate **ret_gate, const struct nm_gate_request *request, struct nm_error *err)
+{
+	struct nm_gate *g = calloc(1, sizeof *g);
+	struct nm_comparison c = {.count = 0};
+	int status = g ? 0 : nm_fail_memory(err);
+
+	assert(request->base_count < request->count && request->count <= NM_GATE_PROFILES);
+	for (size_t i = 0; !status && i < request->budgets->at.count; i++) {
+		const struct nm_budget *b = &request->budgets->at.at[i];
+
+		if (b->rule == NM_BUDGET_RELATIVE && !request->base_count) {
+			status =
+			    nm_fail(err, NM_EINVAL, "%s:%d: this budget is relative: name a base with --base",
+				    request->budgets->path, b->line);
+		} else if (!c.count || !nm_comparison_fits(&c, b)) {
+			nm_comparison_done(&c);
+			status = nm_comparison_load(&c, request, b, &g->pool, err);
+		}
+		if (!status && nm_vec_push(&g->verdicts, (struct nm_verdict){.budget = b}))
+			status = nm_fail_memory(err);
+		if (!status)
+			status = judge(&g->verdicts.at[i], &c, request, &g->pool, err);
+	}
+	nm_comparison_done(&c);
+	if (status) {
+		nm_gate_free(g);
+		return status;
+	}
+	g->request = request;
+	*ret_gate = g;
+	return 0;
+}
+
+void nm_gate_free(struct nm_gate *g)
+{
+	if (!g)
+		return;
+	nm_vec_free(&g->verdicts);
+	nm_strings_done(&g->pool);
+	free(g);
+}
+
+unsigned nm_gate_broken(const struct nm_gate *g)
+{
+	unsigned n = 0;
+
+	for (size_t i = 0; i < g->verdicts.count; i++)
+		n += g->verdicts.at[i].outcome == NM_GATE_NOT_MET;
+	return n;
+}
+
+int nm_gate_is_met(const struct nm_gate *g) { return !nm_gate_broken(g); }
+
+const char *nm_gate_note(const struct nm_gate *g)
+{
+	for (size_t i = 0; i < g->verdicts.count; i++)
+		if (g->verdicts.at[i].is_single)
+			return "Counts of single recordings were compared: a build that moves data may change them "
+			       "as much";
+	return "";
+}
