@@ -463,7 +463,7 @@ static void test_savings(void **state)
 	struct nm_saving s = nm_rule_saving(nm_rule_for(&list), &list);
 
 	(void)state;
-	assert_int_equal((int)s.misses, 500);                /* 32 of 64 bytes are a node and its header */
+	assert_int_equal((int)s.misses, 500); /* 32 of 64 bytes are a node and its header */
 	assert_int_equal((int)(s.cycles + 0.5), 200000 - 500 * 5); /* half of the loads, each a transfer */
 	s = nm_rule_saving(nm_rule_for(&columns), &columns);
 	assert_int_equal((int)s.misses, 750);
