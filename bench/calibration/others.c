@@ -231,10 +231,10 @@ KERNEL(rows_by_vector)
 }
 
 static const struct loop loops[] = {
-    ROW(count_keys, 20, NUMBERS),    ROW(sparse_rows, 40, NUMBERS),  ROW(transpose_in_blocks, 40, NUMBERS),
-    ROW(merge_runs, 25, NUMBERS),    ROW(search_text, 60, NUMBERS),  ROW(probe_in_batches, 12, NUMBERS),
-    ROW(move_to_front, 4, RING),     ROW(move_points, 20, REALS),     ROW(sift_down, 12, SORTED),
-    ROW(find_roots, 8, SUCCESSORS), ROW(partition, 25, NUMBERS),     ROW(two_tables, 12, NUMBERS),
+    ROW(count_keys, 20, NUMBERS),   ROW(sparse_rows, 40, NUMBERS),  ROW(transpose_in_blocks, 40, NUMBERS),
+    ROW(merge_runs, 25, NUMBERS),   ROW(search_text, 60, NUMBERS),  ROW(probe_in_batches, 12, NUMBERS),
+    ROW(move_to_front, 4, RING),    ROW(move_points, 20, REALS),    ROW(sift_down, 12, SORTED),
+    ROW(find_roots, 8, SUCCESSORS), ROW(partition, 25, NUMBERS),    ROW(two_tables, 12, NUMBERS),
     ROW(filter, 8, NUMBERS),        ROW(rows_by_vector, 60, REALS),
 };
 
