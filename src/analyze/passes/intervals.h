@@ -11,7 +11,7 @@
 #ifndef NM_INTERVALS_H
 #define NM_INTERVALS_H
 
-#include "count_changes.h"
+#include "changes.h"
 #include "pass.h"
 
 enum { NM_MAX_INTERVALS = 256, NM_INTERVAL_BYTES = 24 << 20 };
