@@ -5,13 +5,13 @@
  * Intervals are equally many instructions long, but for the last and for the batch in which one ends. When
  * there are NM_MAX_INTERVALS, or their changes take NM_INTERVAL_BYTES, each two become one and the next ones
  * are twice as long: memory is bounded, and the resolution follows the length of the run. Nothing is counted
- * for it; at the end of an interval the hierarchy tells what has changed (changes.h). So the sum over
+ * for it; at the end of an interval the hierarchy tells what has changed (count_changes.h). So the sum over
  * intervals is what the run has counted, to the last miss.
  */
 #ifndef NM_INTERVALS_H
 #define NM_INTERVALS_H
 
-#include "changes.h"
+#include "count_changes.h"
 #include "pass.h"
 
 enum { NM_MAX_INTERVALS = 256, NM_INTERVAL_BYTES = 24 << 20 };

@@ -49,7 +49,7 @@ struct nm_counters {
 	uint64_t own_total[2];  /* of `own`, over all attribution keys */
 	uint8_t
 	    *touched; /* by key / NM_TOUCHED_KEYS: one of them has loaded since nm_hierarchy_take_changes */
-	/* what `loads` were then, modulo 2^32; NULL: nobody asks for changes (changes.h) */
+	/* what `loads` were then, modulo 2^32; NULL: nobody asks for changes (count_changes.h) */
 	uint32_t (*before)[NM_LOADS];
 	uint64_t refs_before[2];
 	struct nm_pair *pairs;

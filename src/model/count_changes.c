@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
- * changes.c - see changes.h. Misses mark groups of keys as touched, so that only those are compared.
+ * count_changes.c - see count_changes.h. Misses mark groups of keys as touched, so that only those are compared.
  */
-#include "changes.h"
+#include "count_changes.h"
 
 #include <string.h>
 

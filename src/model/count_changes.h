@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: MIT
  *
- * changes.h - what a hierarchy has counted since it was asked last: the course of a run, at a cost that grows
+ * count_changes.h - what a hierarchy has counted since it was asked last: the course of a run, at a cost that grows
  * with what has changed.
  *
  * The sums over all changes are the counts of nm_hierarchy_counts, as far as a struct nm_change has them.
  */
-#ifndef NM_CHANGES_H
-#define NM_CHANGES_H
+#ifndef NM_COUNT_CHANGES_H
+#define NM_COUNT_CHANGES_H
 
 #include "hierarchy.h"
 #include "sketch.h"
