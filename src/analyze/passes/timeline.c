@@ -29,14 +29,15 @@ struct timeline {
 	const struct nm_intervals *intervals;
 	const struct nm_pass_merge *merge;
 	struct nm_result *result;
-	uint32_t *line_of;           /* [site]: the first site of the same line of the user's code */
+	/* one index for objects of one name, and for sites at one line of the user's code */
+	uint32_t *same[KINDS];
 	struct tally tallies[KINDS]; /* of the interval and level at hand */
 	uint64_t *totals[KINDS];     /* misses of the run, [level][index] */
 	uint8_t *chosen[KINDS];      /* whether it has a course of its own, [level][index] */
 	size_t part_room;
 };
 
-/* ---- lines of the user's code ---- */
+/* ---- what is the same to the user ---- */
 
 static int compare_text(const char *a, const char *b) { return a == b ? 0 : !a ? -1 : !b ? 1 : strcmp(a, b); }
 
@@ -53,31 +54,47 @@ static int by_line(const void *a, const void *b)
 	return order;
 }
 
-static int same_line(const struct nm_result_site *a, const struct nm_result_site *b)
+static int by_name(const void *a, const void *b)
 {
-	return !by_line(&a, &b);
+	const struct nm_result_object *x = *(const struct nm_result_object *const *)a,
+				      *y = *(const struct nm_result_object *const *)b;
+
+	return compare_text(x->name, y->name);
 }
 
-static int find_lines(struct timeline *t)
+/* For each of `count` elements of `size` bytes, the index of one of those that are equal to it; malloc'ed,
+ * NULL: out of memory. */
+static uint32_t *find_firsts(const void *elements, size_t count, size_t size,
+			     int (*compare)(const void *, const void *))
 {
-	const struct nm_result *r = t->result;
-	const struct nm_result_site **list = malloc((r->site_count + 1) * sizeof *list);
+	const char *const base = elements;
+	const char **list = malloc((count + 1) * sizeof *list);
+	uint32_t *firsts = malloc((count + 1) * sizeof *firsts);
 
-	t->line_of = malloc((r->site_count + 1) * sizeof *t->line_of);
-	if (!list || !t->line_of) {
-		free(list);
-		return NM_ENOMEM;
-	}
-	for (size_t i = 0; i < r->site_count; i++)
-		list[i] = &r->sites[i];
-	qsort(list, r->site_count, sizeof *list, by_line);
-	for (size_t i = 0, first = 0; i < r->site_count; i++) {
-		if (!same_line(list[i], list[first]))
+	for (size_t i = 0; list && i < count; i++)
+		list[i] = base + i * size;
+	if (list)
+		qsort(list, count, sizeof *list, compare);
+	for (size_t i = 0, first = 0; list && firsts && i < count; i++) {
+		if (compare(&list[i], &list[first]))
 			first = i;
-		t->line_of[list[i] - r->sites] = (uint32_t)(list[first] - r->sites);
+		firsts[(size_t)(list[i] - base) / size] = (uint32_t)((size_t)(list[first] - base) / size);
+	}
+	if (!list) {
+		free(firsts);
+		firsts = NULL;
 	}
 	free(list);
-	return 0;
+	return firsts;
+}
+
+static int find_same(struct timeline *t)
+{
+	const struct nm_result *r = t->result;
+
+	t->same[OBJECTS] = find_firsts(r->objects, r->object_count, sizeof *r->objects, by_name);
+	t->same[SITES] = find_firsts(r->sites, r->site_count, sizeof *r->sites, by_line);
+	return t->same[OBJECTS] && t->same[SITES] ? 0 : NM_ENOMEM;
 }
 
 /* ---- tallies ---- */
@@ -149,8 +166,8 @@ static void tally_level(struct timeline *t, struct nm_change_reader *reader, str
 
 		if (!nm_pass_counts_key(t->merge, r, key))
 			continue;
-		add_to(&t->tallies[OBJECTS], attr->object, &c);
-		add_to(&t->tallies[SITES], t->line_of[attr->site], &c);
+		add_to(&t->tallies[OBJECTS], t->same[OBJECTS][attr->object], &c);
+		add_to(&t->tallies[SITES], t->same[SITES][attr->site], &c);
 		nm_counts_add(ret_sum, &c);
 		ret_fills[0] += reader->change.counts[NM_CHANGE_READS];
 		ret_fills[1] += reader->change.counts[NM_CHANGE_WRITES];
@@ -284,8 +301,8 @@ static int make(struct timeline *t)
 
 	r->intervals = calloc(v->list.count + 1, sizeof *r->intervals);
 	r->interval_levels = calloc(v->list.count * v->levels + 1, sizeof *r->interval_levels);
-	if (!r->intervals || !r->interval_levels || find_lines(t) ||
-	    make_tally(t, OBJECTS, r->object_count) || make_tally(t, SITES, r->site_count))
+	if (!r->intervals || !r->interval_levels || find_same(t) || make_tally(t, OBJECTS, r->object_count) ||
+	    make_tally(t, SITES, r->site_count))
 		return NM_ENOMEM;
 	r->interval_count = v->list.count;
 	for (size_t i = 0; i < v->list.count; i++) {
@@ -311,8 +328,8 @@ int nm_intervals_finish(const struct nm_intervals *v, const struct nm_pass_merge
 	struct timeline t = {.intervals = v, .merge = merge, .result = result};
 	int status = make(&t);
 
-	free(t.line_of);
 	for (unsigned kind = 0; kind < KINDS; kind++) {
+		free(t.same[kind]);
 		free(t.tallies[kind].sums);
 		free(t.tallies[kind].touched);
 		free(t.totals[kind]);
