@@ -116,7 +116,10 @@ static int init_executor(struct nm_engine *e, unsigned needs)
 	x->builder.arg = e;
 	if (needs & NM_PASS_CLOCK && !(x->builder.instruction_clock = nm_instruction_clock_new()))
 		return NM_ENOMEM;
-	return nm_executor_init(x, &process);
+	if (nm_executor_init(x, &process))
+		return NM_ENOMEM;
+	nm_executor_set_window(x, &e->options.window);
+	return 0;
 }
 
 /* The process of the stream, still empty. */

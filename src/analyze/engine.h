@@ -17,6 +17,8 @@
 #include "symbol.h"
 #include "workers.h"
 
+#include "window.h"
+
 struct nm_engine;
 struct nm_oracle;
 struct nm_pass;
@@ -53,6 +55,7 @@ struct nm_engine_options {
 	size_t pool_count;
 	const struct nm_event_query *event_query; /* which single events to keep, or NULL; borrowed */
 	struct nm_oracle *oracle;                 /* for levels with policy=opt, or NULL; borrowed */
+	struct nm_run_window window;              /* what counts of each process; zeros: all */
 	struct nm_thread_order order;             /* of threads, where the machine has several cores */
 	unsigned schedules;  /* orders that are simulated, `order` and those after it; 0: one */
 	struct nm_idle idle; /* for the other thread, until the engine is freed */

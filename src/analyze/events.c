@@ -572,14 +572,12 @@ static int on_mark(struct nm_engine *e, const struct nm_wire_record *r, struct n
 		break;
 	case NM_WIRE_MEASURE:
 		status = nm_wire_measure_decode(r, &measure, err);
-		if (!status) {
-			e->executor.measuring = measure.on;
-			e->executor.has_paused |= !measure.on;
-		}
-		nm_executor_choose_path(&e->executor);
+		if (!status)
+			nm_executor_ask(&e->executor, measure.on);
 		break;
 	case NM_WIRE_RAN:
 		status = nm_wire_ran_decode(r, &ran, err);
+		nm_executor_turn(&e->executor);
 		if (!status) {
 			e->executor.clock += ran.instructions;
 			e->executor.unmeasured += e->executor.measuring ? 0 : ran.instructions;

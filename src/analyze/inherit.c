@@ -103,10 +103,8 @@ int nm_engine_fork(struct nm_engine *e, uint32_t ordinal, struct nm_error *err)
 
 	if (status)
 		return status;
-	child->executor.measuring = e->executor.measuring;
-	child->executor.has_paused = !e->executor.measuring;
+	nm_executor_ask(&child->executor, e->executor.asked);
 	child->has_pieces = e->has_pieces;
-	nm_executor_choose_path(&child->executor);
 	nm_space_done(&child->space);
 	nm_contexts_done(&child->contexts);
 	if (nm_space_copy(&child->space, &e->space) || nm_contexts_copy(&child->contexts, &e->contexts) ||

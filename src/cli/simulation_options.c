@@ -329,6 +329,39 @@ int nm_read_size(const char *text, uint64_t *ret)
 	return !end[1] && *ret >> 10 * (suffix - suffixes + 1) == strtoull(text, NULL, 10);
 }
 
+/* "2.5e8", "1e6refs"; the beginning of the run is no position. */
+static int read_position(const struct nm_command *self, const char *option, const char *text,
+			 struct nm_run_position *ret)
+{
+	char *end = NULL;
+	const double at = text ? strtod(text, &end) : 0;
+
+	if (!text)
+		return 0;
+	if (end == text || !(at >= 0 && at < 0x1p53) || (*end && strcmp(end, "refs") != 0))
+		return nm_usage(self,
+				"%s takes a number of instructions, such as 2.5e8, or of references, such as "
+				"1e6refs, not \"%s\"",
+				option, text);
+	if (at >= 1)
+		*ret = (struct nm_run_position){*end ? NM_POSITION_REFERENCES : NM_POSITION_INSTRUCTIONS,
+						(uint64_t)at};
+	return 0;
+}
+
+static int choose_window(const struct nm_command *self, const struct nm_simulation_options *o,
+			 struct nm_run_window *ret)
+{
+	int status = read_position(self, "--from", o->from, &ret->from);
+
+	if (!status)
+		status = read_position(self, "--until", o->until, &ret->until);
+	if (!status && o->until &&
+	    (!ret->until.unit || (ret->from.unit == ret->until.unit && ret->from.at >= ret->until.at)))
+		return nm_usage(self, "--until must be behind the beginning of what counts");
+	return status;
+}
+
 static int choose_distances(const struct nm_command *self, const struct nm_simulation_options *o,
 			    struct nm_engine_options *engine)
 {
@@ -441,7 +474,9 @@ int nm_simulation_prepare(const struct nm_command *self, const struct nm_simulat
 	engine->by_instruction = o->by_instruction;
 	engine->contexts = o->contexts;
 	engine->heap_chains = o->heap_chains;
-	status = choose_distances(self, o, engine);
+	status = choose_window(self, o, &engine->window);
+	if (!status)
+		status = choose_distances(self, o, engine);
 	if (!status)
 		status = choose_estimates(self, o, engine);
 	if (status)

@@ -68,7 +68,7 @@ static int fail_unknown(const uint8_t *bytes, size_t count, const char *path, st
 	return nm_fail(
 	    err, NM_EFORMAT,
 	    "%s is in no trace format that is known; if it is lackey, din, drmemtrace, csv, champsim or "
-	    "cloudsuite, say so with --from",
+	    "cloudsuite, say so with --format",
 	    path);
 }
 

@@ -66,7 +66,30 @@ static int write_sampling(const struct nm_result_sampling *s, struct nm_profile_
 	return status;
 }
 
-static int write_profile(const struct nm_run_info *info, const struct nm_source_choice *sources,
+/* What counts of the run, as "6000 references". */
+static int write_window(const struct nm_run_window *w, struct nm_profile_writer *writer, struct nm_error *err)
+{
+	static const char *const units[] = {
+	    [NM_POSITION_INSTRUCTIONS] = "instructions", [NM_POSITION_REFERENCES] = "references"};
+	const struct {
+		const char *key;
+		const struct nm_run_position *position;
+	} ends[] = {{"window_from", &w->from}, {"window_until", &w->until}};
+	int status = 0;
+
+	for (unsigned i = 0; i < 2 && !status; i++) {
+		char text[64];
+
+		if (!ends[i].position->unit)
+			continue;
+		snprintf(text, sizeof text, "%" PRIu64 " %s", ends[i].position->at,
+			 units[ends[i].position->unit]);
+		status = nm_profile_writer_info(writer, ends[i].key, text, err);
+	}
+	return status;
+}
+
+static int write_profile(const struct nm_run_request *request, const struct nm_run_info *info,
 			 struct nm_session *session, struct nm_profile_writer *writer, struct nm_error *err)
 {
 	struct written written = {.writer = writer};
@@ -77,7 +100,9 @@ static int write_profile(const struct nm_run_info *info, const struct nm_source_
 	if (!status && written.sampling.rate)
 		status = write_sampling(&written.sampling, writer, err);
 	if (!status)
-		status = nm_profile_writer_sources(writer, sources, err);
+		status = nm_profile_writer_sources(writer, &request->sources, err);
+	if (!status)
+		status = write_window(&request->engine.window, writer, err);
 	if (!status)
 		status = write_info(info, writer, err);
 	if (!status)
@@ -94,7 +119,7 @@ int nm_run_finish(const struct nm_run_request *request, const struct nm_run_info
 
 	assert(!writer == !request->output);
 	if (writer)
-		status = write_profile(info, &request->sources, session, writer, err);
+		status = write_profile(request, info, session, writer, err);
 	if (receiver && !status)
 		status = receiver->receive(receiver->self, session, err);
 	return status;

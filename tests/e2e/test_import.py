@@ -183,7 +183,7 @@ def case_packed_and_piped():
     with open(os.path.join(DATA, "list.din"), "rb") as f:
         plain = f.read()
     replay("-", profile="plain.nmp", stdin=plain)
-    replay("-", "--from", "din", profile="named.nmp", stdin=gzip.compress(plain))
+    replay("-", "--format", "din", profile="named.nmp", stdin=gzip.compress(plain))
     with open("list.xz", "wb") as f:
         f.write(lzma.compress(plain))
     replay("list.xz")
@@ -262,7 +262,7 @@ def case_damage_is_told_and_what_stands_before_is_kept():
         records = lzma.decompress(f.read())
     with open("cut", "wb") as f:
         f.write(records[:64 * 20 + 7])
-    text = replay("cut", "--from", "champsim", status=BAD_INPUT).stderr.decode()
+    text = replay("cut", "--format", "champsim", status=BAD_INPUT).stderr.decode()
     assert "cut off within the record at byte 1280" in text, text
     assert instructions("r.nmp") == 20
 
@@ -321,7 +321,7 @@ def case_refusals():
         f.write("nothing of the kind\n")
     assert b"no trace format" in replay("t.txt", status=BAD_INPUT).stderr
     assert b"no-such" in replay("no-such", status=BAD_INPUT).stderr
-    replay("t.txt", "--from", "tea-leaves", status=USAGE)
+    replay("t.txt", "--format", "tea-leaves", status=USAGE)
     replay("-", status=BAD_INPUT)
 
 

@@ -14,7 +14,7 @@ enum { STACK_REACH = 1 << 18 /* bytes below a call on an unknown stack that are 
 
 int nm_executor_init(struct nm_executor *x, const struct nm_executor_process *process)
 {
-	x->measuring = 1;
+	x->measuring = x->asked = x->inside = 1;
 	x->attrs = process->attrs;
 	x->calls = process->calls;
 	x->space = process->space;
@@ -59,8 +59,43 @@ void nm_executor_choose_path(struct nm_executor *x)
 {
 	const struct nm_thread *t = x->running.thread;
 
-	x->single_step = x->fetching || !x->measuring || x->calls || x->builder.instruction_clock ||
-			 (t && (t->probe.context || t->signals.list.count));
+	x->single_step = x->fetching || !x->measuring || x->window.until.unit || x->calls ||
+			 x->builder.instruction_clock || (t && (t->probe.context || t->signals.list.count));
+}
+
+static void set_measuring(struct nm_executor *x)
+{
+	x->measuring = x->asked && x->inside;
+	x->has_paused |= !x->measuring;
+	nm_executor_choose_path(x);
+}
+
+void nm_executor_set_window(struct nm_executor *x, const struct nm_run_window *window)
+{
+	x->window = *window;
+	x->inside = !window->from.unit;
+	set_measuring(x);
+}
+
+void nm_executor_ask(struct nm_executor *x, int asked)
+{
+	x->asked = asked;
+	set_measuring(x);
+}
+
+/* A window that is still to come or has an end is executed by single steps, which count references as they
+ * are made. */
+void nm_executor_turn(struct nm_executor *x)
+{
+	const uint64_t references = x->builder.references + x->uncounted;
+	const int over = nm_position_reached(&x->window.until, x->clock, references);
+	const int inside =
+	    !over && (!x->window.from.unit || nm_position_reached(&x->window.from, x->clock, references));
+
+	if (inside == x->inside)
+		return;
+	x->inside = inside;
+	set_measuring(x);
 }
 
 void nm_executor_run_thread(struct nm_executor *x)

@@ -27,6 +27,7 @@
 #include "resolver.h"
 #include "running.h"
 #include "space.h"
+#include "window.h"
 
 struct nm_executor;
 
@@ -46,7 +47,11 @@ struct nm_executor {
 	/* execute blocks by single steps: for fetches, in pauses, while a probe follows an allocation, for
 	 * contexts, in some signal handlers */
 	int single_step;
-	int measuring, fetching;
+	int measuring, fetching; /* measuring: the program asks for it, within the window */
+	int asked;               /* the program asks for it */
+	struct nm_run_window window;
+	int inside;          /* the window */
+	uint64_t uncounted;  /* references to data made while not measuring */
 	int has_paused;      /* some references do not count */
 	uint32_t fetch_line; /* bytes of a line of the first level that takes fetches */
 	uint64_t clock;      /* instructions of all threads */
@@ -90,6 +95,13 @@ void nm_executor_switch_thread(struct nm_executor *executor, struct nm_thread *t
 /* Call when the running thread's stack has changed; when the need for single steps may have. */
 void nm_executor_run_thread(struct nm_executor *executor);
 void nm_executor_choose_path(struct nm_executor *executor);
+
+/* Sets the window, before anything is executed; what the program asks for. */
+void nm_executor_set_window(struct nm_executor *executor, const struct nm_run_window *window);
+void nm_executor_ask(struct nm_executor *executor, int asked);
+
+/* Between blocks: enters or leaves the window if a position is reached. */
+void nm_executor_turn(struct nm_executor *executor);
 
 /* Makes the stack around slot, or that of an index, the running one. 0 or NM_ENOMEM. */
 int nm_executor_switch_stack(struct nm_executor *executor, uint64_t slot);

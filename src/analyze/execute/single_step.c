@@ -12,6 +12,7 @@
  * exhausted. */
 static struct nm_ref uncounted(struct nm_executor *x, struct nm_ref ref, uint32_t site)
 {
+	x->uncounted += ref.kind == NM_REF_FETCH ? 0 : ref.weight;
 	ref.weight = 0;
 	ref.attr = nm_attributions_get(x->attrs, x->running.thread->number, site, x->space->unmeasured);
 	return ref;
@@ -175,10 +176,12 @@ static struct nm_decoded_block *find_decoded(struct nm_executor *x, uint32_t id,
 int nm_executor_single_step(struct nm_executor *x, const uint64_t *header, size_t n, struct nm_error *err)
 {
 	uint32_t id = nm_wire_arg(*header);
-	struct nm_decoded_block *decoded = find_decoded(x, id, err);
+	struct nm_decoded_block *decoded;
 	struct nm_wrapper_probe *w;
 	struct nm_side_exit left;
 
+	nm_executor_turn(x);
+	decoded = find_decoded(x, id, err);
 	if (!decoded)
 		return err ? err->code : NM_EFORMAT;
 	if (!find_exit(decoded, n, &left))

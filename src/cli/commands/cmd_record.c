@@ -53,6 +53,8 @@ static const struct nm_option options[] = {
     NM_ROW_ALLOC_FN(struct record_options, simulation),
     NM_ROW_POOL_FN(struct record_options, simulation),
     NM_ROW_USER_PATH(struct record_options, simulation),
+    NM_ROW_FROM(struct record_options, simulation),
+    NM_ROW_UNTIL(struct record_options, simulation),
     NM_ROW_CALLGRAPH(struct record_options, simulation),
     NM_ROW_ASM(struct record_options, simulation),
     NM_ROW_SETS(struct record_options, simulation),
@@ -68,6 +70,7 @@ static const struct nm_option_group groups[] = {
     {"cores", "Threads of the program"},
     {"distances", "Curves"},
     {"heap-chains", "Names"},
+    {"from", "A part of the run"},
     {"callgraph", "What else to keep"},
     {NULL, NULL},
 };
@@ -82,6 +85,8 @@ static const char *beyond_samples(const struct nm_simulation_options *o)
 	       : o->heap_chains    ? "--heap-chains"
 	       : o->distances      ? "--distances"
 	       : o->huge_pages     ? "--huge-pages"
+	       : o->from           ? "--from"
+	       : o->until          ? "--until"
 				   : NULL;
 }
 

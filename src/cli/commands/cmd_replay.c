@@ -13,7 +13,7 @@
 
 struct replay_options {
 	struct nm_simulation_options simulation;
-	int from, kernel;
+	int format, kernel;
 	struct nm_option_list binaries;
 };
 
@@ -43,8 +43,10 @@ static const struct nm_option options[] = {
     NM_ROW_USER_PATH(struct replay_options, simulation),
     NM_ROW_EMBED_SOURCES(struct replay_options, simulation),
     NM_ROW_SOURCE_ROOT(struct replay_options, simulation),
-    {"from", 0, "FORMAT", "format of the file (detected)", NM_OPTION_CHOICE,
-     offsetof(struct replay_options, from), "any|lackey|din|drmemtrace|csv|champsim|cloudsuite"},
+    NM_ROW_FROM(struct replay_options, simulation),
+    NM_ROW_UNTIL(struct replay_options, simulation),
+    {"format", 'f', "FORMAT", "format of the file (detected)", NM_OPTION_CHOICE,
+     offsetof(struct replay_options, format), "any|lackey|din|drmemtrace|csv|champsim|cloudsuite"},
     {"kernel", 0, NULL, "count the kernel's part of another tool's trace, too", NM_OPTION_FLAG,
      offsetof(struct replay_options, kernel), NULL},
     {"binary", 0, "FILE[@ADDRESS]", "another tool's trace ran this file; may be repeated", NM_OPTION_LIST,
@@ -84,8 +86,8 @@ static int run(const struct nm_command *self, int argc, char **argv)
 	request.input = operands.at[0];
 	request.binaries = o.binaries.at;
 	request.binary_count = o.binaries.count;
-	if (o.from)
-		request.import.format = nm_import_format_at((size_t)o.from - 1, &summary);
+	if (o.format)
+		request.import.format = nm_import_format_at((size_t)o.format - 1, &summary);
 	nm_temporary_unlink_on_signals();
 	status = nm_replay(&request, &has_result, &err);
 	if (status)
