@@ -11,8 +11,8 @@ static const char *const sql[STATEMENTS] = {
     [LEVEL] = "INSERT INTO interval_level VALUES(?,?,?,?,?,?,?,?,?,?,?,?,?)",
     [OBJECT] = "INSERT INTO interval_object VALUES(?,?,?,?,?,?)",
     /* sites of one line that differ in what they are inlined through are the same site here */
-    [LINE] = "INSERT INTO interval_line VALUES(?1,?2,?3,?4,?5,?6) ON CONFLICT DO UPDATE SET "
-	     "read_misses = read_misses + ?4, write_misses = write_misses + ?5, loads = loads + ?6",
+    [LINE] = ("INSERT INTO interval_line VALUES(?1,?2,?3,?4,?5,?6) ON CONFLICT DO UPDATE SET "
+	      "read_misses = read_misses + ?4, write_misses = write_misses + ?5, loads = loads + ?6"),
 };
 
 /* The line of the user's code that a site is shown at; 0: none. */
