@@ -4,6 +4,7 @@
  */
 #include "count_changes.h"
 
+#include <assert.h>
 #include <string.h>
 
 #include "hierarchy_priv.h"
@@ -37,13 +38,21 @@ static void add_change(struct nm_counters *t, size_t key, struct nm_change *chan
 	}
 }
 
-static int is_touched(const struct nm_hierarchy *h, unsigned level, size_t group)
+enum { GROUPS = sizeof(uint64_t) /* looked at together */ };
+
+/* A byte for each of some groups of keys: whether it has been touched at the level. */
+static uint64_t take_touched(const struct nm_hierarchy *h, unsigned level, size_t group)
 {
-	int touched = 0;
+	uint64_t touched = 0;
 
 	for (unsigned u = h->begin[level]; u < h->begin[level + 1]; u++) {
-		touched |= h->units[u].counters.touched[group];
-		h->units[u].counters.touched[group] = 0;
+		uint8_t *at = &h->units[u].counters.touched[group];
+		uint64_t some;
+
+		memcpy(&some, at, sizeof some);
+		if (some)
+			memset(at, 0, sizeof some);
+		touched |= some;
 	}
 	return touched;
 }
@@ -87,9 +96,14 @@ int nm_hierarchy_take_changes(struct nm_hierarchy *h, unsigned level, struct nm_
 	const struct nm_counters *t = &unit_of(h, level, 0)->counters; /* as many keys in all */
 	const size_t groups = t->attr_room / NM_TOUCHED_KEYS;
 
-	for (size_t group = 0; group < groups; group++)
-		if (is_touched(h, level, group) && take_group(h, level, group, list))
-			return NM_ENOMEM;
+	assert(groups % GROUPS == 0); /* there is room for 64 keys, doubled */
+	for (size_t first = 0; first < groups; first += GROUPS) {
+		const uint64_t touched = take_touched(h, level, first);
+
+		for (unsigned i = 0; touched && i < GROUPS; i++)
+			if (((const uint8_t *)&touched)[i] && take_group(h, level, first + i, list))
+				return NM_ENOMEM;
+	}
 	take_references(h, level, ret_refs);
 	return 0;
 }

@@ -19,7 +19,7 @@ double nm_sketch_count(const uint8_t *sketch)
 	unsigned empty = 0;
 
 	for (unsigned i = 0; i < NM_SKETCH; i++) {
-		sum += ldexp(1, -sketch[i]);
+		sum += 1 / (double)(1ull << sketch[i]);
 		empty += !sketch[i];
 	}
 	estimate = alpha * m * m / sum;
