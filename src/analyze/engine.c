@@ -67,8 +67,10 @@ static void start_passes(struct nm_engine *e)
 
 int nm_engine_make_passes(struct nm_engine *e, struct nm_error *err)
 {
-	struct nm_pass_setup setup = {
-	    .options = &e->options, .coalesced = e->executor.resolver.coalesced, .sampler = &e->sampler};
+	struct nm_pass_setup setup = {.options = &e->options,
+				      .coalesced = e->executor.resolver.coalesced,
+				      .areas = &e->areas,
+				      .sampler = &e->sampler};
 	int status = nm_passes_make(&e->feed.passes, &setup, err);
 
 	e->feed.has_passes = 1;
@@ -220,6 +222,7 @@ void nm_engine_free(struct nm_engine *e)
 	nm_namer_done(&e->namer);
 	nm_perf_map_done(&e->perf_map);
 	nm_space_done(&e->space);
+	nm_areas_done(&e->areas);
 	nm_sampler_done(&e->sampler);
 	nm_sampled_done(&e->sampled);
 	for (size_t i = 0; i < e->children.count; i++)

@@ -29,7 +29,7 @@ struct nm_estimate_request {
 	double rate; /* in (0, 1] */
 };
 
-enum { NM_MAX_ESTIMATES = 8 };
+enum { NM_MAX_ESTIMATES = 8, NM_RELOCATIONS = 63 };
 
 struct nm_engine_options {
 	const struct nm_machine *machine;
@@ -57,8 +57,9 @@ struct nm_engine_options {
 	struct nm_oracle *oracle;                 /* for levels with policy=opt, or NULL; borrowed */
 	struct nm_run_window window;              /* what counts of each process; zeros: all */
 	struct nm_thread_order order;             /* of threads, where the machine has several cores */
-	unsigned schedules;  /* orders that are simulated, `order` and those after it; 0: one */
-	struct nm_idle idle; /* for the other thread, until the engine is freed */
+	unsigned schedules;   /* orders that are simulated, `order` and those after it; 0: one */
+	unsigned relocations; /* of memory, that are simulated too; at most NM_RELOCATIONS */
+	struct nm_idle idle;  /* for the other thread, until the engine is freed */
 	/* the caller's own pass (pass.h) instead of all others, and what its `make` finds; or NULL */
 	const struct nm_pass *pass;
 	void *pass_arg;

@@ -14,6 +14,7 @@
 #ifndef NM_ENGINE_PRIV_H
 #define NM_ENGINE_PRIV_H
 
+#include "areas.h"
 #include "attribution.h"
 #include "calls.h"
 #include "contexts.h"
@@ -70,6 +71,7 @@ struct nm_engine {
 	struct nm_threads threads; /* that have not ended, in no order */
 	uint32_t threads_started;  /* the last one has this number */
 	struct nm_space space;
+	struct nm_areas areas; /* empty unless a pass needs them */
 	struct nm_contexts contexts;
 	struct nm_vec(struct nm_child) children;
 	struct nm_wire_process process; /* strings borrowed from the store */

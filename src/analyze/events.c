@@ -478,10 +478,54 @@ static int on_pages(struct nm_engine *e, const struct nm_wire_record *r, struct 
 	return nm_space_ask(&e->space, w.address, w.bytes, (uint8_t)(w.size + 1)) ? nm_fail_memory(err) : 0;
 }
 
+/* Areas of memory that the record adds, if a pass needs them: batches of before do not see them. 0 or a code. */
+static int take_areas(struct nm_engine *e, const struct nm_wire_record *r, struct nm_error *err)
+{
+	enum nm_area_kind kind = NM_AREA_MAPPING;
+	const char *path = NULL;
+	struct nm_wire_remap remap;
+	struct nm_wire_map map;
+	struct nm_wire_brk brk;
+	uint64_t low, end;
+	int status;
+
+	if (r->kind == NM_WIRE_MAP) {
+		status = nm_wire_map_decode(r, &map, err);
+		low = map.address;
+		end = map.address + map.bytes;
+		if (!status && map.flags & NM_WIRE_MAP_STACK)
+			kind = NM_AREA_STACK;
+		else if (!status && map.flags & NM_WIRE_MAP_FILE) {
+			kind = NM_AREA_FILE;
+			path = nm_symbols_intern(e->symbols, map.path);
+			status = path ? 0 : nm_fail_memory(err);
+		}
+	} else if (r->kind == NM_WIRE_REMAP) {
+		status = nm_wire_remap_decode(r, &remap, err);
+		low = remap.address;
+		end = remap.address + remap.bytes;
+	} else {
+		status = nm_wire_brk_decode(r, &brk, err);
+		kind = NM_AREA_HEAP;
+		low = brk.low;
+		end = brk.end;
+	}
+	if (status || nm_areas_cover(&e->areas, low, end))
+		return status;
+	if (nm_engine_drain_threads(e) || nm_workers_drain(e->output.workers) ||
+	    nm_areas_add(&e->areas, low, end, kind, path))
+		return nm_fail_memory(err);
+	return 0;
+}
+
 static int on_space(struct nm_engine *e, const struct nm_wire_record *r, struct nm_error *err)
 {
+	const int adds = r->kind == NM_WIRE_MAP || r->kind == NM_WIRE_REMAP || r->kind == NM_WIRE_BRK;
 	struct nm_wire_unmap u;
-	int status;
+	int status = adds && e->feed.passes.needs & NM_PASS_AREAS ? take_areas(e, r, err) : 0;
+
+	if (status)
+		return status;
 
 	if (e->feed.passes.needs & NM_PASS_MEMORY) {
 		if (nm_engine_drain_threads(e))

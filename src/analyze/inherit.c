@@ -107,7 +107,8 @@ int nm_engine_fork(struct nm_engine *e, uint32_t ordinal, struct nm_error *err)
 	child->has_pieces = e->has_pieces;
 	nm_space_done(&child->space);
 	nm_contexts_done(&child->contexts);
-	if (nm_space_copy(&child->space, &e->space) || nm_contexts_copy(&child->contexts, &e->contexts) ||
+	if (nm_space_copy(&child->space, &e->space) || nm_areas_copy(&child->areas, &e->areas) ||
+	    nm_contexts_copy(&child->contexts, &e->contexts) ||
 	    nm_attributions_inherit_sites(&child->attrs, &e->attrs) || copy_definitions(child, e) ||
 	    (e->executor.running.thread && copy_thread(child, e, e->executor.running.thread)) ||
 	    nm_vec_push(&e->children, (struct nm_child){ordinal, child})) {

@@ -15,6 +15,7 @@
 #include "estimator.h"
 #include "host.h"
 #include "latencies.h"
+#include "lean.h"
 #include "message.h"
 
 enum {
@@ -38,7 +39,7 @@ static unsigned choose_threads(const struct nm_simulation_options *o)
 		return (unsigned)o->threads;
 	if (processors < 2)
 		return 1;
-	if (o->distances || o->estimates)
+	if (o->distances || o->estimates || o->relocations)
 		return (unsigned)stages + 1;
 	return (unsigned)(processors < stages ? processors : stages);
 }
@@ -296,6 +297,18 @@ static int choose_schedules(const struct nm_command *self, const struct nm_simul
 	return 0;
 }
 
+/* Reads the number of relocations. */
+static int choose_relocations(const struct nm_command *self, const struct nm_simulation_options *o,
+			      struct nm_engine_options *engine)
+{
+	struct nm_error err;
+
+	if (o->relocations > NM_RELOCATIONS)
+		return nm_usage(self, "--relocate takes a number from 1 to %d", NM_RELOCATIONS);
+	engine->relocations = (unsigned)o->relocations;
+	return o->relocations && nm_lean_check(engine->machine, &err) ? nm_failed(&err, NM_STATUS_USAGE) : 0;
+}
+
 static int find_machines(const struct nm_command *self, const struct nm_simulation_options *o,
 			 struct nm_machine *ret_machine)
 {
@@ -467,6 +480,8 @@ int nm_simulation_prepare(const struct nm_command *self, const struct nm_simulat
 	status = choose_order(self, o, &engine->order);
 	if (!status)
 		status = choose_schedules(self, o, engine);
+	if (!status)
+		status = choose_relocations(self, o, engine);
 	if (status)
 		return status;
 	engine->threads = choose_threads(o);

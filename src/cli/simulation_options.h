@@ -20,6 +20,7 @@ struct nm_simulation_options {
 	const char *map;                        /* "THREAD=CORE,...", or NULL */
 	int64_t quantum;                        /* references; 0: the usual number */
 	const char *schedule;                   /* "round-robin", "random:SEED", or NULL */
+	int64_t relocations;                    /* 0: none */
 	int64_t schedules;                      /* orders that are simulated; 0: one */
 	const char *output;                     /* path of the profile, or NULL */
 	int stored;                             /* the references can be read twice */
@@ -94,6 +95,11 @@ struct nm_simulation_options {
 	{                                                                                                    \
 		"schedules", 0, "K", "merge the threads by K schedules, for ranges of what depends on them", \
 		    NM_OPTION_NUMBER, offsetof(type, member.schedules), NULL                                 \
+	}
+#define NM_ROW_RELOCATE(type, member)                                                                     \
+	{                                                                                                 \
+		"relocate", 0, "K", "simulate K other placements of memory too, for intervals of misses", \
+		    NM_OPTION_NUMBER, offsetof(type, member.relocations), NULL                            \
 	}
 #define NM_ROW_THREADS(type, member)                                                              \
 	{                                                                                         \

@@ -10,7 +10,7 @@
 
 struct nm_interval {
 	int64_t value;           /* of the first profile */
-	int64_t least, greatest; /* of all */
+	int64_t least, greatest; /* of all, wherever memory was placed */
 };
 
 /* A line of code and the object that it uses. */
@@ -31,7 +31,7 @@ struct nm_verdict {
 	const char *level, *program;
 	struct nm_interval base, now; /* base: only if the budget is relative */
 	double limit;                 /* that now.least may have */
-	int is_single;                /* counts of single recordings were compared */
+	int is_single;                /* a side has one recording, whose memory was not relocated */
 	int has_place;
 	struct nm_gate_place place; /* where most of the rise is, or of the count */
 	/* say.c */
@@ -65,6 +65,13 @@ void nm_comparison_done(struct nm_comparison *comparison);
 /* rows.c: sums the facts that a budget is for, in all and by place. NM_EINVAL: it names what no profile has. */
 int nm_verdict_sum(struct nm_verdict *verdict, const struct nm_comparison *comparison,
 		   const struct nm_gate_request *request, struct nm_strings *pool, struct nm_error *err);
+
+int nm_budget_means(const struct nm_budget *budget, const struct nm_diff_fact *fact);
+
+/* spread.c: the interval of a budget's count within a profile: 1, 0 if its memory was not relocated, or a code. */
+enum { NM_GATE_RELOCATIONS = 64 };
+int nm_gate_spread(const struct nm_diff_side *side, const struct nm_budget *budget, struct nm_strings *pool,
+		   int64_t *ret_least, int64_t *ret_greatest, struct nm_error *err);
 
 /* say.c: the texts of a verdict. 0 or NM_ENOMEM. */
 int nm_verdict_say(struct nm_verdict *verdict, struct nm_strings *pool);

@@ -45,7 +45,6 @@ static int judge(struct nm_verdict *v, const struct nm_comparison *c, const stru
 	v->level = nm_gate_clean(pool, c->sides[c->count - 1].selection.request.level);
 	v->program = program_of(c, pool);
 	v->limit = limit_of(v);
-	v->is_single = request->count - request->base_count == 1 && request->base_count < 2;
 	v->outcome = (double)v->now.least <= v->limit ? NM_GATE_MET
 		     : b->ignore                      ? NM_GATE_IGNORED
 						      : NM_GATE_NOT_MET;
@@ -110,7 +109,7 @@ const char *nm_gate_note(const struct nm_gate *g)
 {
 	for (size_t i = 0; i < g->verdicts.count; i++)
 		if (g->verdicts.at[i].is_single)
-			return "Counts of single recordings were compared: a build that moves data may change them "
-			       "as much";
+			return "Counts of single recordings without --relocate were compared: a build that moves "
+			       "data may change them as much";
 	return "";
 }

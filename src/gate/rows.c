@@ -35,7 +35,7 @@ static int fits(const char *pattern, const char *own, const char *common)
 	       (common && (!strcmp(pattern, common) || !fnmatch(pattern, common, 0)));
 }
 
-static int is_meant(const struct nm_budget *b, const struct nm_diff_fact *fact)
+int nm_budget_means(const struct nm_budget *b, const struct nm_diff_fact *fact)
 {
 	return fits(b->object, fact->own.text[NM_DIFF_OBJECT], fact->common.text[NM_DIFF_OBJECT]) &&
 	       fits(b->function, fact->own.text[NM_DIFF_FUNCTION], fact->common.text[NM_DIFF_FUNCTION]) &&
@@ -205,9 +205,31 @@ static int collect(struct sums *s, const struct nm_comparison *c, const struct n
 		for (size_t i = 0; i < c->sides[side].facts.count; i++) {
 			const struct nm_diff_fact *fact = &c->sides[side].facts.at[i];
 
-			if (is_meant(b, fact) && add(s, fact, side, fact->sums[b->metric], pool))
+			if (nm_budget_means(b, fact) && add(s, fact, side, fact->sums[b->metric], pool))
 				return NM_ENOMEM;
 		}
+	return 0;
+}
+
+/* Widens the interval of the profiles [from, end) by those within each. */
+static int widen(struct nm_verdict *v, struct nm_interval *i, const struct nm_comparison *c, unsigned from,
+		 unsigned end, struct nm_strings *pool, struct nm_error *err)
+{
+	int relocated = 0;
+
+	for (unsigned side = from; side < end; side++) {
+		int64_t least, greatest;
+		const int found = nm_gate_spread(&c->sides[side], v->budget, pool, &least, &greatest, err);
+
+		if (found < 0)
+			return found;
+		if (!found)
+			continue;
+		relocated++;
+		i->least = least < i->least ? least : i->least;
+		i->greatest = greatest > i->greatest ? greatest : i->greatest;
+	}
+	v->is_single |= end - from == 1 && !relocated;
 	return 0;
 }
 
@@ -233,8 +255,13 @@ int nm_verdict_sum(struct nm_verdict *v, const struct nm_comparison *c, const st
 		status = nothing_fits(b, request, err);
 	if (!status) {
 		v->now = hull(s.totals, request->base_count, s.sides);
-		if (is_relative)
-			v->base = hull(s.totals, 0, request->base_count);
+		status = widen(v, &v->now, c, request->base_count, s.sides, pool, err);
+	}
+	if (!status && is_relative) {
+		v->base = hull(s.totals, 0, request->base_count);
+		status = widen(v, &v->base, c, 0, request->base_count, pool, err);
+	}
+	if (!status) {
 		worst = worst_row(&s, request->base_count, is_relative);
 		v->has_place = worst != SIZE_MAX;
 		if (v->has_place)

@@ -202,6 +202,10 @@ int nm_store_schedules(const struct nm_result_writer *w);
 enum { NM_RULE_ROOM = 40 };
 void nm_order_rule(char *ret_rule, const struct nm_result_order *order);
 
+/* ---- relocations.c: misses if memory lay elsewhere, if that was simulated ------------------------------ */
+
+int nm_store_relocations(const struct nm_result_writer *w);
+
 /* ---- sources.c: the sources of all results stored so far; the texts that are chosen ----------------- */
 
 int nm_store_sources(struct nm_store *store, const struct nm_source_choice *choice);

@@ -153,6 +153,8 @@ CREATE TABLE latent_pair(
 CREATE TABLE schedule(process INTEGER, schedule INTEGER, rule TEXT, stalls INTEGER,
 	PRIMARY KEY(process, schedule)) WITHOUT ROWID;
 CREATE TABLE schedule_level(level INTEGER, schedule INTEGER, $COUNTS, PRIMARY KEY(level, schedule)) WITHOUT ROWID;
+-- Misses of a place if memory lay elsewhere, as a JSON list: the first number is that of the rest of the profile.
+CREATE TABLE relocated(level INTEGER, place INTEGER, misses TEXT, PRIMARY KEY(level, place)) WITHOUT ROWID;
 CREATE TABLE schedule_extra(
 	level INTEGER, schedule INTEGER, thread INTEGER, place INTEGER, coherence INTEGER, false_sharing INTEGER,
 	unneeded INTEGER,

@@ -497,6 +497,15 @@ CREATE VIEW schedule_coherence AS
 	CROSS JOIN schedule_extra c ON c.level = l.id
 	$USERS_PLACE(c.place);
 
+CREATE VIEW relocations AS
+	SELECT p.name AS process, l.name AS level, fn.text AS function, fi.text AS file, s.line AS line,
+		n.text AS object, j.key AS relocation, j.value AS misses
+	FROM level l
+	CROSS JOIN process p ON p.id = l.process
+	CROSS JOIN relocated c ON c.level = l.id
+	$USERS_PLACE(c.place)
+	CROSS JOIN json_each(c.misses) j;
+
 CREATE VIEW messages AS
 	SELECT p.name AS process, l.name AS level, l.protocol AS protocol, m.fabric AS fabric,
 		m.name AS message, m.count AS count, m.bytes AS bytes

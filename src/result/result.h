@@ -307,6 +307,8 @@ struct nm_result {
 	size_t coherence_count;
 	struct nm_result_schedule *schedules; /* further orders of the threads */
 	size_t schedule_count;
+	uint64_t *relocated; /* [relocations][machine.count][attr_count]: misses if memory lay elsewhere */
+	size_t relocations;
 	int by_instruction;          /* sites are instructions */
 	struct nm_result_code *code; /* of the functions that loaded lines, if by_instruction */
 	size_t code_count;

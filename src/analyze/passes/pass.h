@@ -22,6 +22,7 @@
 #include <assert.h>
 #include <stddef.h>
 
+#include "areas.h"
 #include "attribution.h"
 #include "coalesced.h"
 #include "engine.h"
@@ -79,6 +80,7 @@ enum nm_pass_need {
 	NM_PASS_MEMORY = 1,       /* `memory` is called; batches end where mappings change */
 	NM_PASS_KEYS = 2,         /* `keys` is called: both threads meet after each batch that has new ones */
 	NM_PASS_INSTRUCTIONS = 8, /* sites are instructions, not lines */
+	NM_PASS_AREAS = 16,       /* setup->areas has the memory; batches end where it gets more */
 	NM_PASS_CLOCK =
 	    4 /* batches have a clock: the engine executes one access after another, which is slow */
 };
@@ -87,6 +89,7 @@ enum nm_pass_need {
 struct nm_pass_setup {
 	const struct nm_engine_options *options;
 	const struct nm_coalesced_table *coalesced;
+	const struct nm_areas *areas; /* does not change while a batch runs; empty without NM_PASS_AREAS */
 	/* samples of misses and residencies of the first data level, by the cache pass: a list for each
 	 * batch, to be read in `retired` and `ending` */
 	struct nm_sampler *sampler;
@@ -145,7 +148,7 @@ struct nm_pass {
 };
 
 extern const struct nm_pass nm_pass_cache, nm_pass_distances, nm_pass_estimates, nm_pass_fields,
-    nm_pass_strides;
+    nm_pass_relocations, nm_pass_strides;
 
 /* ---- helpers for passes (pass.c) ----------------------------------------------------------------- */
 

@@ -44,6 +44,7 @@ static const struct nm_option options[] = {
     NM_ROW_QUANTUM(struct record_options, simulation),
     NM_ROW_SCHEDULE(struct record_options, simulation),
     NM_ROW_SCHEDULES(struct record_options, simulation),
+    NM_ROW_RELOCATE(struct record_options, simulation),
     NM_ROW_DISTANCES(struct record_options, simulation),
     NM_ROW_DISTANCE_LIMIT(struct record_options, simulation),
     NM_ROW_ESTIMATE(struct record_options, simulation),
@@ -87,6 +88,7 @@ static const char *beyond_samples(const struct nm_simulation_options *o)
 	       : o->huge_pages     ? "--huge-pages"
 	       : o->from           ? "--from"
 	       : o->until          ? "--until"
+	       : o->relocations    ? "--relocate"
 				   : NULL;
 }
 
