@@ -2,9 +2,7 @@
  *
  * program_sampler.c - see program_sampler.h.
  *
- * While the program runs, its samples go from the kernel's buffers to a file without a name, as perf.data; when
- * it has ended, that file is imported like any other (perf_importer.h). So nothing is looked up while the
- * program runs. Processes that it leaves in the background are sampled for GRACE_MS more.
+ * Processes that the program leaves in the background are sampled for GRACE_MS more.
  *
  * With page faults, transparent huge pages are switched off for the program: each page has a first touch.
  */
@@ -13,7 +11,6 @@
 #include <assert.h>
 #include <errno.h>
 #include <fcntl.h>
-#include <libgen.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/prctl.h>
@@ -24,19 +21,14 @@
 #include "heap_events.h"
 #include "heap_shim.h"
 #include "launch.h"
-#include "perf_importer.h"
-#include "rings.h"
+#include "sampling.h"
 #include "signals_forward.h"
-#include "stream.h"
 
-enum { GRACE_MS = 2000, POLL_MS = 100, BUFFER = 1 << 20 };
+enum { GRACE_MS = 2000 };
 
 struct sampler {
 	const struct nm_sample_request *request;
-	struct nm_sampled_event event;
-	struct nm_rings *rings;
-	FILE *samples;
-	int heap;           /* file of the log of allocations; -1: there is none */
+	struct nm_sampling sampling;
 	char program[4096]; /* path of its file */
 	char library[4096]; /* that notes its allocations */
 	pid_t pid;
@@ -69,9 +61,9 @@ static void become(const struct sampler *s, struct start *start, const sigset_t 
 	while (read(start->go[0], &byte, 1) < 0 && errno == EINTR)
 		;
 	nm_signals_restore(ignored);
-	if (s->heap >= 0)
-		nm_heap_shim_set(s->library, getppid(), s->heap);
-	if (s->event.kind == NM_SAMPLED_FAULTS)
+	if (s->sampling.heap >= 0)
+		nm_heap_shim_set(s->library, getppid(), s->sampling.heap);
+	if (s->sampling.event.kind == NM_SAMPLED_FAULTS)
 		prctl(PR_SET_THP_DISABLE, 1, 0, 0, 0);
 	execv(s->program, s->request->argv);
 	error = errno;
@@ -109,7 +101,7 @@ static int start_program(struct sampler *s, const sigset_t *ignored, struct nm_e
 		s->pid = 0;
 	} else if (!s->pid) {
 		become(s, &start, ignored);
-	} else if (!nm_rings_watch(s->rings, s->pid, err)) {
+	} else if (!nm_rings_watch(s->sampling.rings, s->pid, 0, err)) {
 		status = let_go(s, &start, err);
 	} else {
 		kill(s->pid, SIGKILL);
@@ -135,25 +127,20 @@ static void poll_exit(struct sampler *s, int options)
 	nm_signals_forward_to(0);
 }
 
-static int drain(struct sampler *s)
-{
-	return nm_rings_drain(s->rings, s->samples) || nm_stream_round(s->samples);
-}
-
 /* Until all has ended. 0, or -1 if samples cannot be written (errno). */
 static int follow(struct sampler *s)
 {
 	for (;;) {
-		const int ended = nm_rings_wait(s->rings, POLL_MS);
+		int ended;
 
-		poll_exit(s, ended ? 0 : WNOHANG);
-		if (drain(s))
+		if (nm_sampling_turn(&s->sampling, &ended))
 			return -1;
+		poll_exit(s, ended ? 0 : WNOHANG);
 		if (s->exited && (ended || nm_now_ms() - s->exited_ms > GRACE_MS)) {
 			if (!ended)
 				s->request->feedback.warn(
 				    "processes left in the background are no longer sampled");
-			return nm_stream_lost(s->samples, nm_rings_untold(s->rings)) || fflush(s->samples);
+			return nm_sampling_end(&s->sampling);
 		}
 	}
 }
@@ -165,38 +152,9 @@ static void run(struct sampler *s)
 		s->request->feedback.warn("samples are no longer kept: %s", strerror(errno));
 	while (!s->exited)
 		poll_exit(s, 0);
-	nm_rings_free(s->rings);
-	s->rings = NULL;
 }
 
 /* ---- one run ------------------------------------------------------------------------------------ */
-
-/* A file without a name, where the profile will be. -1 (errno). */
-static int open_nameless(const struct sampler *s)
-{
-	char *path = strdup(s->request->output), *folder = path ? dirname(path) : NULL, *template = NULL;
-	int fd = folder ? open(folder, O_TMPFILE | O_RDWR | O_CLOEXEC, 0600) : -1;
-
-	if (fd < 0 && folder && asprintf(&template, "%s/nearmiss-XXXXXX", folder) > 0) {
-		fd = mkostemp(template, O_CLOEXEC);
-		if (fd >= 0)
-			unlink(template);
-		free(template);
-	}
-	free(path);
-	return fd;
-}
-
-static int open_samples(struct sampler *s, struct nm_error *err)
-{
-	const int fd = open_nameless(s);
-
-	s->samples = fd < 0 ? NULL : fdopen(fd, "r+");
-	if (!s->samples)
-		return nm_fail_errno(err, "cannot keep samples beside %s", s->request->output);
-	setvbuf(s->samples, NULL, _IOFBF, BUFFER);
-	return nm_stream_begin(s->samples, &s->event, s->request->argv, err);
-}
 
 /* Without it, the heap is one object. */
 static void open_heap(struct sampler *s)
@@ -205,15 +163,17 @@ static void open_heap(struct sampler *s)
 	struct nm_error err;
 
 	if (!reason) {
-		s->heap = open_nameless(s);
-		reason = s->heap < 0 || nm_heap_log_begin(s->heap, &err) ? "it cannot be kept" : NULL;
+		s->sampling.heap = nm_sampling_file(&s->sampling);
+		reason = s->sampling.heap < 0 || nm_heap_log_begin(s->sampling.heap, &err)
+			     ? "it cannot be kept"
+			     : NULL;
 	}
 	if (!reason)
 		return;
 	s->request->feedback.warn("the heap is one object, as its blocks are not noted: %s", reason);
-	if (s->heap >= 0)
-		close(s->heap);
-	s->heap = -1;
+	if (s->sampling.heap >= 0)
+		close(s->sampling.heap);
+	s->sampling.heap = -1;
 }
 
 static int prepare(struct sampler *s, struct nm_error *err)
@@ -226,64 +186,31 @@ static int prepare(struct sampler *s, struct nm_error *err)
 	case NM_LAUNCH_NO_PROGRAM: return NM_STATUS_NO_PROGRAM;
 	default: return NM_STATUS_NOT_EXECUTABLE;
 	}
-	if (nm_sampled_event_find(s->request->event, s->request->period, &s->event, err))
-		return NM_STATUS_NO_COLLECTOR;
-	if (!s->request->is_without_heap && s->event.kind != NM_SAMPLED_CLOCK)
+	status = nm_sampling_open(&s->sampling, s->request, s->request->argv, err);
+	if (status)
+		return status;
+	if (!s->request->is_without_heap && s->sampling.event.kind != NM_SAMPLED_CLOCK)
 		open_heap(s);
-	status = open_samples(s, err);
-	if (status)
-		return nm_status_of((enum nm_code)status, NM_STATUS_NO_OUTPUT);
-	status = nm_rings_new(&s->rings, &s->event, err);
-	if (status)
-		return nm_status_of((enum nm_code)status, NM_STATUS_FAILED);
 	sigemptyset(&ignored);
 	nm_signals_ignore_failed_writes(&ignored);
 	nm_signals_catch(&ignored);
 	return start_program(s, &ignored, err);
 }
 
-static int finish(struct sampler *s, int *ret_has_result, struct nm_error *err)
-{
-	struct nm_perf_request import = {.output = s->request->output,
-					 .is_sampled = 1,
-					 .heap = s->heap,
-					 .user_folders = s->request->user_folders,
-					 .sources = s->request->sources,
-					 .feedback = s->request->feedback};
-	char input[64];
-	int status;
-
-	snprintf(input, sizeof input, "/proc/self/fd/%d", fileno(s->samples));
-	import.input = input;
-	status = nm_import_samples(&import, ret_has_result, err);
-	if (status != NM_STATUS_BAD_INPUT || *ret_has_result)
-		return status;
-	s->request->feedback.warn("no profile is written: %s", err->text);
-	return 0;
-}
-
 int nm_sample(const struct nm_sample_request *request, int *ret_exit_status, int *ret_has_result,
 	      struct nm_error *err)
 {
-	struct sampler s = {.request = request, .heap = -1};
+	struct sampler s = {.request = request, .sampling = {.heap = -1}};
 	int status;
 
 	assert(request->argv[0] && request->feedback.warn);
 	*ret_has_result = 0;
 	status = prepare(&s, err);
 	if (!status) {
-		if (s.event.kind == NM_SAMPLED_FAULTS && s.event.attr.exclude_kernel)
-			request->feedback.warn(
-			    "pages that the kernel touches first, as in read(), are not seen: "
-			    "that needs perf_event_paranoid=1");
 		run(&s);
-		status = finish(&s, ret_has_result, err);
+		status = nm_sampling_import(&s.sampling, ret_has_result, err);
 	}
-	nm_rings_free(s.rings);
-	if (s.samples)
-		fclose(s.samples);
-	if (s.heap >= 0)
-		close(s.heap);
+	nm_sampling_done(&s.sampling);
 	if (!status)
 		*ret_exit_status = s.exit_status;
 	return status;

@@ -195,8 +195,52 @@ def case_interrupts():
         assert rows("SELECT sum(count) FROM samples", profile=name + ".nmp")[0][0] > 50
 
 
+def attached(process):
+    """Waits until nearmiss has opened its events."""
+    for _ in range(300):
+        try:
+            links = [os.readlink(f"/proc/{process.pid}/fd/{name}") for name in os.listdir(f"/proc/{process.pid}/fd")]
+        except OSError:
+            links = []
+        if any("perf_event" in link for link in links) or process.poll() is not None:
+            time.sleep(0.3)  # for the mappings
+            return
+        time.sleep(0.1)
+
+
+def case_process_that_runs():
+    """touches.c waits: what it touches once it goes on is sampled, in threads too, and named. It ends; Ctrl-C; the time is over."""
+    needs_4k()
+    sample("true")
+    with subprocess.Popen([program("touches"), "waits"], stdin=subprocess.PIPE) as waiting:
+        command = [NEARMISS, "sample", "-q", "-e", "faults", "-o", "p.nmp", "--pid", str(waiting.pid)]
+        with subprocess.Popen(command, env=ENVIRONMENT) as sampler:
+            attached(sampler)
+            waiting.communicate(b"\n")
+            assert sampler.wait(timeout=60) == 0 and waiting.returncode == 7
+    assert (pages("pages_200"), pages("slots"), pages("pages_300")) == (200, 500, None)
+    assert rows("SELECT value FROM info WHERE key = 'command'") == [(program("touches") + " waits",)]
+    nothing_lost()
+    with subprocess.Popen(["sh", "-c", "while :; do :; done"]) as busy:
+        try:
+            for options, stop in (((), True), (("--for=1",), False)):
+                command = [NEARMISS, "sample", "-q", "-e", "clock", "-o", "busy.nmp", "--pid", str(busy.pid), *options]
+                with subprocess.Popen(command, env=ENVIRONMENT) as sampler:
+                    attached(sampler)
+                    if stop:
+                        time.sleep(0.5)
+                        sampler.send_signal(signal.SIGINT)
+                    assert sampler.wait(timeout=60) == 0
+                assert rows("SELECT sum(count) FROM samples", profile="busy.nmp")[0][0] > 10
+                os.unlink("busy.nmp")
+        finally:
+            busy.kill()
+    done = nearmiss("sample", "--pid", str(waiting.pid))
+    assert done.returncode == NO_PROGRAM and "no process" in done.stderr.decode(), done
+
+
 def case_refusals():
-    for arguments, told in (([], "name a program"), (["-e", "misses", "true"], "misses"), (["--period=x", "true"], "period")):
+    for arguments, told in (([], "name a program"), (["--pid=1", "true"], "name a program"), (["--for=1", "true"], "--pid"), (["-e", "misses", "true"], "misses"), (["--period=x", "true"], "period")):
         done = nearmiss("sample", *arguments)
         assert done.returncode == USAGE and told in done.stderr.decode(), done
 

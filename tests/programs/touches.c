@@ -73,7 +73,9 @@ int main(int argc, char **argv)
 	void *library;
 
 	touch(pages_300, sizeof pages_300);
-	if (!strcmp(what, "threads"))
+	if (!strcmp(what, "waits"))
+		getchar();
+	if (!strcmp(what, "threads") || !strcmp(what, "waits"))
 		run_threads();
 	else if (!strcmp(what, "children"))
 		run_children();

@@ -14,6 +14,7 @@ struct sample_options {
 	int event; /* enum nm_sampled */
 	int64_t period;
 	int is_without_heap;
+	int64_t pid, seconds;
 };
 
 static const struct nm_option options[] = {
@@ -24,6 +25,10 @@ static const struct nm_option options[] = {
      NM_OPTION_NUMBER, offsetof(struct sample_options, period), NULL},
     {"no-heap", 0, NULL, "do not note allocations: the heap is one object", NM_OPTION_FLAG,
      offsetof(struct sample_options, is_without_heap), NULL},
+    {"pid", 'p', "PID", "sample a process that runs, until it ends or Ctrl-C", NM_OPTION_NUMBER,
+     offsetof(struct sample_options, pid), NULL},
+    {"for", 0, "SECONDS", "and for so long at most", NM_OPTION_NUMBER,
+     offsetof(struct sample_options, seconds), NULL},
     NM_ROW_USER_PATH(struct sample_options, simulation),
     NM_ROW_EMBED_SOURCES(struct sample_options, simulation),
     NM_ROW_SOURCE_ROOT(struct sample_options, simulation),
@@ -40,8 +45,10 @@ static int run(const struct nm_command *self, int argc, char **argv)
 
 	if (!nm_options_parse(self, argc, argv, &o, &operands, &status))
 		return status;
-	if (!operands.count)
-		return nm_usage(self, "name a program to run");
+	if (!operands.count == !o.pid)
+		return nm_usage(self, "name a program to run, or a process with --pid");
+	if (o.seconds && !o.pid)
+		return nm_usage(self, "--for is for a process that runs: it needs --pid");
 	request = (struct nm_sample_request){
 	    .event = (enum nm_sampled)o.event,
 	    .period = (uint64_t)o.period,
@@ -52,8 +59,11 @@ static int run(const struct nm_command *self, int argc, char **argv)
 			o.simulation.source_roots.count},
 	    .feedback = nm_samples_feedback(o.simulation.quiet),
 	    .argv = operands.at,
+	    .pid = (pid_t)o.pid,
+	    .seconds = o.seconds,
 	};
-	status = nm_sample(&request, &exit_status, &has_result, &err);
+	status = o.pid ? nm_sample_process(&request, &has_result, &err)
+		       : nm_sample(&request, &exit_status, &has_result, &err);
 	if (status)
 		nm_message_error(&err);
 	if (!o.simulation.quiet && has_result)
@@ -64,7 +74,7 @@ static int run(const struct nm_command *self, int argc, char **argv)
 const struct nm_command nm_cmd_sample = {
     .name = "sample",
     .summary = "Run a program and sample its accesses on the processor",
-    .operands = "[--] PROGRAM [ARGUMENT...]",
+    .operands = "[--] PROGRAM [ARGUMENT...] | --pid PID",
     .details =
 	"Samples Intel's loads, AMD's IBS or cycles where the processor has them; else page faults, the first\n"
 	"touches of pages, which Linux samples on every machine.  Writes a profile and prints its summary on\n"

@@ -135,12 +135,12 @@ static int add(struct nm_rings *rings, struct watched w, int processor, struct n
 }
 
 /* A processor may be switched off, or be of a kind that does not have the event. */
-int nm_rings_watch(struct nm_rings *rings, pid_t thread, struct nm_error *err)
+int nm_rings_watch(struct nm_rings *rings, pid_t thread, int now, struct nm_error *err)
 {
 	struct perf_event_attr attr = rings->event.attr;
 	size_t opened = 0;
 
-	attr.enable_on_exec = 1;
+	attr.disabled = attr.enable_on_exec = !now;
 	attr.watermark = 1;
 	attr.wakeup_watermark = (uint32_t)(rings->bytes / 8);
 	for (size_t i = 0; i < rings->rings.count; i++) {
@@ -158,6 +158,8 @@ int nm_rings_watch(struct nm_rings *rings, pid_t thread, struct nm_error *err)
 			errno = error;
 			if (error == ENODEV || error == ENXIO || error == ENOENT)
 				continue;
+			if (error == ESRCH)
+				return nm_fail(err, NM_ENOENT, "there is no thread %d", (int)thread);
 			return nm_fail_errno(err, "cannot sample %s on processor %zu", rings->event.name, i);
 		}
 		status = add(rings, w, (int)i, err);

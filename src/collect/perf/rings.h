@@ -18,8 +18,9 @@ struct nm_rings;
 int nm_rings_new(struct nm_rings **ret_rings, const struct nm_sampled_event *event, struct nm_error *err);
 void nm_rings_free(struct nm_rings *rings);
 
-/* Samples a thread, and all that it starts from then on, when it executes a program. */
-int nm_rings_watch(struct nm_rings *rings, pid_t thread, struct nm_error *err);
+/* Samples a thread, and all that it starts from then on: now, or from when it executes a program. NM_ENOENT: there is
+ * no such thread. */
+int nm_rings_watch(struct nm_rings *rings, pid_t thread, int now, struct nm_error *err);
 
 /* Waits until there is something to read, at most `ms`. 1 when all that was watched has ended. */
 int nm_rings_wait(struct nm_rings *rings, int ms);

@@ -53,6 +53,7 @@ static int set_loads(struct nm_sampled_event *event)
 			continue;
 		nm_pmu_term(folders[i], "ldlat", LEAST_LATENCY, attr);
 		event->leader.size = sizeof event->leader;
+		event->leader.inherit = 1;
 		event->has_leader = nm_pmu_event(folders[i], "mem-loads-aux", &event->leader);
 		attr->precise_ip = MOST_PRECISE;
 		return 1;

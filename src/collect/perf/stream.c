@@ -8,6 +8,7 @@
 
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 #include <sys/utsname.h>
 
 enum { RECORD_ATTR = 64, RECORD_FINISHED_ROUND = 68, RECORD_FEATURE = 80 };      /* perf's own */
@@ -153,6 +154,58 @@ int nm_stream_round(FILE *out)
 	const struct perf_event_header head = {.type = RECORD_FINISHED_ROUND, .size = RECORD_HEAD};
 
 	return fwrite(&head, 1, sizeof head, out) == sizeof head ? 0 : -1;
+}
+
+/* What the kernel's records end with: process and thread, time, processor, number of the event. */
+static int end_with(struct record *r, pid_t process, uint64_t time, FILE *out)
+{
+	static const uint8_t zeros[16];
+
+	put(r, zeros, (8 - r->count % 8) % 8);
+	put_u32(r, (uint32_t)process);
+	put_u32(r, (uint32_t)process);
+	put_u64(r, time);
+	put(r, zeros, sizeof zeros);
+	return end(r, out);
+}
+
+int nm_stream_name(FILE *out, pid_t process, const char *name, uint64_t time)
+{
+	struct record *r = malloc(sizeof *r);
+	int failed;
+
+	if (!r)
+		return -1;
+	begin(r, PERF_RECORD_COMM);
+	put_u32(r, (uint32_t)process);
+	put_u32(r, (uint32_t)process);
+	put(r, name, strnlen(name, MOST_WORD) + 1);
+	failed = end_with(r, process, time, out);
+	free(r);
+	return failed;
+}
+
+int nm_stream_map(FILE *out, pid_t process, const struct nm_stream_map *map, uint64_t time)
+{
+	struct record *r = malloc(sizeof *r);
+	int failed;
+
+	if (!r)
+		return -1;
+	begin(r, PERF_RECORD_MMAP2);
+	put_u32(r, (uint32_t)process);
+	put_u32(r, (uint32_t)process);
+	put_u64(r, map->address);
+	put_u64(r, map->bytes);
+	put_u64(r, map->offset);
+	for (int i = 0; i < 3; i++) /* its file's numbers */
+		put_u64(r, 0);
+	put_u32(r, map->is_executable ? PROT_READ | PROT_EXEC : PROT_READ);
+	put_u32(r, MAP_PRIVATE);
+	put(r, map->path, strnlen(map->path, MOST_WORD) + 1);
+	failed = end_with(r, process, time, out);
+	free(r);
+	return failed;
 }
 
 /* It ends as the kernel's records do: thread, time, processor, number of the event. */

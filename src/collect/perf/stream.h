@@ -13,6 +13,15 @@
 int nm_stream_begin(FILE *out, const struct nm_sampled_event *event, char *const *command,
 		    struct nm_error *err);
 
+/* What a process that runs already is called, and a mapping of it; `time` as of the kernel's records, in ns. */
+int nm_stream_name(FILE *out, pid_t process, const char *name, uint64_t time);
+struct nm_stream_map {
+	uint64_t address, bytes, offset;
+	int is_executable;
+	const char *path;
+};
+int nm_stream_map(FILE *out, pid_t process, const struct nm_stream_map *map, uint64_t time);
+
 /* After a turn through all buffers: the reader can sort what came before the last turn. */
 int nm_stream_round(FILE *out);
 
