@@ -84,7 +84,7 @@ static void end(struct log *log, struct nm_heap_events *events)
 	free(log->chunks);
 }
 
-/* Three chunks of two processes; one chunk's chain is used in another. */
+/* Three chunks of two processes; one chunk's chain is used in another, there also before its own time. */
 static void in_the_order_of_time(void **state)
 {
 	const struct nm_heap_event *e;
@@ -95,10 +95,10 @@ static void in_the_order_of_time(void **state)
 	begin(&log);
 	add_chunk(&log, 7);
 	add(&log, (uint64_t)NM_HEAP_CHAIN << NM_HEAP_KIND | 2ull << 32 | 5);
-	add(&log, 10);
+	add(&log, 22);
 	add(&log, 0x1111);
 	add(&log, 0x2222);
-	add_allocation(&log, 10, 0x1000, 100, 5);
+	add_allocation(&log, 22, 0x1000, 100, 5);
 	add_release(&log, 40, 0x1000);
 	add_chunk(&log, 8);
 	add_allocation(&log, 30, 0x9000, 1, 6);
@@ -108,12 +108,12 @@ static void in_the_order_of_time(void **state)
 	events = open_log(&log);
 	assert_false(nm_heap_events_is_cut(events));
 	e = nm_heap_events_peek(events);
-	assert_true(!e->is_release && e->bytes == 100 && e->chain == 5 && e->count == 2);
-	assert_true(e->pcs[0] == 0x1111 && e->pcs[1] == 0x2222);
-	expect(events, 10, 7, 0x1000);
-	e = nm_heap_events_peek(events);
 	assert_true(e->bytes == (1ull << 40) - 1 && e->chain == 5 && e->count == 2);
 	expect(events, 20, 7, 0x3000);
+	e = nm_heap_events_peek(events);
+	assert_true(!e->is_release && e->bytes == 100 && e->chain == 5 && e->count == 2);
+	assert_true(e->pcs[0] == 0x1111 && e->pcs[1] == 0x2222);
+	expect(events, 22, 7, 0x1000);
 	assert_int_equal(nm_heap_events_peek(events)->count, 0); /* a chain that nobody told of */
 	expect(events, 30, 8, 0x9000);
 	assert_true(nm_heap_events_peek(events)->is_release);

@@ -3,7 +3,8 @@
  * heap_events.c - see heap_events.h.
  *
  * Chunks are merged by a heap of those that have a record left, the one with the oldest first; at equal times the
- * one that was taken first. What is damaged ends its chunk: programs write into this file.
+ * one that was taken first. What is damaged ends its chunk: programs write into this file. Chains are read before all
+ * else: a thread that was interrupted may use one that another thread has met after its time.
  */
 #include "heap_events.h"
 
@@ -94,6 +95,17 @@ static int by_time(const void *a, const void *b)
 	return is_before(x, y) ? -1 : is_before(y, x);
 }
 
+static int keep_chains(struct nm_heap_events *e, const struct cursor *c)
+{
+	size_t words;
+
+	for (const uint64_t *at = c->at; (words = words_of(at, c->end)); at += words)
+		if (kind_of(at) == NM_HEAP_CHAIN &&
+		    (nm_map_put(&e->chains, (uint32_t)*at, e->records.count) || nm_vec_push(&e->records, at)))
+			return NM_ENOMEM;
+	return 0;
+}
+
 /* A sorted array is a heap. */
 static int add_chunks(struct nm_heap_events *e)
 {
@@ -109,7 +121,7 @@ static int add_chunks(struct nm_heap_events *e)
 					 .end =
 					     (const uint64_t *)(const void *)(file + offset + NM_HEAP_CHUNK)};
 
-		if (words_of(c.at, c.end) && nm_vec_push(&e->heap, c))
+		if (keep_chains(e, &c) || (words_of(c.at, c.end) && nm_vec_push(&e->heap, c)))
 			return NM_ENOMEM;
 	}
 	if (e->heap.count)
@@ -169,13 +181,6 @@ static void step(struct nm_heap_events *e)
 	sink(e);
 }
 
-/* Without memory for it, a chain stays unknown, and its blocks are without names. */
-static void keep_chain(struct nm_heap_events *e, const uint64_t *record)
-{
-	if (!nm_vec_push(&e->records, record))
-		(void)nm_map_put(&e->chains, (uint32_t)*record, e->records.count - 1);
-}
-
 static void describe(struct nm_heap_events *e, const struct cursor *c)
 {
 	struct nm_heap_event *event = &e->event;
@@ -202,7 +207,6 @@ const struct nm_heap_event *nm_heap_events_peek(struct nm_heap_events *e)
 		const struct cursor *c = &e->heap.at[0];
 
 		if (kind_of(c->at) == NM_HEAP_CHAIN) {
-			keep_chain(e, c->at);
 			step(e);
 		} else {
 			describe(e, c);
