@@ -51,6 +51,14 @@ def case_arguments_name_what_helpers_hand_out():
         assert all(found[name][2] == "double[]" for name in names), (level, found)
 
 
+def case_arrays_that_one_function_enlarges_are_apart():
+    """In a stripped program, too, where its name would say nothing."""
+    build("gcc", "grown.c", "-O2", "-s")
+    record(["./program"])
+    found = sorted(rest[0] for rest in heap().values())
+    assert found == [12, 14], heap()
+
+
 def case_stripped_programs_have_their_sites_apart():
     build("gcc", "sites.c", "-O2", "-s")
     record(["./program"])

@@ -222,18 +222,21 @@ static struct nm_assigned assigned_by(struct nm_namer *namer, const struct telli
 
 /* Does the function at a bare call hand the block on to its caller? It does if the code returns it, unless all
  * blocks are alike and small: then it makes nodes of a structure. Where the code does not tell, evidence does; code
- * that writes the pointer to memory keeps it, unless many call it for blocks of any size. */
+ * that writes the pointer to memory keeps it, unless many call it for blocks of any size; or several, where a name of
+ * the function would say nothing: it is a container's, in which all arrays grow. */
 static int bare_forwards(struct nm_namer *namer, const struct nm_context *c, uint32_t level,
 			 const struct call_place *place, int by_evidence)
 {
 	const struct nm_site_facts facts = nm_namer_site_facts(namer, c->pcs[level]);
+	const enum nm_stored_kind kind = nm_stored_result(&namer->stores, place->module, place->vaddr).kind;
 	struct call_place caller = {0};
 
 	if (level + 1 < c->count)
 		find_call(namer, c->pcs[level + 1], &caller);
 	if (is_bare(&caller) && nm_stored_result(&namer->stores, caller.module, caller.vaddr).is_ignored)
-		return 0;
-	switch (nm_stored_result(&namer->stores, place->module, place->vaddr).kind) {
+		return kind == NM_STORED_MEMORY && by_evidence && facts.varies && facts.callers > 1 &&
+		       nm_is_nameless_function(place->positions[0].function);
+	switch (kind) {
 	case NM_STORED_VARIABLE: return 0;
 	case NM_STORED_RETURNED: return by_evidence || facts.varies || facts.largest >= NM_LARGE_BLOCK;
 	case NM_STORED_MEMORY: return by_evidence && facts.varies && facts.callers == NM_SITE_CALLERS;
