@@ -163,7 +163,7 @@ def measure(command, options):
                           f"sum(({misses}) * ({named} AND NOT {PROGRAMS_OWN})), sum(({misses}) * (c.user_line > 0)), "
                           f"sum(({misses}) * ({named} AND c.user_line > 0)) {joined}").fetchone()
         heap = db.execute(f"SELECT sum({misses}), sum(({misses}) * (c.object NOT LIKE 'heap %')) {joined} "
-                          "AND o.kind = 'heap' AND o.object NOT LIKE 'heap (lib%'").fetchone()
+                          "AND o.kind = 'heap' AND o.object NOT LIKE 'heap lib%.so%+0x%'").fetchone()
         rest = db.execute(f"SELECT c.function, c.object {joined} AND NOT ({named} AND c.line > 0) GROUP BY 1, 2 "
                           f"ORDER BY sum({misses}) DESC LIMIT 1").fetchone()
     db.close()

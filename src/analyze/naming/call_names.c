@@ -348,7 +348,7 @@ static int put_address(struct nm_namer *namer, const char *prefix, const struct 
 		return put_place(namer, text, 0, call, ret);
 	}
 	if (place->module)
-		snprintf(text, sizeof text, "%s (%s+0x%llx)", prefix, nm_module_name(place->module),
+		snprintf(text, sizeof text, "%s %s+0x%llx", prefix, nm_module_name(place->module),
 			 (unsigned long long)place->vaddr);
 	else
 		snprintf(text, sizeof text, "%s <unknown caller>", prefix);
