@@ -215,7 +215,7 @@ static long once(void)
 /* Each pass marks other bytes, none of which is a structure's. */
 static long sieve(void)
 {
-	enum { NUMBERS = 400000 };
+	enum { NUMBERS = 4000000 };
 	static unsigned char composite[NUMBERS];
 	long primes = 0;
 

@@ -49,6 +49,25 @@ static int find_bias(struct nm_module *module, const char *path, int told, uint6
 	return 0;
 }
 
+/* As a loader does: the pages of the file's bytes are mapped from it, those behind them are anonymous. */
+static int write_segment(struct nm_wire_words *words, const struct nm_module_segment *s, const char *path,
+			 uint64_t bias)
+{
+	const uint64_t low = s->vaddr & ~(PAGE - 1), end = (s->vaddr + s->bytes + PAGE - 1) & ~(PAGE - 1),
+		       middle = s->file_bytes ? (s->vaddr + s->file_bytes + PAGE - 1) & ~(PAGE - 1) : low;
+	const uint32_t flags = NM_WIRE_PROT_READ | (s->executable ? NM_WIRE_PROT_EXEC : NM_WIRE_PROT_WRITE);
+	int status = 0;
+
+	if (s->file_bytes)
+		status = nm_wire_map_encode(words, &(struct nm_wire_map){flags | NM_WIRE_MAP_FILE, low + bias,
+									 middle - low,
+									 s->offset - (s->vaddr - low), path});
+	if (!status && end > middle)
+		status = nm_wire_map_encode(words,
+					    &(struct nm_wire_map){flags, middle + bias, end - middle, 0, ""});
+	return status;
+}
+
 static int write_segments(struct nm_wire_words *words, struct nm_module *module, const char *path,
 			  uint64_t bias)
 {
@@ -57,15 +76,8 @@ static int write_segments(struct nm_wire_words *words, struct nm_module *module,
 	int status = 0;
 
 	for (size_t i = 0; nm_module_segment_at(module, i, &s) && !status; i++) {
-		const uint64_t before = s.vaddr & (PAGE - 1);
-		const struct nm_wire_map map = {NM_WIRE_PROT_READ | NM_WIRE_MAP_FILE |
-						    (s.executable ? NM_WIRE_PROT_EXEC : NM_WIRE_PROT_WRITE),
-						s.vaddr + bias - before,
-						(s.bytes + before + PAGE - 1) & ~(PAGE - 1),
-						s.offset - before, path};
-
-		status = nm_wire_map_encode(words, &map);
-		base = s.executable && !base ? map.address : base;
+		status = write_segment(words, &s, path, bias);
+		base = s.executable && !base ? (s.vaddr & ~(PAGE - 1)) + bias : base;
 	}
 	return status || nm_wire_module_encode(words, &(struct nm_wire_module){.base = base, .path = path})
 		   ? NM_ENOMEM
