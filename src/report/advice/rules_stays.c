@@ -65,7 +65,7 @@ static void advise_write_stream(const struct nm_evidence *e, FILE *out)
 	    out);
 }
 
-/* Two lines of one function pass over the whole of it, one after the other. */
+/* Two lines of one function load the whole of it: two loops, or one that goes through two parts of it. */
 static int passes_twice(const struct nm_evidence *e)
 {
 	return half(e, e->capacity) && e->other_line && is(e->other_function, e->function) &&
@@ -77,13 +77,15 @@ static void advise_passes_twice(const struct nm_evidence *e, FILE *out)
 {
 	fprintf(out, "%.0f %% of the loads bring back lines that did not stay, and line %" PRId64 " of ",
 		percent(e->capacity, e->loads), e->other_line);
-	fprintf(out, "%s passes over the same ", e->function);
+	fprintf(out, "%s loads about as much of the same ", e->function);
 	nm_advise_bytes(in_use(e), out);
-	fprintf(out,
-		": join the two loops (lines %" PRId64 " and %" PRId64
-		"), so that the second uses what the first has just loaded, or go through them in blocks",
-		e->line < e->other_line ? e->line : e->other_line,
-		e->line < e->other_line ? e->other_line : e->line);
+	fprintf(
+	    out,
+	    ": where lines %" PRId64 " and %" PRId64
+	    " are two loops over the same elements, join the two loops, so that the second uses what the first "
+	    "has just loaded, or go through them in blocks",
+	    e->line < e->other_line ? e->line : e->other_line,
+	    e->line < e->other_line ? e->other_line : e->line);
 }
 
 static int too_large(const struct nm_evidence *e)

@@ -235,7 +235,7 @@ static const struct {
       .capacity = 90, .foreseen = 95, .walked = 1, .load_step = 64, .load_follow = 99, .line = 26,
       .other_line = 28, .other_function = "step", .other_loads = 100, .evictions = 100, .evictor = "v",
       .evictor_count = 80},
-     {"line 28 of step", "join the two loops (lines 26 and 28)"}},
+     {"line 28 of step", "where lines 26 and 28 are two loops", "join the two loops"}},
     {"pushed out", /* the other line is elsewhere */
      {L1, .object = "u", .function = "step", .type = "double [400000]", .bytes = 3200000, .loads = 100,
       .capacity = 90, .foreseen = 95, .walked = 1, .line = 26, .other_line = 28, .other_function = "start",
