@@ -75,7 +75,7 @@ def loops(nearmiss, rounds, file, names):
     subprocess.run(["gcc", "-O2", "-g", "-I", os.path.join(run.TOP, "include"),
                     os.path.join(run.TOP, "bench/calibration", f"{file}.c"), "-o", "loops"], check=True)
     names = names or subprocess.run(["./loops"], capture_output=True, text=True, check=True).stdout.split()
-    print("| loop | " + " | ".join(f"waits %, {size} | measured" for size in sizes) + " |\n|---|" + "---:|---:|" * len(sizes))
+    print(f"{'loop':20}" + "".join(f" {'waits %, ' + size:>15} {'measured':>9}" for size in sizes))
     for name in names:
         commands = [["./loops", name, str(size)] for size in (little, *sizes.values())]
         base, *times = loop_times(commands, rounds)
@@ -85,9 +85,9 @@ def loops(nearmiss, rounds, file, names):
             measured = max(0, round(100 * (1 - base / time)))
             found[size] += place(measured, (low, high)) == "inside"
             close[size] += place(measured, (low - SCATTER, high + SCATTER)) == "inside"
-            shown = measured if place(measured, (low, high)) == "inside" else f"**{measured}**"
-            cells.append(f"{likely} ({low}–{high}) | {shown}")
-        print(f"| {name.replace('_', ' ')} | " + " | ".join(cells) + " |", flush=True)
+            outside = " " if place(measured, (low, high)) == "inside" else "*"
+            cells.append(f"{f'{likely} ({low}–{high})':>15} {measured:>8}{outside}")
+        print(f"{name.replace('_', ' '):20} " + " ".join(cells), flush=True)
     print(f"{len(names)} loops; inside: " + ", ".join(f"{found[size]} over {size} ({close[size]} but for {SCATTER} %)"
                                                       for size in sizes))
 
