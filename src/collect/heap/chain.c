@@ -14,7 +14,7 @@
 #include <stddef.h>
 #include <unwind.h>
 
-#include "desk.h"
+#include "heap_writer.h"
 
 enum {
 	NOTES = 1 << 13,
@@ -39,9 +39,9 @@ struct chain {
 	uint64_t hash;
 };
 
-int desk_open_chains(void)
+int heap_writer_open_chains(void)
 {
-	uint64_t *at = desk_memory((NOTES + CHAINS) * sizeof *at);
+	uint64_t *at = heap_writer_memory((NOTES + CHAINS) * sizeof *at);
 
 	notes = at;
 	chains = at ? at + NOTES : NULL;
@@ -165,7 +165,7 @@ static int walk(struct chain *c, uintptr_t frame, uint64_t pc)
 
 /* ---- numbers ------------------------------------------------------------------------------------ */
 
-static uint32_t number_of(struct desk *d, const struct chain *c)
+static uint32_t number_of(struct heap_writer *d, const struct chain *c)
 {
 	const uint64_t mask = (1ull << NM_HEAP_BYTES) - 1;
 	const uint64_t hash = mix(c->hash);
@@ -174,14 +174,14 @@ static uint32_t number_of(struct desk *d, const struct chain *c)
 
 	if (((*known ^ hash) & ~mask) == 0 && (*known & mask))
 		return (uint32_t)(*known & mask);
-	id = desk_new_chain() & (uint32_t)mask;
-	desk_write(d, (uint64_t)NM_HEAP_CHAIN << NM_HEAP_KIND | (uint64_t)c->count << 32 | id, c->words,
-		   1 + c->count);
+	id = heap_writer_new_chain() & (uint32_t)mask;
+	heap_writer_put(d, (uint64_t)NM_HEAP_CHAIN << NM_HEAP_KIND | (uint64_t)c->count << 32 | id, c->words,
+			1 + c->count);
 	__atomic_store_n(known, (hash & ~mask) | id, __ATOMIC_RELAXED);
 	return id;
 }
 
-uint32_t desk_chain(struct desk *d, uintptr_t frame, uintptr_t pc, uint64_t time)
+uint32_t heap_writer_chain(struct heap_writer *d, uintptr_t frame, uintptr_t pc, uint64_t time)
 {
 	static __thread unsigned walks __attribute__((tls_model("initial-exec")));
 	struct chain c;

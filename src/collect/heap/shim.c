@@ -12,7 +12,7 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "desk.h"
+#include "heap_writer.h"
 
 #define EXPORTED __attribute__((visibility("default"), noinline))
 
@@ -78,7 +78,7 @@ __attribute__((constructor)) static void begin(void)
 	if (has_begun || !environ)
 		return;
 	has_begun = is_within = 1;
-	is_ready = desk_open();
+	is_ready = heap_writer_open();
 	is_within = 0;
 }
 
@@ -96,32 +96,32 @@ static void note_allocation(const void *block, size_t bytes, uintptr_t frame, ui
 {
 	enum { CHAIN_WORDS = 2 + NM_HEAP_FRAMES, WORDS = 3 };
 	const uint64_t most = UINT64_MAX >> NM_HEAP_BYTES;
-	struct desk *d;
+	struct heap_writer *d;
 
 	if (!has_begun)
 		begin();
 	if (!block || !is_ready || is_within)
 		return;
 	is_within = 1;
-	d = desk_of_thread(CHAIN_WORDS + WORDS);
+	d = heap_writer_of_thread(CHAIN_WORDS + WORDS);
 	if (d) {
-		const uint64_t time = now(), chain = desk_chain(d, frame, caller, time);
+		const uint64_t time = now(), chain = heap_writer_chain(d, frame, caller, time);
 		const uint64_t words[2] = {time, (bytes < most ? bytes : most) << NM_HEAP_BYTES |
 						     (chain & ((1u << NM_HEAP_BYTES) - 1))};
 
-		desk_write(d, (uint64_t)NM_HEAP_ALLOCATION << NM_HEAP_KIND | (uintptr_t)block, words, 2);
+		heap_writer_put(d, (uint64_t)NM_HEAP_ALLOCATION << NM_HEAP_KIND | (uintptr_t)block, words, 2);
 	}
 	is_within = 0;
 }
 
 static void note_release_at(const void *block, uint64_t time)
 {
-	struct desk *d;
+	struct heap_writer *d;
 
 	is_within = 1;
-	d = desk_of_thread(2);
+	d = heap_writer_of_thread(2);
 	if (d)
-		desk_write(d, (uint64_t)NM_HEAP_RELEASE << NM_HEAP_KIND | (uintptr_t)block, &time, 1);
+		heap_writer_put(d, (uint64_t)NM_HEAP_RELEASE << NM_HEAP_KIND | (uintptr_t)block, &time, 1);
 	is_within = 0;
 }
 

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: MIT
  *
- * desk.c - see desk.h.
+ * heap_writer.c - see heap_writer.h.
  *
  * The log is opened anew for each chunk, as the program may close all files that it does not know. Of a page that
  * the kernel clears in a forked child (MADV_WIPEONFORK) each thread sees whether the chunk that it holds is still
  * its own, however the child was made. Chunks of threads that have ended are handed on.
  */
-#include "desk.h"
+#include "heap_writer.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -33,9 +33,9 @@ static char path[256];
 static struct nm_heap_log_header *header;
 static struct family *family;
 static pthread_key_t ending;
-static __thread struct desk own __attribute__((tls_model("initial-exec")));
+static __thread struct heap_writer own __attribute__((tls_model("initial-exec")));
 
-void *desk_memory(size_t bytes)
+void *heap_writer_memory(size_t bytes)
 {
 	void *at =
 	    mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_POPULATE, -1, 0);
@@ -63,9 +63,9 @@ static int try_lock(void) { return !__atomic_exchange_n(&family->lock, 1, __ATOM
 static void unlock(void) { __atomic_store_n(&family->lock, 0, __ATOMIC_RELEASE); }
 
 /* A chunk that cannot be handed on at once stays as it is. */
-static void leave(void *desk)
+static void leave(void *writer)
 {
-	struct desk *d = desk;
+	struct heap_writer *d = writer;
 
 	if (d->pid == family->pid && try_lock()) {
 		if (family->spares < MOST_SPARE) {
@@ -74,10 +74,10 @@ static void leave(void *desk)
 		}
 		unlock();
 	}
-	*d = (struct desk){0};
+	*d = (struct heap_writer){0};
 }
 
-static int take_spare(struct desk *d)
+static int take_spare(struct heap_writer *d)
 {
 	if (!family->spares || !try_lock())
 		return 0;
@@ -92,7 +92,7 @@ static int take_spare(struct desk *d)
 
 /* ---- chunks ------------------------------------------------------------------------------------- */
 
-static int take_chunk(struct desk *d)
+static int take_chunk(struct heap_writer *d)
 {
 	struct nm_heap_log_chunk *chunk =
 	    map_log(__atomic_fetch_add(&header->end, NM_HEAP_CHUNK, __ATOMIC_RELAXED), NM_HEAP_CHUNK, 1);
@@ -108,12 +108,12 @@ static int take_chunk(struct desk *d)
 	return 1;
 }
 
-static int has_room(const struct desk *d, unsigned words)
+static int has_room(const struct heap_writer *d, unsigned words)
 {
 	return d->pid && d->pid == family->pid && words <= (size_t)(d->end - d->at);
 }
 
-static struct desk *prepare(struct desk *d, unsigned words)
+static struct heap_writer *prepare(struct heap_writer *d, unsigned words)
 {
 	const int saved = errno;
 
@@ -123,23 +123,23 @@ static struct desk *prepare(struct desk *d, unsigned words)
 		munmap((char *)d->end - NM_HEAP_CHUNK, NM_HEAP_CHUNK);
 	else
 		pthread_setspecific(ending, d);
-	*d = (struct desk){0};
+	*d = (struct heap_writer){0};
 	while (!has_room(d, words) && (take_spare(d) || take_chunk(d)))
 		;
 	errno = saved;
 	return has_room(d, words) ? d : NULL;
 }
 
-struct desk *desk_of_thread(unsigned words)
+struct heap_writer *heap_writer_of_thread(unsigned words)
 {
 	if (has_room(&own, words))
 		return &own;
 	return header->failed ? NULL : prepare(&own, words);
 }
 
-uint32_t desk_new_chain(void) { return __atomic_add_fetch(&header->chains, 1, __ATOMIC_RELAXED); }
+uint32_t heap_writer_new_chain(void) { return __atomic_add_fetch(&header->chains, 1, __ATOMIC_RELAXED); }
 
-int desk_open(void)
+int heap_writer_open(void)
 {
 	const char *named = getenv(NM_HEAP_LOG_VARIABLE);
 
@@ -149,7 +149,7 @@ int desk_open(void)
 	header = map_log(0, NM_HEAP_HEADER, 0);
 	if (!header || header->magic != NM_HEAP_MAGIC)
 		return 0;
-	family = desk_memory(sizeof *family);
-	return family && !madvise(family, sizeof *family, MADV_WIPEONFORK) && desk_open_chains() &&
+	family = heap_writer_memory(sizeof *family);
+	return family && !madvise(family, sizeof *family, MADV_WIPEONFORK) && heap_writer_open_chains() &&
 	       !pthread_key_create(&ending, leave);
 }
