@@ -15,7 +15,7 @@
 #include "estimator.h"
 #include "host.h"
 #include "latencies.h"
-#include "lean.h"
+#include "lru_misses.h"
 #include "message.h"
 
 enum {
@@ -306,7 +306,8 @@ static int choose_relocations(const struct nm_command *self, const struct nm_sim
 	if (o->relocations > NM_RELOCATIONS)
 		return nm_usage(self, "--relocate takes a number from 1 to %d", NM_RELOCATIONS);
 	engine->relocations = (unsigned)o->relocations;
-	return o->relocations && nm_lean_check(engine->machine, &err) ? nm_failed(&err, NM_STATUS_USAGE) : 0;
+	return o->relocations && nm_lru_misses_check(engine->machine, &err) ? nm_failed(&err, NM_STATUS_USAGE)
+									    : 0;
 }
 
 static int find_machines(const struct nm_command *self, const struct nm_simulation_options *o,

@@ -45,10 +45,10 @@ static int restore(struct nm_strip *s)
 	while (i > 1 && s->at[i - 1].kept < s->at[i - 2].kept)
 		i--;
 	for (i -= i > 0; i-- > 0;) {
-		const struct nm_lean_ref touch = {.address = s->at[i].line >> 1 << s->shift,
-						  .area = s->at[i].area,
-						  .size = 1,
-						  .is_fetch = s->at[i].line & 1};
+		const struct nm_lru_misses_ref touch = {.address = s->at[i].line >> 1 << s->shift,
+							.area = s->at[i].area,
+							.size = 1,
+							.is_fetch = s->at[i].line & 1};
 
 		if (nm_vec_push(&s->out, touch))
 			return NM_ENOMEM;
@@ -85,7 +85,7 @@ static inline int is_hit(struct nm_strip *s, uint64_t first, uint64_t last)
 }
 
 /* A reference that is kept touches its lines now. */
-static int keep(struct nm_strip *s, const struct nm_lean_ref *ref, uint64_t first, uint64_t last)
+static int keep(struct nm_strip *s, const struct nm_lru_misses_ref *ref, uint64_t first, uint64_t last)
 {
 	for (uint64_t line = first; line <= last; line += 2) {
 		unsigned i = find(s, line);
@@ -101,7 +101,7 @@ static int keep(struct nm_strip *s, const struct nm_lean_ref *ref, uint64_t firs
 	return nm_vec_push(&s->out, *ref);
 }
 
-int nm_strip_add(struct nm_strip *s, const struct nm_lean_ref *ref)
+int nm_strip_add(struct nm_strip *s, const struct nm_lru_misses_ref *ref)
 {
 	const uint64_t first = ref->address >> s->shift << 1 | ref->is_fetch,
 		       last = (ref->address + ref->size - 1) >> s->shift << 1 | ref->is_fetch,

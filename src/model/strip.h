@@ -14,7 +14,7 @@
 #ifndef NM_STRIP_H
 #define NM_STRIP_H
 
-#include "lean.h"
+#include "lru_misses.h"
 #include "vector.h"
 
 enum { NM_STRIP_MOST = 16 };
@@ -28,7 +28,7 @@ struct nm_strip {
 		uint64_t kept; /* when it was touched by a reference that was kept */
 		uint32_t area;
 	} at[NM_STRIP_MOST]; /* the latest touch first */
-	struct nm_vec(struct nm_lean_ref) out;
+	struct nm_vec(struct nm_lru_misses_ref) out;
 };
 
 /* line: bytes, a power of two. */
@@ -36,7 +36,7 @@ void nm_strip_init(struct nm_strip *strip, unsigned ways, unsigned line);
 void nm_strip_done(struct nm_strip *strip);
 
 /* Adds a reference; what is kept goes to strip->out, which the caller empties. 0 or NM_ENOMEM. */
-int nm_strip_add(struct nm_strip *strip, const struct nm_lean_ref *ref);
+int nm_strip_add(struct nm_strip *strip, const struct nm_lru_misses_ref *ref);
 
 /* Ends the window, so that strip->out brings a cache to the same state. 0 or NM_ENOMEM. */
 int nm_strip_flush(struct nm_strip *strip);

@@ -9,7 +9,7 @@
  *
  * What hits wherever memory lies is stripped from the references (strip.h) by grains, the least shift.
  * Relocations whose shifts agree modulo the line are a *group*: for it more is stripped, by lines. Then each
- * relocation runs the rest in caches that count misses alone (lean.h). Groups are distributed over threads,
+ * relocation runs the rest in caches that count misses alone (lru_misses.h). Groups are distributed over threads,
  * each for a chunk of references; the results do not depend on that.
  */
 #include <assert.h>
@@ -18,7 +18,7 @@
 #include <string.h>
 
 #include "areas.h"
-#include "lean.h"
+#include "lru_misses.h"
 #include "pass.h"
 #include "relocations.h"
 #include "strip.h"
@@ -44,7 +44,7 @@ struct relocations {
 	const struct nm_coalesced_table *coalesced;
 	unsigned levels, threads, count;
 	struct group groups[GROUPS];
-	struct nm_lean *lean[NM_RELOCATIONS];
+	struct nm_lru_misses *caches[NM_RELOCATIONS];
 	uint64_t *shifts[NM_RELOCATIONS]; /* of each area: in whole units, beyond its group's */
 	size_t area_count;                /* that have shifts, from number 0: what is in no area */
 	struct nm_strip chunk;            /* its `out`: references in the parts of their areas */
@@ -60,7 +60,7 @@ static void release(void *self)
 	struct relocations *r = self;
 
 	for (unsigned k = 0; k < r->count; k++) {
-		nm_lean_free(r->lean[k]);
+		nm_lru_misses_free(r->caches[k]);
 		free(r->shifts[k]);
 	}
 	for (unsigned g = 0; g < GROUPS; g++) {
@@ -95,7 +95,7 @@ static int make(void **ret_self, const struct nm_pass_setup *setup, struct nm_er
 
 	if (!options->relocations)
 		return 0;
-	status = nm_lean_check(machine, err);
+	status = nm_lru_misses_check(machine, err);
 	r = status ? NULL : calloc(1, sizeof *r);
 	if (!r)
 		return status ? status : nm_fail_memory(err);
@@ -107,11 +107,11 @@ static int make(void **ret_self, const struct nm_pass_setup *setup, struct nm_er
 	for (unsigned g = 0; g < GROUPS; g++) {
 		r->groups[g].of = r;
 		r->groups[g].number = g;
-		nm_strip_init(&r->groups[g].strip, nm_lean_ways(machine), unit_of(machine));
+		nm_strip_init(&r->groups[g].strip, nm_lru_misses_ways(machine), unit_of(machine));
 	}
-	nm_strip_init(&r->chunk, nm_lean_ways(machine), GRAIN);
+	nm_strip_init(&r->chunk, nm_lru_misses_ways(machine), GRAIN);
 	for (; r->count < options->relocations && !status; r->count++)
-		if (!(r->lean[r->count] = nm_lean_new(machine)))
+		if (!(r->caches[r->count] = nm_lru_misses_new(machine)))
 			status = nm_fail_memory(err);
 	if (status)
 		release(r);
@@ -184,7 +184,7 @@ static int run_group(struct group *g)
 	int status = 0;
 
 	for (size_t i = 0; i < r->chunk.out.count && !status; i++) {
-		struct nm_lean_ref ref = r->chunk.out.at[i];
+		struct nm_lru_misses_ref ref = r->chunk.out.at[i];
 
 		ref.address += g->shifts[ref.area];
 		status = nm_strip_add(&g->strip, &ref);
@@ -192,7 +192,7 @@ static int run_group(struct group *g)
 	if (!status)
 		status = nm_strip_flush(&g->strip);
 	for (unsigned k = g->number; k < r->count && !status; k += GROUPS)
-		nm_lean_run(r->lean[k], g->strip.out.at, g->strip.out.count, r->shifts[k]);
+		nm_lru_misses_run(r->caches[k], g->strip.out.at, g->strip.out.count, r->shifts[k]);
 	g->strip.out.count = 0;
 	return status;
 }
@@ -229,7 +229,7 @@ static int run_chunk(struct relocations *r)
 }
 
 /* The reference in the part of its area. */
-static struct nm_lean_ref place(struct relocations *r, const struct nm_ref *ref)
+static struct nm_lru_misses_ref place(struct relocations *r, const struct nm_ref *ref)
 {
 	const uint64_t page = (ref->address >> 12) + 1;
 	__typeof__(&r->recent[0]) recent = &r->recent[page % RECENT];
@@ -241,11 +241,11 @@ static struct nm_lean_ref place(struct relocations *r, const struct nm_ref *ref)
 		recent->area = area ? area->number : 0;
 		recent->shift = area ? area->shift : 0;
 	}
-	return (struct nm_lean_ref){.address = ref->address + recent->shift,
-				    .key = ref->attr,
-				    .area = recent->area,
-				    .size = ref->size,
-				    .is_fetch = ref->kind == NM_REF_FETCH};
+	return (struct nm_lru_misses_ref){.address = ref->address + recent->shift,
+					  .key = ref->attr,
+					  .area = recent->area,
+					  .size = ref->size,
+					  .is_fetch = ref->kind == NM_REF_FETCH};
 }
 
 static int batch(void *self, const struct nm_pass_batch *b)
@@ -256,12 +256,12 @@ static int batch(void *self, const struct nm_pass_batch *b)
 	int status = shift_areas(r);
 
 	for (unsigned k = 0; k < r->count && !status; k++)
-		status = nm_lean_reserve(r->lean[k], keys);
+		status = nm_lru_misses_reserve(r->caches[k], keys);
 	for (size_t i = 0; i < b->count && !status; i++) {
 		const unsigned n = nm_pass_expand(r->coalesced, &b->refs[i], refs);
 
 		for (unsigned j = 0; j < n && !status; j++) {
-			const struct nm_lean_ref ref = place(r, &refs[j]);
+			const struct nm_lru_misses_ref ref = place(r, &refs[j]);
 
 			status = nm_strip_add(&r->chunk, &ref);
 		}
@@ -285,14 +285,15 @@ static int finish(void *self, const struct nm_pass_merge *merge, struct nm_resul
 	result->relocations = r->count;
 	for (unsigned k = 0; k < r->count; k++, to += r->levels * n) {
 		for (unsigned level = 0; level < r->levels; level++) {
-			const uint64_t *misses = nm_lean_misses(r->lean[k], level);
+			const uint64_t *misses = nm_lru_misses_of(r->caches[k], level);
 
-			for (size_t key = 1; key < nm_lean_keys(r->lean[k]) && key < merge->key_count; key++)
+			for (size_t key = 1; key < nm_lru_misses_keys(r->caches[k]) && key < merge->key_count;
+			     key++)
 				if (nm_pass_counts_key(merge, result, key))
 					to[level * n + merge->keys[key]] += misses[key];
 		}
-		nm_lean_free(r->lean[k]);
-		r->lean[k] = NULL;
+		nm_lru_misses_free(r->caches[k]);
+		r->caches[k] = NULL;
 	}
 	return 0;
 }

@@ -13,7 +13,7 @@
 
 #include <cmocka.h>
 
-#include "lean.h"
+#include "lru_misses.h"
 #include "numbers.h"
 #include "pass.h"
 #include "relocations.h"
@@ -209,7 +209,7 @@ static void test_refused_machines(void **state)
 		struct nm_machine machine;
 
 		assert_int_equal(nm_machine_parse(specs[i], &machine, NULL), 0);
-		assert_int_equal(nm_lean_check(&machine, &err), NM_EINVAL);
+		assert_int_equal(nm_lru_misses_check(&machine, &err), NM_EINVAL);
 		assert_non_null(strstr(err.text, "L1d"));
 	}
 }

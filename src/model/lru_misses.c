@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: MIT
  *
- * lean.c - see lean.h. The lines of a set lie in the order of their last touch.
+ * lru_misses.c - see lru_misses.h. The lines of a set lie in the order of their last touch.
  *
  * Counting rules: a reference that spans lines touches each of them and misses once; a level is referenced by
  * the fills of the one before it.
  */
-#include "lean.h"
+#include "lru_misses.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -26,7 +26,7 @@ struct chain {
 	struct level *at[NM_MAX_DEPTH + 1];
 };
 
-struct nm_lean {
+struct nm_lru_misses {
 	struct level levels[NM_MAX_LEVELS];
 	unsigned level_count;
 	struct chain chains[NM_MAX_LEVELS];
@@ -34,7 +34,7 @@ struct nm_lean {
 	size_t keys;
 };
 
-int nm_lean_check(const struct nm_machine *m, struct nm_error *err)
+int nm_lru_misses_check(const struct nm_machine *m, struct nm_error *err)
 {
 	if (m->cores > 1)
 		return nm_fail(err, NM_EINVAL, "relocations are of one core");
@@ -55,7 +55,7 @@ int nm_lean_check(const struct nm_machine *m, struct nm_error *err)
 	return 0;
 }
 
-unsigned nm_lean_ways(const struct nm_machine *m)
+unsigned nm_lru_misses_ways(const struct nm_machine *m)
 {
 	unsigned fewest = MOST_WAYS;
 
@@ -66,25 +66,25 @@ unsigned nm_lean_ways(const struct nm_machine *m)
 	return fewest;
 }
 
-static void add_chain(struct nm_lean *lean, const struct nm_machine *m, unsigned first,
+static void add_chain(struct nm_lru_misses *caches, const struct nm_machine *m, unsigned first,
 		      enum nm_level_side side)
 {
-	struct chain *chain = &lean->chains[lean->chain_count++];
+	struct chain *chain = &caches->chains[caches->chain_count++];
 
 	chain->side = side == NM_SIDE_INSTRUCTION;
 	for (unsigned i = first; i < m->count; i++)
 		if ((m->levels[i].side == side || m->levels[i].side == NM_SIDE_UNIFIED) &&
 		    nm_machine_same(m->levels[first].name, m->levels[i].name))
-			chain->at[chain->count++] = &lean->levels[i];
+			chain->at[chain->count++] = &caches->levels[i];
 }
 
-struct nm_lean *nm_lean_new(const struct nm_machine *m)
+struct nm_lru_misses *nm_lru_misses_new(const struct nm_machine *m)
 {
-	struct nm_lean *lean = calloc(1, sizeof *lean);
+	struct nm_lru_misses *caches = calloc(1, sizeof *caches);
 
-	for (unsigned i = 0; lean && i < m->count; i++) {
+	for (unsigned i = 0; caches && i < m->count; i++) {
 		const struct nm_level_spec *spec = &m->levels[i];
-		struct level *l = &lean->levels[lean->level_count++];
+		struct level *l = &caches->levels[caches->level_count++];
 
 		*l = (struct level){.lines = calloc(spec->sets * spec->ways, sizeof *l->lines),
 				    .sets = spec->sets,
@@ -92,47 +92,47 @@ struct nm_lean *nm_lean_new(const struct nm_machine *m)
 				    .ways = spec->ways,
 				    .shift = (unsigned)__builtin_ctz(spec->line)};
 		if (!l->lines) {
-			nm_lean_free(lean);
+			nm_lru_misses_free(caches);
 			return NULL;
 		}
 		for (enum nm_level_side side = NM_SIDE_DATA; side <= NM_SIDE_INSTRUCTION; side++)
 			if (nm_machine_first(m, i, side))
-				add_chain(lean, m, i, side);
+				add_chain(caches, m, i, side);
 	}
-	return lean;
+	return caches;
 }
 
-void nm_lean_free(struct nm_lean *lean)
+void nm_lru_misses_free(struct nm_lru_misses *caches)
 {
-	if (!lean)
+	if (!caches)
 		return;
-	for (unsigned i = 0; i < lean->level_count; i++) {
-		free(lean->levels[i].lines);
-		free(lean->levels[i].misses);
+	for (unsigned i = 0; i < caches->level_count; i++) {
+		free(caches->levels[i].lines);
+		free(caches->levels[i].misses);
 	}
-	free(lean);
+	free(caches);
 }
 
-int nm_lean_reserve(struct nm_lean *lean, size_t keys)
+int nm_lru_misses_reserve(struct nm_lru_misses *caches, size_t keys)
 {
-	for (unsigned i = 0; i < lean->level_count && keys > lean->keys; i++) {
-		uint64_t *more = realloc(lean->levels[i].misses, keys * sizeof *more);
+	for (unsigned i = 0; i < caches->level_count && keys > caches->keys; i++) {
+		uint64_t *more = realloc(caches->levels[i].misses, keys * sizeof *more);
 
 		if (!more)
 			return NM_ENOMEM;
-		memset(more + lean->keys, 0, (keys - lean->keys) * sizeof *more);
-		lean->levels[i].misses = more;
+		memset(more + caches->keys, 0, (keys - caches->keys) * sizeof *more);
+		caches->levels[i].misses = more;
 	}
-	lean->keys = keys > lean->keys ? keys : lean->keys;
+	caches->keys = keys > caches->keys ? keys : caches->keys;
 	return 0;
 }
 
-const uint64_t *nm_lean_misses(const struct nm_lean *lean, unsigned level)
+const uint64_t *nm_lru_misses_of(const struct nm_lru_misses *caches, unsigned level)
 {
-	return lean->levels[level].misses;
+	return caches->levels[level].misses;
 }
 
-size_t nm_lean_keys(const struct nm_lean *lean) { return lean->keys; }
+size_t nm_lru_misses_keys(const struct nm_lru_misses *caches) { return caches->keys; }
 
 /* Whether the line is missing; it is there now, as the latest of its set. */
 static inline int touch(struct level *l, uint64_t line)
@@ -179,11 +179,12 @@ static inline void refer(const struct chain *chain, uint64_t address, unsigned s
 	l->misses[key] += (uint64_t)missed;
 }
 
-void nm_lean_run(struct nm_lean *lean, const struct nm_lean_ref *refs, size_t count, const uint64_t *shifts)
+void nm_lru_misses_run(struct nm_lru_misses *caches, const struct nm_lru_misses_ref *refs, size_t count,
+		       const uint64_t *shifts)
 {
 	for (size_t i = 0; i < count; i++)
-		for (unsigned c = 0; c < lean->chain_count; c++)
-			if (lean->chains[c].side == refs[i].is_fetch)
-				refer(&lean->chains[c], refs[i].address + shifts[refs[i].area], refs[i].size,
-				      refs[i].key);
+		for (unsigned c = 0; c < caches->chain_count; c++)
+			if (caches->chains[c].side == refs[i].is_fetch)
+				refer(&caches->chains[c], refs[i].address + shifts[refs[i].area],
+				      refs[i].size, refs[i].key);
 }

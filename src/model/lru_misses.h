@@ -1,0 +1,48 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * lru_misses.h - counts the misses of LRU caches, and nothing else: no classes, reuse, evictors or write-backs.
+ * Relocations are simulated with it: many machines over one stream, of which only misses are asked.
+ *
+ * The counts are those of hierarchy.h for the same references; a test holds one against the other.
+ */
+#ifndef NM_LRU_MISSES_H
+#define NM_LRU_MISSES_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#include "machine.h"
+
+/* A reference of a stripped stream (strip.h). */
+struct nm_lru_misses_ref {
+	uint64_t address;
+	uint32_t key;  /* of the attribution; 0: it hits for certain */
+	uint32_t area; /* index of a shift */
+	uint16_t size; /* bytes, at least 1 */
+	uint8_t is_fetch;
+};
+
+struct nm_lru_misses;
+
+/* 0, or NM_EINVAL: names a rule of the machine that is not simulated here. */
+int nm_lru_misses_check(const struct nm_machine *machine, struct nm_error *err);
+
+/* The levels of a machine that nm_lru_misses_check accepts, empty; borrowed until nm_lru_misses_free. NULL: out of memory. */
+struct nm_lru_misses *nm_lru_misses_new(const struct nm_machine *machine);
+void nm_lru_misses_free(struct nm_lru_misses *caches);
+
+/* From now on, keys are below. 0 or NM_ENOMEM. */
+int nm_lru_misses_reserve(struct nm_lru_misses *caches, size_t keys);
+
+/* References, each at its address + shifts[area]. */
+void nm_lru_misses_run(struct nm_lru_misses *caches, const struct nm_lru_misses_ref *refs, size_t count,
+		       const uint64_t *shifts);
+
+/* By key, of all that were reserved. */
+const uint64_t *nm_lru_misses_of(const struct nm_lru_misses *caches, unsigned level);
+size_t nm_lru_misses_keys(const struct nm_lru_misses *caches);
+
+/* The fewest ways of the caches that take the program's references. */
+unsigned nm_lru_misses_ways(const struct nm_machine *machine);
+
+#endif
