@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * formats.h - what formats of a gate share. A format is a file in formats/ with one const struct
- * nm_gate_format, and a row in formats.c.
+ * formats.h - what formats of a gate share. A format is a const struct nm_gate_format in a
+ * file of formats/, and a row in formats.c.
  */
 #ifndef NM_GATE_FORMATS_H
 #define NM_GATE_FORMATS_H

@@ -34,7 +34,7 @@ struct nm_verdict {
 	int is_single;                /* a side has one recording, whose memory was not relocated */
 	int has_place;
 	struct nm_gate_place place; /* where most of the rise is, or of the count */
-	/* say.c */
+	/* sentences.c */
 	const char *id;       /* "l1d-misses": level and metric */
 	const char *title;    /* "misses of L1d on matrix" */
 	const char *allowed;  /* "+1 %" */
@@ -73,10 +73,10 @@ enum { NM_GATE_RELOCATIONS = 64 };
 int nm_gate_spread(const struct nm_diff_side *side, const struct nm_budget *budget, struct nm_strings *pool,
 		   int64_t *ret_least, int64_t *ret_greatest, struct nm_error *err);
 
-/* say.c: the texts of a verdict. 0 or NM_ENOMEM. */
+/* sentences.c: the texts of a verdict. 0 or NM_ENOMEM. */
 int nm_verdict_say(struct nm_verdict *verdict, struct nm_strings *pool);
 
-/* say.c: texts in the pool; NULL: memory is exhausted. */
+/* sentences.c: texts in the pool; NULL: memory is exhausted. */
 const char *nm_gate_say(struct nm_strings *pool, const char *format, ...)
     __attribute__((format(printf, 2, 3)));
 const char *nm_gate_clean(struct nm_strings *pool, const char *text); /* as valid UTF-8 */

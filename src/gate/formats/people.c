@@ -1,11 +1,40 @@
 /* SPDX-License-Identifier: MIT
  *
- * markdown.c - a gate as a comment on a pull request, or as the summary of a job. The first line is a marker by
- * which a later comment finds the one that it replaces.
+ * people.c - a gate for people: on a terminal, and as Markdown.
  */
 #include <string.h>
 
 #include "formats.h"
+
+/* ---- a terminal -------------------------------------------------------------------------------------------- */
+
+/* A line for each budget, and the place of what is not met below it. */
+static int write_text(const struct nm_gate *g, FILE *out)
+{
+	nm_gate_verdict(g, out);
+	fputc('\n', out);
+	for (size_t i = 0; i < g->verdicts.count; i++) {
+		const struct nm_verdict *v = &g->verdicts.at[i];
+
+		fprintf(out, "%-7s  %s: %s: %s, allowed %s\n", nm_outcome_names[v->outcome], v->program,
+			v->title, v->counts, v->allowed);
+		if (v->has_place)
+			fprintf(out, "         %s\n", v->where);
+		if (v->outcome == NM_GATE_IGNORED)
+			fprintf(out, "         %s\n", v->budget->ignore);
+	}
+	if (*nm_gate_note(g))
+		fprintf(out, "%s.\n", nm_gate_note(g));
+	return 0;
+}
+
+const struct nm_gate_format nm_gate_format_text = {
+    .name = "text", .summary = "for a terminal", .write = write_text};
+
+/* ---- Markdown ---------------------------------------------------------------------------------------------- */
+
+/* A comment on a pull request, or the summary of a job. The first line is a marker by which a later comment finds
+ * the one that it replaces. */
 
 /* A comment may have 65,536 characters; a row takes some hundred, and further budgets are counted. */
 enum { ROWS = 100 };

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * say.c - the texts of a verdict, which all formats share.
+ * sentences.c - the texts of a verdict, which all formats share.
  */
 #include <ctype.h>
 #include <math.h>

@@ -1,0 +1,109 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * counts.c - the counts of all budgets with their intervals, for what draws their course: OpenMetrics, Bencher,
+ * github-action-benchmark.
+ */
+#include <string.h>
+
+#include "formats.h"
+
+/* ---- OpenMetrics, which GitLab shows beside those of the base and Prometheus reads ------------------------- */
+
+static void label(const char *name, const char *value, FILE *out)
+{
+	fprintf(out, "%s=\"", name);
+	for (; *value; value++)
+		if (*value == '\n')
+			fputs("\\n", out);
+		else
+			fprintf(out, strchr("\\\"", *value) ? "\\%c" : "%c", *value);
+	fputc('"', out);
+}
+
+static void gauge(const struct nm_gate *g, const char *name, const char *help,
+		  int64_t (*value)(const struct nm_verdict *), FILE *out)
+{
+	fprintf(out, "# TYPE nearmiss_%s gauge\n# HELP nearmiss_%s %s\n", name, name, help);
+	for (size_t i = 0; i < g->verdicts.count; i++) {
+		const struct nm_verdict *v = &g->verdicts.at[i];
+
+		fprintf(out, "nearmiss_%s{", name);
+		label("program", v->program, out);
+		fputc(',', out);
+		label("count", v->title, out);
+		fprintf(out, "} %lld\n", (long long)value(v));
+	}
+}
+
+static int64_t now(const struct nm_verdict *v) { return v->now.value; }
+static int64_t least(const struct nm_verdict *v) { return v->now.least; }
+static int64_t greatest(const struct nm_verdict *v) { return v->now.greatest; }
+static int64_t met(const struct nm_verdict *v) { return v->outcome == NM_GATE_MET; }
+
+static int write_openmetrics(const struct nm_gate *g, FILE *out)
+{
+	gauge(g, "count", "What a budget is for.", now, out);
+	gauge(g, "count_least", "The least of all recordings.", least, out);
+	gauge(g, "count_greatest", "The greatest of all recordings.", greatest, out);
+	gauge(g, "budget_met", "1 if the budget is met.", met, out);
+	fputs("# EOF\n", out);
+	return 0;
+}
+
+const struct nm_gate_format nm_gate_format_openmetrics = {
+    .name = "openmetrics", .summary = "OpenMetrics, for GitLab and Prometheus", .write = write_openmetrics};
+
+/* ---- Bencher ----------------------------------------------------------------------------------------------- */
+
+static int write_bencher(const struct nm_gate *g, FILE *out)
+{
+	json_t *all = json_object();
+	int failed = !all;
+
+	for (size_t i = 0; i < g->verdicts.count && !failed; i++) {
+		const struct nm_verdict *v = &g->verdicts.at[i];
+		json_t *name = json_sprintf("%s: %s", v->program, v->title);
+
+		failed |= !name || json_object_set_new(all, json_string_value(name),
+						       json_pack("{s:{s:I, s:I, s:I}}", v->id, "value",
+								 (json_int_t)v->now.value, "lower_value",
+								 (json_int_t)v->now.least, "upper_value",
+								 (json_int_t)v->now.greatest));
+		json_decref(name);
+	}
+	if (failed)
+		json_decref(all);
+	return failed ? NM_ENOMEM : nm_gate_dump(all, out);
+}
+
+const struct nm_gate_format nm_gate_format_bencher = {
+    .name = "bencher", .summary = "the Bencher Metric Format", .write = write_bencher};
+
+/* ---- customSmallerIsBetter of github-action-benchmark ------------------------------------------------------ */
+
+/* Its range is one number, so it is the larger distance from the count to an end of the interval. */
+static json_t *entry(const struct nm_verdict *v)
+{
+	const int64_t below = v->now.value - v->now.least, above = v->now.greatest - v->now.value;
+
+	return json_pack("{s:o, s:s, s:I, s:o, s:s}", "name", json_sprintf("%s: %s", v->program, v->title),
+			 "unit", nm_diff_metric_names[v->budget->metric], "value", (json_int_t)v->now.value,
+			 "range", json_sprintf("± %lld", (long long)(below > above ? below : above)), "extra",
+			 v->sentence);
+}
+
+static int write_benchmark(const struct nm_gate *g, FILE *out)
+{
+	json_t *all = json_array();
+	int failed = !all;
+
+	for (size_t i = 0; i < g->verdicts.count && !failed; i++)
+		failed |= json_array_append_new(all, entry(&g->verdicts.at[i]));
+	if (failed)
+		json_decref(all);
+	return failed ? NM_ENOMEM : nm_gate_dump(all, out);
+}
+
+const struct nm_gate_format nm_gate_format_benchmark = {.name = "customSmallerIsBetter",
+							.summary = "the input of github-action-benchmark",
+							.write = write_benchmark};
