@@ -17,6 +17,18 @@ int nm_viewer_open(struct nm_viewer *v, const char *profile, enum nm_format form
 	return 0;
 }
 
+int nm_viewer_open_operand(struct nm_viewer *v, const struct nm_command *self, struct nm_operands *operands,
+			   const char **input, enum nm_format format, int64_t width)
+{
+	const int status = nm_take_profile(self, operands, input);
+
+	if (status)
+		return status;
+	if (operands->count)
+		return nm_usage(self, "\"%s\" is no profile", operands->at[0]);
+	return nm_viewer_open(v, *input, format, width);
+}
+
 int nm_viewer_close(struct nm_viewer *v, int code, int otherwise)
 {
 	int status = nm_output_close(&v->output);

@@ -5,7 +5,6 @@
 #include "message.h"
 #include "noise.h"
 #include "options.h"
-#include "profile_operand.h"
 #include "viewer.h"
 
 struct noise_options {
@@ -41,12 +40,8 @@ static int run(const struct nm_command *self, int argc, char **argv)
 
 	if (!nm_options_parse(self, argc, argv, &o, &operands, &status))
 		return status;
-	status = nm_take_profile(self, &operands, &o.input);
-	if (status)
-		return status;
-	if (operands.count)
-		return nm_usage(self, "unexpected operand \"%s\"", operands.at[0]);
-	status = nm_viewer_open(&viewer, o.input, (enum nm_format)o.format, o.width);
+	status =
+	    nm_viewer_open_operand(&viewer, self, &operands, &o.input, (enum nm_format)o.format, o.width);
 	if (status)
 		return status;
 	request = (struct nm_noise_request){

@@ -4,7 +4,6 @@
  */
 #include "message.h"
 #include "options.h"
-#include "profile_operand.h"
 #include "timeline_report.h"
 #include "viewer.h"
 
@@ -15,7 +14,7 @@ struct timeline_options {
 };
 
 static const struct nm_option options[] = {
-    {"input", 'i', "FILE", "the profile (nearmiss.nmp)", NM_OPTION_TEXT,
+    {"input", 'i', "FILE", "the profile (nearmiss.nmp)", NM_OPTION_ONCE,
      offsetof(struct timeline_options, input), NULL},
     {"by", 'b', "KIND", "a row for each object or line (object)", NM_OPTION_TEXT,
      offsetof(struct timeline_options, by), NULL},
@@ -41,13 +40,9 @@ static int run(const struct nm_command *self, int argc, char **argv)
 
 	if (!nm_options_parse(self, argc, argv, &o, &operands, &status))
 		return status;
-	status = nm_take_profile(self, &operands, &o.input);
-	if (status)
-		return status;
-	if (operands.count)
-		return nm_usage(self, "\"%s\" is no profile", operands.at[0]);
-	status = nm_viewer_open(&viewer, o.input,
-				o.format == NM_TIMELINE_TEXT ? NM_FORMAT_TEXT : NM_FORMAT_JSON, o.width);
+	status =
+	    nm_viewer_open_operand(&viewer, self, &operands, &o.input,
+				   o.format == NM_TIMELINE_TEXT ? NM_FORMAT_TEXT : NM_FORMAT_JSON, o.width);
 	if (status)
 		return status;
 	request = (struct nm_timeline_request){
