@@ -33,7 +33,7 @@ const struct nm_gate_format *nm_gate_format_named(const char *name)
 void nm_gate_verdict(const struct nm_gate *g, FILE *out)
 {
 	const unsigned broken = nm_gate_broken(g);
-	const size_t all = g->verdicts.count;
+	const size_t all = g->judgements.count;
 
 	if (!broken)
 		fprintf(out, all == 1 ? "the budget is met" : "all %zu budgets are met", all);

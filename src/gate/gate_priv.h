@@ -8,7 +8,7 @@
 #include "gate.h"
 #include "texts.h"
 
-struct nm_interval {
+struct nm_count_range {
 	int64_t value;           /* of the first profile */
 	int64_t least, greatest; /* of all, wherever memory was placed */
 };
@@ -20,18 +20,18 @@ struct nm_gate_place {
 	const char *declared_file;            /* of the object; NULL: unknown */
 	int64_t declared_line;
 	const char *fingerprint; /* the same as long as object, function and the line's text are */
-	struct nm_interval base, now;
+	struct nm_count_range base, now;
 };
 
 enum nm_outcome { NM_GATE_MET, NM_GATE_NOT_MET, NM_GATE_IGNORED /* it is not met, but that is allowed */ };
 
-struct nm_verdict {
+struct nm_judgement {
 	const struct nm_budget *budget;
 	enum nm_outcome outcome;
 	const char *level, *program;
-	struct nm_interval base, now; /* base: only if the budget is relative */
-	double limit;                 /* that now.least may have */
-	int is_single;                /* a side has one recording, whose memory was not relocated */
+	struct nm_count_range base, now; /* base: only if the budget is relative */
+	double limit;                    /* that now.least may have */
+	int is_single;                   /* a side has one recording, whose memory was not relocated */
 	int has_place;
 	struct nm_gate_place place; /* where most of the rise is, or of the count */
 	/* sentences.c */
@@ -45,7 +45,7 @@ struct nm_verdict {
 
 struct nm_gate {
 	const struct nm_gate_request *request;
-	struct nm_vec(struct nm_verdict) verdicts; /* in the order of the budgets */
+	struct nm_vec(struct nm_judgement) judgements; /* in the order of the budgets */
 	struct nm_strings pool;
 };
 
@@ -63,8 +63,8 @@ int nm_comparison_fits(const struct nm_comparison *comparison, const struct nm_b
 void nm_comparison_done(struct nm_comparison *comparison);
 
 /* rows.c: sums the facts that a budget is for, in all and by place. NM_EINVAL: it names what no profile has. */
-int nm_verdict_sum(struct nm_verdict *verdict, const struct nm_comparison *comparison,
-		   const struct nm_gate_request *request, struct nm_strings *pool, struct nm_error *err);
+int nm_judgement_sum(struct nm_judgement *judgement, const struct nm_comparison *comparison,
+		     const struct nm_gate_request *request, struct nm_strings *pool, struct nm_error *err);
 
 int nm_budget_means(const struct nm_budget *budget, const struct nm_diff_fact *fact);
 
@@ -73,8 +73,8 @@ enum { NM_GATE_RELOCATIONS = 64 };
 int nm_gate_spread(const struct nm_diff_side *side, const struct nm_budget *budget, struct nm_strings *pool,
 		   int64_t *ret_least, int64_t *ret_greatest, struct nm_error *err);
 
-/* sentences.c: the texts of a verdict. 0 or NM_ENOMEM. */
-int nm_verdict_say(struct nm_verdict *verdict, struct nm_strings *pool);
+/* sentences.c: the texts of a judgement. 0 or NM_ENOMEM. */
+int nm_judgement_say(struct nm_judgement *judgement, struct nm_strings *pool);
 
 /* sentences.c: texts in the pool; NULL: memory is exhausted. */
 const char *nm_gate_say(struct nm_strings *pool, const char *format, ...)

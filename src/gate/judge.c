@@ -9,7 +9,7 @@
 #include "gate_priv.h"
 
 /* The count that must not be exceeded for sure. */
-static double limit_of(const struct nm_verdict *v)
+static double limit_of(const struct nm_judgement *v)
 {
 	const struct nm_budget *b = v->budget;
 	const double base = (double)v->base.greatest, share = base * (1 + b->allowed),
@@ -34,11 +34,11 @@ static const char *program_of(const struct nm_comparison *c, struct nm_strings *
 	return name ? nm_gate_clean(pool, name) : NULL;
 }
 
-static int judge(struct nm_verdict *v, const struct nm_comparison *c, const struct nm_gate_request *request,
+static int judge(struct nm_judgement *v, const struct nm_comparison *c, const struct nm_gate_request *request,
 		 struct nm_strings *pool, struct nm_error *err)
 {
 	const struct nm_budget *b = v->budget;
-	int status = nm_verdict_sum(v, c, request, pool, err);
+	int status = nm_judgement_sum(v, c, request, pool, err);
 
 	if (status)
 		return status;
@@ -49,7 +49,7 @@ static int judge(struct nm_verdict *v, const struct nm_comparison *c, const stru
 		     : b->ignore                      ? NM_GATE_IGNORED
 						      : NM_GATE_NOT_MET;
 	v->has_place &= v->outcome != NM_GATE_MET;
-	return !v->level || !v->program || nm_verdict_say(v, pool) ? nm_fail_memory(err) : 0;
+	return !v->level || !v->program || nm_judgement_say(v, pool) ? nm_fail_memory(err) : 0;
 }
 
 int nm_gate_judge(struct nm_gate **ret_gate, const struct nm_gate_request *request, struct nm_error *err)
@@ -70,10 +70,10 @@ int nm_gate_judge(struct nm_gate **ret_gate, const struct nm_gate_request *reque
 			nm_comparison_done(&c);
 			status = nm_comparison_load(&c, request, b, &g->pool, err);
 		}
-		if (!status && nm_vec_push(&g->verdicts, (struct nm_verdict){.budget = b}))
+		if (!status && nm_vec_push(&g->judgements, (struct nm_judgement){.budget = b}))
 			status = nm_fail_memory(err);
 		if (!status)
-			status = judge(&g->verdicts.at[i], &c, request, &g->pool, err);
+			status = judge(&g->judgements.at[i], &c, request, &g->pool, err);
 	}
 	nm_comparison_done(&c);
 	if (status) {
@@ -89,7 +89,7 @@ void nm_gate_free(struct nm_gate *g)
 {
 	if (!g)
 		return;
-	nm_vec_free(&g->verdicts);
+	nm_vec_free(&g->judgements);
 	nm_strings_done(&g->pool);
 	free(g);
 }
@@ -98,8 +98,8 @@ unsigned nm_gate_broken(const struct nm_gate *g)
 {
 	unsigned n = 0;
 
-	for (size_t i = 0; i < g->verdicts.count; i++)
-		n += g->verdicts.at[i].outcome == NM_GATE_NOT_MET;
+	for (size_t i = 0; i < g->judgements.count; i++)
+		n += g->judgements.at[i].outcome == NM_GATE_NOT_MET;
 	return n;
 }
 
@@ -107,8 +107,8 @@ int nm_gate_is_met(const struct nm_gate *g) { return !nm_gate_broken(g); }
 
 const char *nm_gate_note(const struct nm_gate *g)
 {
-	for (size_t i = 0; i < g->verdicts.count; i++)
-		if (g->verdicts.at[i].is_single)
+	for (size_t i = 0; i < g->judgements.count; i++)
+		if (g->judgements.at[i].is_single)
 			return "Counts of single recordings without --relocate were compared: a build that moves "
 			       "data may change them as much";
 	return "";

@@ -62,9 +62,9 @@ static int add(struct sums *s, const struct nm_diff_fact *fact, unsigned side, i
 	return 0;
 }
 
-static struct nm_interval hull(const int64_t *counts, unsigned from, unsigned end)
+static struct nm_count_range hull(const int64_t *counts, unsigned from, unsigned end)
 {
-	struct nm_interval i = {counts[from], counts[from], counts[from]};
+	struct nm_count_range i = {counts[from], counts[from], counts[from]};
 
 	for (unsigned side = from + 1; side < end; side++) {
 		i.least = counts[side] < i.least ? counts[side] : i.least;
@@ -83,7 +83,7 @@ static size_t worst_row(const struct sums *s, unsigned base_count, int is_relati
 
 	for (size_t i = 0; i < s->rows.count; i++) {
 		const int64_t *counts = &s->at.at[i * s->sides];
-		const struct nm_interval now = hull(counts, base_count, s->sides);
+		const struct nm_count_range now = hull(counts, base_count, s->sides);
 		const int64_t size =
 		    is_relative ? now.least - hull(counts, 0, base_count).greatest : now.value;
 
@@ -167,7 +167,7 @@ static int fingerprint(struct nm_gate_place *p, const struct nm_budget *b, const
 	return p->fingerprint ? 0 : NM_ENOMEM;
 }
 
-static int take_place(struct nm_verdict *v, const struct sums *s, size_t i, const struct nm_comparison *c,
+static int take_place(struct nm_judgement *v, const struct sums *s, size_t i, const struct nm_comparison *c,
 		      const struct nm_gate_request *request, struct nm_strings *pool, struct nm_error *err)
 {
 	const struct row *row = &s->rows.at[i];
@@ -212,8 +212,8 @@ static int collect(struct sums *s, const struct nm_comparison *c, const struct n
 }
 
 /* Widens the interval of the profiles [from, end) by those within each. */
-static int widen(struct nm_verdict *v, struct nm_interval *i, const struct nm_comparison *c, unsigned from,
-		 unsigned end, struct nm_strings *pool, struct nm_error *err)
+static int widen(struct nm_judgement *v, struct nm_count_range *i, const struct nm_comparison *c,
+		 unsigned from, unsigned end, struct nm_strings *pool, struct nm_error *err)
 {
 	int relocated = 0;
 
@@ -242,8 +242,8 @@ static int nothing_fits(const struct nm_budget *b, const struct nm_gate_request 
 		       b->field ? " field " : "", b->field ? b->field : "");
 }
 
-int nm_verdict_sum(struct nm_verdict *v, const struct nm_comparison *c, const struct nm_gate_request *request,
-		   struct nm_strings *pool, struct nm_error *err)
+int nm_judgement_sum(struct nm_judgement *v, const struct nm_comparison *c,
+		     const struct nm_gate_request *request, struct nm_strings *pool, struct nm_error *err)
 {
 	const struct nm_budget *b = v->budget;
 	const int is_relative = b->rule == NM_BUDGET_RELATIVE;

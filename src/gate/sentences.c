@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * sentences.c - the texts of a verdict, which all formats share.
+ * sentences.c - the texts of a judgement, which all formats share.
  */
 #include <ctype.h>
 #include <math.h>
@@ -42,7 +42,7 @@ const char *nm_gate_clean(struct nm_strings *pool, const char *text)
 }
 
 /* "65,100", and " [64,900 to 65,300]" where the profiles differ. */
-static void print_interval(const struct nm_interval *i, FILE *out)
+static void print_interval(const struct nm_count_range *i, FILE *out)
 {
 	nm_print_grouped(i->value, out);
 	if (i->least == i->greatest)
@@ -54,7 +54,7 @@ static void print_interval(const struct nm_interval *i, FILE *out)
 	fputc(']', out);
 }
 
-static void print_change(const struct nm_interval *base, const struct nm_interval *now, FILE *out)
+static void print_change(const struct nm_count_range *base, const struct nm_count_range *now, FILE *out)
 {
 	print_interval(base, out);
 	fputs(" to ", out);
@@ -63,7 +63,7 @@ static void print_change(const struct nm_interval *base, const struct nm_interva
 		fprintf(out, " (%+.1f %%)", 100 * (double)(now->value - base->value) / (double)base->value);
 }
 
-static void print_counts(const struct nm_verdict *v, FILE *out)
+static void print_counts(const struct nm_judgement *v, FILE *out)
 {
 	if (v->budget->rule == NM_BUDGET_RELATIVE)
 		print_change(&v->base, &v->now, out);
@@ -73,7 +73,7 @@ static void print_counts(const struct nm_verdict *v, FILE *out)
 		fprintf(out, ", %.4g per item", (double)v->now.value / v->budget->items);
 }
 
-static void print_title(const struct nm_verdict *v, FILE *out)
+static void print_title(const struct nm_judgement *v, FILE *out)
 {
 	const struct nm_budget *b = v->budget;
 
@@ -86,7 +86,7 @@ static void print_title(const struct nm_verdict *v, FILE *out)
 		fprintf(out, " in %s", b->function);
 }
 
-static void print_allowed(const struct nm_verdict *v, FILE *out)
+static void print_allowed(const struct nm_judgement *v, FILE *out)
 {
 	const struct nm_budget *b = v->budget;
 
@@ -100,7 +100,7 @@ static void print_allowed(const struct nm_verdict *v, FILE *out)
 		fprintf(out, " or +%.0f", b->slack);
 }
 
-static void print_where(const struct nm_verdict *v, FILE *out)
+static void print_where(const struct nm_judgement *v, FILE *out)
 {
 	const struct nm_gate_place *p = &v->place;
 
@@ -111,7 +111,7 @@ static void print_where(const struct nm_verdict *v, FILE *out)
 		fprintf(out, p->file && p->line ? " (%s)" : " in %s", p->function);
 }
 
-static void print_sentence(const struct nm_verdict *v, FILE *out)
+static void print_sentence(const struct nm_judgement *v, FILE *out)
 {
 	const int is_relative = v->budget->rule == NM_BUDGET_RELATIVE;
 
@@ -133,7 +133,7 @@ static void print_sentence(const struct nm_verdict *v, FILE *out)
 		fprintf(out, "; ignored: %s", v->budget->ignore);
 }
 
-static const char *say(void (*print)(const struct nm_verdict *, FILE *), const struct nm_verdict *v,
+static const char *say(void (*print)(const struct nm_judgement *, FILE *), const struct nm_judgement *v,
 		       struct nm_strings *pool)
 {
 	char *text = NULL;
@@ -150,14 +150,14 @@ static const char *say(void (*print)(const struct nm_verdict *, FILE *), const s
 }
 
 /* "l1d-misses": what stays of the level is what identifiers may have. */
-static void print_id(const struct nm_verdict *v, FILE *out)
+static void print_id(const struct nm_judgement *v, FILE *out)
 {
 	for (const char *c = v->level; *c; c++)
 		fputc(isalnum((unsigned char)*c) ? tolower((unsigned char)*c) : '-', out);
 	fprintf(out, "-%s", nm_diff_metric_names[v->budget->metric]);
 }
 
-int nm_verdict_say(struct nm_verdict *v, struct nm_strings *pool)
+int nm_judgement_say(struct nm_judgement *v, struct nm_strings *pool)
 {
 	v->id = say(print_id, v, pool);
 	v->title = say(print_title, v, pool);

@@ -13,7 +13,7 @@ const char *const nm_timeline_figures[NM_TIMELINE_FIGURES] = {
 
 enum { READ_MISSES = 2, WRITE_MISSES = 3 };
 
-static const char *keep(struct nm_timeline *t, const struct nm_rows *rows, unsigned column)
+static const char *keep(struct nm_process_timeline *t, const struct nm_rows *rows, unsigned column)
 {
 	const char *text = nm_rows_text(rows, column);
 
@@ -22,7 +22,7 @@ static const char *keep(struct nm_timeline *t, const struct nm_rows *rows, unsig
 
 /* ---- the process and the level ---- */
 
-static int choose_process(struct nm_timeline *t, struct nm_profile *profile, const char *wanted,
+static int choose_process(struct nm_process_timeline *t, struct nm_profile *profile, const char *wanted,
 			  struct nm_error *err)
 {
 	static const char sql[] =
@@ -57,7 +57,7 @@ static int choose_process(struct nm_timeline *t, struct nm_profile *profile, con
 	return more < 0 ? more : 0;
 }
 
-static int choose_level(struct nm_timeline *t, struct nm_profile *profile, const char *wanted,
+static int choose_level(struct nm_process_timeline *t, struct nm_profile *profile, const char *wanted,
 			struct nm_error *err)
 {
 	char *first = NULL;
@@ -72,7 +72,7 @@ static int choose_level(struct nm_timeline *t, struct nm_profile *profile, const
 
 /* ---- levels ---- */
 
-static int begin_row(struct nm_timeline_row *row, const struct nm_timeline *t, int has_cells)
+static int begin_row(struct nm_timeline_row *row, const struct nm_process_timeline *t, int has_cells)
 {
 	const size_t room = t->intervals.count + 1;
 
@@ -81,7 +81,7 @@ static int begin_row(struct nm_timeline_row *row, const struct nm_timeline *t, i
 	return row->misses && (row->cells || !has_cells) ? 0 : NM_ENOMEM;
 }
 
-static int load_intervals(struct nm_timeline *t, struct nm_profile *profile, struct nm_error *err)
+static int load_intervals(struct nm_process_timeline *t, struct nm_profile *profile, struct nm_error *err)
 {
 	static const char sql[] = "SELECT DISTINCT interval, begin, instructions, working_set FROM timeline "
 				  "WHERE process = ?1 ORDER BY interval";
@@ -100,12 +100,12 @@ static int load_intervals(struct nm_timeline *t, struct nm_profile *profile, str
 	return more < 0 ? more : status;
 }
 
-static int is_interval(const struct nm_timeline *t, int64_t interval)
+static int is_interval(const struct nm_process_timeline *t, int64_t interval)
 {
 	return interval >= 0 && (size_t)interval < t->intervals.count;
 }
 
-static int add_cell(struct nm_timeline *t, const struct nm_rows *rows)
+static int add_cell(struct nm_process_timeline *t, const struct nm_rows *rows)
 {
 	const char *name = keep(t, rows, 0);
 	const int64_t interval = nm_rows_integer(rows, 1);
@@ -133,7 +133,7 @@ static int add_cell(struct nm_timeline *t, const struct nm_rows *rows)
 	return 0;
 }
 
-static int load_levels(struct nm_timeline *t, struct nm_profile *profile, struct nm_error *err)
+static int load_levels(struct nm_process_timeline *t, struct nm_profile *profile, struct nm_error *err)
 {
 	static const char sql[] =
 	    "SELECT t.level, t.interval, t.reads, t.writes, t.read_misses, t.write_misses, t.cold, t.capacity, "
@@ -155,7 +155,7 @@ static int load_levels(struct nm_timeline *t, struct nm_profile *profile, struct
 
 /* ---- objects or lines ---- */
 
-static struct nm_timeline_row *part_named(struct nm_timeline *t, const char *name)
+static struct nm_timeline_row *part_named(struct nm_process_timeline *t, const char *name)
 {
 	for (size_t i = 0; i < t->parts.count; i++)
 		if (t->parts.at[i].name == name)
@@ -166,7 +166,7 @@ static struct nm_timeline_row *part_named(struct nm_timeline *t, const char *nam
 	return &t->parts.at[t->parts.count - 1];
 }
 
-static int add_part(struct nm_timeline *t, const struct nm_rows *rows)
+static int add_part(struct nm_process_timeline *t, const struct nm_rows *rows)
 {
 	const char *name = keep(t, rows, 0);
 	const int64_t interval = nm_rows_integer(rows, 1), misses = nm_rows_bounded(rows, 2);
@@ -188,7 +188,7 @@ static int by_total(const void *a, const void *b)
 	return strcmp(x->name, y->name);
 }
 
-static int load_parts(struct nm_timeline *t, struct nm_profile *profile,
+static int load_parts(struct nm_process_timeline *t, struct nm_profile *profile,
 		      const struct nm_timeline_request *request, struct nm_error *err)
 {
 	static const char objects[] = "SELECT coalesce(object, '?'), interval, read_misses + write_misses "
@@ -217,7 +217,7 @@ static int load_parts(struct nm_timeline *t, struct nm_profile *profile,
 	return more < 0 ? more : status;
 }
 
-int nm_timeline_load(struct nm_timeline *t, struct nm_profile *profile,
+int nm_timeline_load(struct nm_process_timeline *t, struct nm_profile *profile,
 		     const struct nm_timeline_request *request, struct nm_error *err)
 {
 	int status = nm_profile_has(profile, "timeline", err);
@@ -236,7 +236,7 @@ int nm_timeline_load(struct nm_timeline *t, struct nm_profile *profile,
 	return status ? status : load_parts(t, profile, request, err);
 }
 
-void nm_timeline_done(struct nm_timeline *t)
+void nm_timeline_done(struct nm_process_timeline *t)
 {
 	for (size_t i = 0; i < t->levels.count; i++) {
 		free(t->levels.at[i].misses);

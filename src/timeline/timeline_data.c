@@ -8,7 +8,8 @@
 #include "table.h"
 #include "timeline_priv.h"
 
-int nm_timeline_csv(const struct nm_timeline *t, struct nm_profile *profile, FILE *out, struct nm_error *err)
+int nm_timeline_csv(const struct nm_process_timeline *t, struct nm_profile *profile, FILE *out,
+		    struct nm_error *err)
 {
 	const struct nm_style style = {.format = NM_FORMAT_CSV};
 	char *sql = NULL;
@@ -53,7 +54,7 @@ static int json_cell(const struct nm_timeline_row *level, size_t interval, FILE 
 	return status;
 }
 
-static int json_interval(const struct nm_timeline *t, size_t i, FILE *out)
+static int json_interval(const struct nm_process_timeline *t, size_t i, FILE *out)
 {
 	const struct nm_timeline_interval *interval = &t->intervals.at[i];
 	int status = 0;
@@ -71,7 +72,7 @@ static int json_interval(const struct nm_timeline *t, size_t i, FILE *out)
 	return status;
 }
 
-static int json_part(const struct nm_timeline *t, const struct nm_timeline_row *row, FILE *out)
+static int json_part(const struct nm_process_timeline *t, const struct nm_timeline_row *row, FILE *out)
 {
 	fputc('{', out);
 	if (json_text("name", row->name, ",\"misses\":[", out))
@@ -82,7 +83,8 @@ static int json_part(const struct nm_timeline *t, const struct nm_timeline_row *
 	return 0;
 }
 
-int nm_timeline_json(const struct nm_timeline *t, const struct nm_timeline_request *request, FILE *out)
+int nm_timeline_json(const struct nm_process_timeline *t, const struct nm_timeline_request *request,
+		     FILE *out)
 {
 	int status;
 

@@ -32,7 +32,7 @@ struct nm_timeline_row {
 	struct nm_timeline_cell *cells; /* [interval], of a level; else NULL */
 };
 
-struct nm_timeline {
+struct nm_process_timeline {
 	struct nm_strings pool;
 	const char *process, *level;
 	const char *others; /* further processes, by commas; NULL: none */
@@ -43,26 +43,27 @@ struct nm_timeline {
 };
 
 /* load.c */
-int nm_timeline_load(struct nm_timeline *timeline, struct nm_profile *profile,
+int nm_timeline_load(struct nm_process_timeline *timeline, struct nm_profile *profile,
 		     const struct nm_timeline_request *request, struct nm_error *err);
-void nm_timeline_done(struct nm_timeline *timeline);
+void nm_timeline_done(struct nm_process_timeline *timeline);
 
 /* Mean values by column of a picture, as rates per instruction; a column is an equal share of the instructions. What an
  * interval counts is spread evenly over it. `values`: [interval], sums. */
-void nm_timeline_rates(const struct nm_timeline *timeline, const int64_t *values, double *ret_rates,
+void nm_timeline_rates(const struct nm_process_timeline *timeline, const int64_t *values, double *ret_rates,
 		       unsigned columns);
 /* The same of the working set, in bytes: the largest of the intervals that a column meets. */
-void nm_timeline_working_set(const struct nm_timeline *timeline, double *ret_bytes, unsigned columns);
+void nm_timeline_working_set(const struct nm_process_timeline *timeline, double *ret_bytes, unsigned columns);
 double nm_timeline_most(const double *values, unsigned count);
 
 /* The formats: 0 or NM_ENOMEM. */
-int nm_timeline_text(const struct nm_timeline *timeline, const struct nm_timeline_request *request,
+int nm_timeline_text(const struct nm_process_timeline *timeline, const struct nm_timeline_request *request,
 		     const struct nm_style *style, FILE *out);
-int nm_timeline_svg(const struct nm_timeline *timeline, const struct nm_timeline_request *request, FILE *out);
-int nm_timeline_json(const struct nm_timeline *timeline, const struct nm_timeline_request *request,
+int nm_timeline_svg(const struct nm_process_timeline *timeline, const struct nm_timeline_request *request,
+		    FILE *out);
+int nm_timeline_json(const struct nm_process_timeline *timeline, const struct nm_timeline_request *request,
 		     FILE *out);
 /* A code, and err. */
-int nm_timeline_csv(const struct nm_timeline *timeline, struct nm_profile *profile, FILE *out,
+int nm_timeline_csv(const struct nm_process_timeline *timeline, struct nm_profile *profile, FILE *out,
 		    struct nm_error *err);
 
 #endif

@@ -19,12 +19,12 @@ static double overlap(const struct nm_timeline_interval *i, double from, double 
 	return end > begin ? end - begin : 0;
 }
 
-static double column_begin(const struct nm_timeline *t, unsigned column, unsigned columns)
+static double column_begin(const struct nm_process_timeline *t, unsigned column, unsigned columns)
 {
 	return (double)t->instructions * column / columns;
 }
 
-void nm_timeline_rates(const struct nm_timeline *t, const int64_t *values, double *ret_rates,
+void nm_timeline_rates(const struct nm_process_timeline *t, const int64_t *values, double *ret_rates,
 		       unsigned columns)
 {
 	for (unsigned c = 0; c < columns; c++) {
@@ -42,7 +42,7 @@ void nm_timeline_rates(const struct nm_timeline *t, const int64_t *values, doubl
 	}
 }
 
-void nm_timeline_working_set(const struct nm_timeline *t, double *ret_bytes, unsigned columns)
+void nm_timeline_working_set(const struct nm_process_timeline *t, double *ret_bytes, unsigned columns)
 {
 	for (unsigned c = 0; c < columns; c++) {
 		const double from = column_begin(t, c, columns), to = column_begin(t, c + 1, columns);
@@ -71,7 +71,7 @@ int nm_timeline_run(struct nm_profile *profile, const struct nm_timeline_request
 		    struct nm_error *err)
 {
 	static const char *const kinds[] = {"object", "line", NULL};
-	struct nm_timeline t = {0};
+	struct nm_process_timeline t = {0};
 	int status;
 
 	if (strcmp(request->by, kinds[0]) != 0 && strcmp(request->by, kinds[1]) != 0)

@@ -25,7 +25,7 @@ enum {
 };
 
 struct picture {
-	const struct nm_timeline *timeline;
+	const struct nm_process_timeline *timeline;
 	FILE *out;
 	double values[COLUMNS];
 	double y;
@@ -103,7 +103,7 @@ static int print_working_set(struct picture *p)
 
 static double most_of_level(struct picture *p)
 {
-	const struct nm_timeline *t = p->timeline;
+	const struct nm_process_timeline *t = p->timeline;
 
 	for (size_t i = 0; i < t->levels.count; i++)
 		if (t->levels.at[i].name == t->level) {
@@ -161,7 +161,7 @@ static void print_axis(const struct picture *p)
 	fputs(" instructions</text>\n", p->out);
 }
 
-int nm_timeline_svg(const struct nm_timeline *t, const struct nm_timeline_request *request, FILE *out)
+int nm_timeline_svg(const struct nm_process_timeline *t, const struct nm_timeline_request *request, FILE *out)
 {
 	struct picture p = {.timeline = t,
 			    .out = out,

@@ -18,7 +18,7 @@
 enum { NAME = 24, TOTAL = 14, LEAST_WIDTH = 20, USUAL_WIDTH = 100, HEIGHTS = 8 };
 
 struct canvas {
-	const struct nm_timeline *timeline;
+	const struct nm_process_timeline *timeline;
 	const struct nm_style *style;
 	FILE *out;
 	double *values; /* [width] */
@@ -116,7 +116,7 @@ static void print_axis(const struct canvas *c)
 
 static int print_parts(const struct canvas *c, const char *by)
 {
-	const struct nm_timeline *t = c->timeline;
+	const struct nm_process_timeline *t = c->timeline;
 	char *heading;
 	double most = 0;
 
@@ -140,7 +140,7 @@ static int print_parts(const struct canvas *c, const char *by)
 
 static int print(const struct canvas *c, const struct nm_timeline_request *request)
 {
-	const struct nm_timeline *t = c->timeline;
+	const struct nm_process_timeline *t = c->timeline;
 	char *heading;
 
 	if (asprintf(&heading, "%s: %zu intervals", t->process, t->intervals.count) < 0)
@@ -159,7 +159,7 @@ static int print(const struct canvas *c, const struct nm_timeline_request *reque
 	return 0;
 }
 
-int nm_timeline_text(const struct nm_timeline *t, const struct nm_timeline_request *request,
+int nm_timeline_text(const struct nm_process_timeline *t, const struct nm_timeline_request *request,
 		     const struct nm_style *style, FILE *out)
 {
 	const unsigned all = style->width ? style->width : USUAL_WIDTH, rest = NAME + 1 + TOTAL;

@@ -23,8 +23,8 @@ static void escaped(const char *text, const char *also, FILE *out)
 
 static int write_github(const struct nm_gate *g, FILE *out)
 {
-	for (size_t i = 0; i < g->verdicts.count; i++) {
-		const struct nm_verdict *v = &g->verdicts.at[i];
+	for (size_t i = 0; i < g->judgements.count; i++) {
+		const struct nm_judgement *v = &g->judgements.at[i];
 
 		if (v->outcome == NM_GATE_MET)
 			continue;
@@ -50,7 +50,7 @@ const struct nm_gate_format nm_gate_format_github = {
 
 /* An issue has a line, so one without is on the file of the budgets. */
 
-static json_t *issue(const struct nm_gate *g, const struct nm_verdict *v)
+static json_t *issue(const struct nm_gate *g, const struct nm_judgement *v)
 {
 	const int has_line = v->has_place && v->place.file && v->place.line > 0;
 
@@ -68,9 +68,9 @@ static int write_gitlab(const struct nm_gate *g, FILE *out)
 	json_t *issues = json_array();
 	int failed = 0;
 
-	for (size_t i = 0; i < g->verdicts.count; i++)
-		if (g->verdicts.at[i].outcome != NM_GATE_MET)
-			failed |= json_array_append_new(issues, issue(g, &g->verdicts.at[i]));
+	for (size_t i = 0; i < g->judgements.count; i++)
+		if (g->judgements.at[i].outcome != NM_GATE_MET)
+			failed |= json_array_append_new(issues, issue(g, &g->judgements.at[i]));
 	if (failed)
 		json_decref(issues);
 	return failed ? NM_ENOMEM : nm_gate_dump(issues, out);

@@ -21,11 +21,11 @@ static void label(const char *name, const char *value, FILE *out)
 }
 
 static void gauge(const struct nm_gate *g, const char *name, const char *help,
-		  int64_t (*value)(const struct nm_verdict *), FILE *out)
+		  int64_t (*value)(const struct nm_judgement *), FILE *out)
 {
 	fprintf(out, "# TYPE nearmiss_%s gauge\n# HELP nearmiss_%s %s\n", name, name, help);
-	for (size_t i = 0; i < g->verdicts.count; i++) {
-		const struct nm_verdict *v = &g->verdicts.at[i];
+	for (size_t i = 0; i < g->judgements.count; i++) {
+		const struct nm_judgement *v = &g->judgements.at[i];
 
 		fprintf(out, "nearmiss_%s{", name);
 		label("program", v->program, out);
@@ -35,10 +35,10 @@ static void gauge(const struct nm_gate *g, const char *name, const char *help,
 	}
 }
 
-static int64_t now(const struct nm_verdict *v) { return v->now.value; }
-static int64_t least(const struct nm_verdict *v) { return v->now.least; }
-static int64_t greatest(const struct nm_verdict *v) { return v->now.greatest; }
-static int64_t met(const struct nm_verdict *v) { return v->outcome == NM_GATE_MET; }
+static int64_t now(const struct nm_judgement *v) { return v->now.value; }
+static int64_t least(const struct nm_judgement *v) { return v->now.least; }
+static int64_t greatest(const struct nm_judgement *v) { return v->now.greatest; }
+static int64_t met(const struct nm_judgement *v) { return v->outcome == NM_GATE_MET; }
 
 static int write_openmetrics(const struct nm_gate *g, FILE *out)
 {
@@ -60,8 +60,8 @@ static int write_bencher(const struct nm_gate *g, FILE *out)
 	json_t *all = json_object();
 	int failed = !all;
 
-	for (size_t i = 0; i < g->verdicts.count && !failed; i++) {
-		const struct nm_verdict *v = &g->verdicts.at[i];
+	for (size_t i = 0; i < g->judgements.count && !failed; i++) {
+		const struct nm_judgement *v = &g->judgements.at[i];
 		json_t *name = json_sprintf("%s: %s", v->program, v->title);
 
 		failed |= !name || json_object_set_new(all, json_string_value(name),
@@ -82,7 +82,7 @@ const struct nm_gate_format nm_gate_format_bencher = {
 /* ---- customSmallerIsBetter of github-action-benchmark ------------------------------------------------------ */
 
 /* Its range is one number, so it is the larger distance from the count to an end of the interval. */
-static json_t *entry(const struct nm_verdict *v)
+static json_t *entry(const struct nm_judgement *v)
 {
 	const int64_t below = v->now.value - v->now.least, above = v->now.greatest - v->now.value;
 
@@ -97,8 +97,8 @@ static int write_benchmark(const struct nm_gate *g, FILE *out)
 	json_t *all = json_array();
 	int failed = !all;
 
-	for (size_t i = 0; i < g->verdicts.count && !failed; i++)
-		failed |= json_array_append_new(all, entry(&g->verdicts.at[i]));
+	for (size_t i = 0; i < g->judgements.count && !failed; i++)
+		failed |= json_array_append_new(all, entry(&g->judgements.at[i]));
 	if (failed)
 		json_decref(all);
 	return failed ? NM_ENOMEM : nm_gate_dump(all, out);

@@ -28,7 +28,7 @@ static void property(const char *name, double value, FILE *out)
 	fprintf(out, "        <property name=\"%s\" value=\"%.10g\"/>\n", name, value);
 }
 
-static void properties(const struct nm_verdict *v, FILE *out)
+static void properties(const struct nm_judgement *v, FILE *out)
 {
 	fputs("      <properties>\n", out);
 	property("value", (double)v->now.value, out);
@@ -40,7 +40,7 @@ static void properties(const struct nm_verdict *v, FILE *out)
 	fputs("      </properties>\n", out);
 }
 
-static void test_case(const struct nm_verdict *v, FILE *out)
+static void test_case(const struct nm_judgement *v, FILE *out)
 {
 	fputs("    <testcase", out);
 	attribute("classname", v->program, out);
@@ -67,15 +67,15 @@ static int write_junit(const struct nm_gate *g, FILE *out)
 {
 	unsigned skipped = 0;
 
-	for (size_t i = 0; i < g->verdicts.count; i++)
-		skipped += g->verdicts.at[i].outcome == NM_GATE_IGNORED;
+	for (size_t i = 0; i < g->judgements.count; i++)
+		skipped += g->judgements.at[i].outcome == NM_GATE_IGNORED;
 	fprintf(
 	    out,
 	    "<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n<testsuites>\n  <testsuite name=\"nearmiss\" tests=\"%zu\" "
 	    "failures=\"%u\" errors=\"0\" skipped=\"%u\">\n",
-	    g->verdicts.count, nm_gate_broken(g), skipped);
-	for (size_t i = 0; i < g->verdicts.count; i++)
-		test_case(&g->verdicts.at[i], out);
+	    g->judgements.count, nm_gate_broken(g), skipped);
+	for (size_t i = 0; i < g->judgements.count; i++)
+		test_case(&g->judgements.at[i], out);
 	fputs("  </testsuite>\n</testsuites>\n", out);
 	return 0;
 }

@@ -13,8 +13,8 @@ static int write_text(const struct nm_gate *g, FILE *out)
 {
 	nm_gate_verdict(g, out);
 	fputc('\n', out);
-	for (size_t i = 0; i < g->verdicts.count; i++) {
-		const struct nm_verdict *v = &g->verdicts.at[i];
+	for (size_t i = 0; i < g->judgements.count; i++) {
+		const struct nm_judgement *v = &g->judgements.at[i];
 
 		fprintf(out, "%-7s  %s: %s: %s, allowed %s\n", nm_outcome_names[v->outcome], v->program,
 			v->title, v->counts, v->allowed);
@@ -49,7 +49,7 @@ static void cell(const char *text, FILE *out)
 	}
 }
 
-static void row(const struct nm_verdict *v, FILE *out)
+static void row(const struct nm_judgement *v, FILE *out)
 {
 	const char *const cells[] = {
 	    nm_outcome_names[v->outcome], v->program, v->title, v->counts, v->allowed,
@@ -71,13 +71,13 @@ static int write_markdown(const struct nm_gate *g, FILE *out)
 	nm_gate_verdict(g, out);
 	fputs(".\n\n| | program | budget | counts | allowed | where |\n|---|---|---|---|---|---|\n", out);
 	for (int met = 0; met < 2; met++) /* what is not met comes first */
-		for (size_t i = 0; i < g->verdicts.count && rows < ROWS; i++)
-			if ((g->verdicts.at[i].outcome == NM_GATE_MET) == met) {
-				row(&g->verdicts.at[i], out);
+		for (size_t i = 0; i < g->judgements.count && rows < ROWS; i++)
+			if ((g->judgements.at[i].outcome == NM_GATE_MET) == met) {
+				row(&g->judgements.at[i], out);
 				rows++;
 			}
-	if (rows < g->verdicts.count)
-		fprintf(out, "\nand %zu more budgets\n", g->verdicts.count - rows);
+	if (rows < g->judgements.count)
+		fprintf(out, "\nand %zu more budgets\n", g->judgements.count - rows);
 	if (*nm_gate_note(g))
 		fprintf(out, "\n%s.\n", nm_gate_note(g));
 	return 0;

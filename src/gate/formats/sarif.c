@@ -28,7 +28,7 @@ static json_t *related(const struct nm_gate_place *p)
 	return at;
 }
 
-static json_t *result(const struct nm_verdict *v)
+static json_t *result(const struct nm_judgement *v)
 {
 	const struct nm_gate_place *p = &v->place;
 	const int has_line = v->has_place && p->file && p->line > 0;
@@ -61,7 +61,7 @@ static int has_rule(const json_t *rules, const char *id)
 	return 0;
 }
 
-static json_t *rule(const struct nm_verdict *v)
+static json_t *rule(const struct nm_judgement *v)
 {
 	const char *metric = nm_diff_metric_names[v->budget->metric];
 
@@ -78,8 +78,8 @@ static int write_sarif(const struct nm_gate *g, FILE *out)
 	json_t *rules = json_array(), *results = json_array();
 	int failed = 0;
 
-	for (size_t i = 0; i < g->verdicts.count && !failed; i++) {
-		const struct nm_verdict *v = &g->verdicts.at[i];
+	for (size_t i = 0; i < g->judgements.count && !failed; i++) {
+		const struct nm_judgement *v = &g->judgements.at[i];
 
 		if (!has_rule(rules, v->id))
 			failed |= json_array_append_new(rules, rule(v));
