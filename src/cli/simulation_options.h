@@ -179,6 +179,12 @@ struct nm_simulation_options {
 		"source-root", 0, "DIR", "keep only sources below this folder; may be repeated", \
 		    NM_OPTION_LIST, offsetof(type, member.source_roots), NULL                    \
 	}
+#define NM_ROW_EXACT(type, member)                                                                \
+	{                                                                                         \
+		"exact", 'x', "PROFILE",                                                          \
+		    "name data at instructions as this recording of the same build (--asm) does", \
+		    NM_OPTION_TEXT, offsetof(type, member), NULL                                  \
+	}
 #define NM_ROW_QUIET(type, member)                                                \
 	{                                                                         \
 		"quiet", 'q', NULL, "no progress and no summary", NM_OPTION_FLAG, \

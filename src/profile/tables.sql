@@ -171,6 +171,11 @@ CREATE TABLE instruction_cell(
 	level INTEGER, thread INTEGER, instruction INTEGER,
 	$COUNTS,
 	PRIMARY KEY(level, thread, instruction)) WITHOUT ROWID;
+-- An instruction's accesses to fields, sampled as those of its place; type and field are texts.
+CREATE TABLE instruction_field(
+	process INTEGER, instruction INTEGER, type INTEGER, field INTEGER, accesses INTEGER,
+	PRIMARY KEY(instruction, type, field)) WITHOUT ROWID;
+CREATE TABLE build(process INTEGER, module INTEGER, id TEXT, PRIMARY KEY(process, module, id)) WITHOUT ROWID;
 CREATE TABLE code_block(
 	process INTEGER, module INTEGER, address INTEGER, function INTEGER, bytes BLOB,
 	PRIMARY KEY(process, module, address)) WITHOUT ROWID;
@@ -181,7 +186,8 @@ CREATE TABLE code_line(
 
 -- Samples of a processor's counters: those of a thread at a place that agree in what they found.  Texts are those of
 -- data_source.h, NULL where the processor does not say; latencies are cycles, from latency_low to latency_high of each
--- sample, and `latency` is their sum.
+-- sample, and `latency` is their sum.  type and field (texts) and shared: of those joined with a recording.
 CREATE TABLE sample(
 	process INTEGER, thread INTEGER, place INTEGER, event INTEGER, operation TEXT, served TEXT, missed INTEGER,
-	snoop TEXT, tlb TEXT, locked INTEGER, latency_low INTEGER, latency_high INTEGER, count INTEGER, latency INTEGER);
+	snoop TEXT, tlb TEXT, locked INTEGER, latency_low INTEGER, latency_high INTEGER, count INTEGER, latency INTEGER,
+	type INTEGER, field INTEGER, shared INTEGER);

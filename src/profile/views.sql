@@ -22,6 +22,22 @@ CREATE VIEW instructions AS
 	LEFT JOIN text m ON m.id = i.module
 	$PLACE(i.place);
 
+CREATE VIEW instruction_fields AS
+	SELECT p.name AS process, m.text AS module, i.address AS address, n.text AS object, t.text AS type,
+		f.text AS field, c.accesses AS accesses
+	FROM process p CROSS JOIN instruction_field c ON c.process = p.id
+	JOIN instruction i ON i.id = c.instruction
+	LEFT JOIN text m ON m.id = i.module
+	LEFT JOIN place x ON x.id = i.place
+	LEFT JOIN text n ON n.id = x.object
+	LEFT JOIN text t ON t.id = c.type
+	LEFT JOIN text f ON f.id = c.field;
+
+CREATE VIEW builds AS
+	SELECT p.name AS process, m.text AS module, b.id AS build_id
+	FROM process p CROSS JOIN build b ON b.process = p.id
+	LEFT JOIN text m ON m.id = b.module;
+
 CREATE VIEW code AS
 	SELECT m.text AS module, c.address AS address, f.text AS function, c.bytes AS bytes, p.name AS process
 	FROM process p CROSS JOIN code_block c ON c.process = p.id
@@ -542,10 +558,13 @@ CREATE VIEW samples AS
 	SELECT p.name AS process, c.thread AS thread, fn.text AS function, fi.text AS file, s.line AS line,
 		n.text AS object, e.text AS event, c.operation AS operation, c.served AS served, c.missed AS missed,
 		c.snoop AS snoop, c.tlb AS tlb, c.locked AS locked, c.latency_low AS latency_low,
-		c.latency_high AS latency_high, c.count AS count, c.latency AS latency, $USER(s)
+		c.latency_high AS latency_high, c.count AS count, c.latency AS latency, $USER(s),
+		t.text AS type, m.text AS field, c.shared AS shared
 	FROM process p
 	CROSS JOIN sample c ON c.process = p.id
 	LEFT JOIN text e ON e.id = c.event
+	LEFT JOIN text t ON t.id = c.type
+	LEFT JOIN text m ON m.id = c.field
 	$PLACE(c.place)
 	$USERS(s);
 

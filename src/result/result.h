@@ -221,6 +221,10 @@ struct nm_result_sample {
 	uint8_t is_miss, is_locked;
 	uint16_t latency_bin; /* bins.h; 0: no latency is known */
 	uint64_t count, latency;
+	/* Of samples that were joined with a recording: the structure and its field, or NULL; and whether the
+	 * instruction accesses other data too, so that these samples are a share. */
+	const char *type, *field;
+	uint8_t is_shared;
 };
 
 enum { NM_RESULT_EVENTS = 16 }; /* whose samples are told apart */
@@ -258,6 +262,10 @@ struct nm_result_line { /* of the code from `address` to the next one's */
 	uint64_t address;
 	const char *function, *file; /* innermost, through inlining */
 	uint32_t line;
+};
+
+struct nm_result_build { /* a module with instructions, and its build-id in hexadecimal digits */
+	const char *module, *id;
 };
 
 struct nm_result_code { /* of a function, or of one instruction if its function is unknown */
@@ -312,6 +320,8 @@ struct nm_result {
 	int by_instruction;          /* sites are instructions */
 	struct nm_result_code *code; /* of the functions that loaded lines, if by_instruction */
 	size_t code_count;
+	struct nm_result_build *builds; /* of all modules, if by_instruction */
+	size_t build_count;
 	const char **undebugged; /* paths of modules that ran without DWARF, for a hint; then count */
 	size_t undebugged_count;
 	struct nm_result_figure *figures;

@@ -3,7 +3,8 @@
  * perf_importer.c - see perf_importer.h.
  *
  * Entries of `info`: collector is perf or sample; sampled_events lists the events with their periods; samples and
- * lost_samples; host, host_release and host_processor are of the machine that was sampled.
+ * lost_samples; host, host_release and host_processor are of the machine that was sampled; exact is the path of the
+ * profile that samples were joined with, joined_samples how many.
  */
 #include "perf_importer.h"
 
@@ -13,6 +14,7 @@
 #include <string.h>
 
 #include "clock.h"
+#include "exact_loader.h"
 #include "heap_events.h"
 #include "memstream.h"
 #include "perf.h"
@@ -25,6 +27,7 @@ struct importer {
 	struct nm_samples *samples;
 	struct nm_perf *perf;
 	struct nm_heap_events *heap; /* or NULL */
+	struct nm_exact *exact;      /* or NULL */
 	struct nm_profile_writer *writer;
 	double started, shown; /* ms */
 };
@@ -93,7 +96,7 @@ static char *describe_events(const struct nm_perf *perf)
 static int write_info(struct importer *i, struct nm_error *err)
 {
 	const struct nm_perf_origin origin = nm_perf_origin_of(i->perf);
-	char *events = describe_events(i->perf), samples[24], lost[24];
+	char *events = describe_events(i->perf), samples[24], lost[24], joined[24];
 	const struct {
 		const char *key, *value;
 	} rows[] = {{"collector", i->request->is_sampled ? "sample" : "perf"},
@@ -105,11 +108,14 @@ static int write_info(struct importer *i, struct nm_error *err)
 		    {"command", origin.command},
 		    {"host", origin.host},
 		    {"host_release", origin.release},
-		    {"host_processor", origin.processor}};
+		    {"host_processor", origin.processor},
+		    {"exact", i->exact ? nm_exact_path(i->exact) : NULL},
+		    {"joined_samples", i->exact ? joined : NULL}};
 	int status = events ? 0 : nm_fail_memory(err);
 
 	snprintf(samples, sizeof samples, "%" PRIu64, nm_samples_count(i->samples));
 	snprintf(lost, sizeof lost, "%" PRIu64, nm_samples_lost(i->samples));
+	snprintf(joined, sizeof joined, "%" PRIu64, i->exact ? nm_exact_joined(i->exact) : 0);
 	for (size_t k = 0; k < sizeof rows / sizeof *rows && !status; k++)
 		if (rows[k].value)
 			status = nm_profile_writer_info(i->writer, rows[k].key, rows[k].value, err);
@@ -151,7 +157,21 @@ static int open_all(struct importer *i, struct nm_error *err)
 		status = nm_heap_events_open(&i->heap, i->request->heap, err);
 	if (!status)
 		status = nm_samples_new(&i->samples, i->symbols, i->request->user_folders, err);
+	if (!status && i->request->exact) {
+		status = nm_exact_load(&i->exact, i->request->exact, i->symbols, err);
+		if (status)
+			return nm_status_of((enum nm_code)status, NM_STATUS_BAD_INPUT);
+		nm_samples_join(i->samples, i->exact);
+	}
 	return status ? nm_status_of((enum nm_code)status, NM_STATUS_FAILED) : 0;
+}
+
+static void tell_refusals(const struct importer *i)
+{
+	const char *refusal;
+
+	for (size_t k = 0; i->exact && (refusal = nm_exact_refusal(i->exact, k)); k++)
+		i->request->feedback.warn("%s", refusal);
 }
 
 /* Writes what was read, also of a file that is damaged further on. */
@@ -177,6 +197,7 @@ static int import(struct importer *i, int *ret_has_result, struct nm_error *err)
 	if (i->heap && nm_heap_events_is_cut(i->heap))
 		i->request->feedback.warn(
 		    "there was no room to note all allocations: later blocks have no names");
+	tell_refusals(i);
 	status = write_profile(i, err);
 	if (status)
 		return nm_status_of((enum nm_code)status, NM_STATUS_NO_OUTPUT);
@@ -197,6 +218,7 @@ int nm_import_samples(const struct nm_perf_request *request, int *ret_has_result
 	if (i.writer)
 		nm_profile_writer_abort(i.writer);
 	nm_samples_free(i.samples);
+	nm_exact_free(i.exact);
 	nm_heap_events_free(i.heap);
 	nm_symbols_free(i.symbols);
 	nm_perf_free(i.perf);

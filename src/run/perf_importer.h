@@ -12,6 +12,7 @@ struct nm_perf_request {
 	int is_sampled;           /* nearmiss has sampled it just now, into a file without a name */
 	int heap;                 /* file of a log of allocations (heap_events.h); < 0 or 0: there is none */
 	const char *output;       /* path of the profile */
+	const char *exact;        /* profile that names data at instructions (exact.h), or NULL */
 	const char *user_folders; /* of the user's sources (user_code.h), or NULL */
 	struct nm_source_choice sources;
 	struct nm_run_feedback feedback;

@@ -10,6 +10,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "exact_loader.h"
 #include "perf_importer.h"
 #include "stream.h"
 
@@ -48,6 +49,8 @@ int nm_sampling_open(struct nm_sampling *s, const struct nm_sample_request *requ
 
 	s->request = request;
 	s->heap = -1;
+	if (request->exact && nm_exact_check(request->exact, err))
+		return NM_STATUS_BAD_INPUT;
 	if (nm_sampled_event_find(request->event, request->period, &s->event, err))
 		return NM_STATUS_NO_COLLECTOR;
 	if (s->event.kind == NM_SAMPLED_FAULTS && s->event.attr.exclude_kernel)
@@ -85,6 +88,7 @@ int nm_sampling_import(struct nm_sampling *s, int *ret_has_result, struct nm_err
 	struct nm_perf_request import = {.output = s->request->output,
 					 .is_sampled = 1,
 					 .heap = s->heap,
+					 .exact = s->request->exact,
 					 .user_folders = s->request->user_folders,
 					 .sources = s->request->sources,
 					 .feedback = s->request->feedback};

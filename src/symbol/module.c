@@ -63,6 +63,17 @@ const char *nm_module_path(const struct nm_module *module) { return module->path
 
 const char *nm_module_name(const struct nm_module *module) { return module->name; }
 
+const char *nm_module_build_id(struct nm_module *module)
+{
+	char text[2 * BUILD_ID_MAX + 1] = "";
+
+	for (size_t i = 0; i < module->wanted_id_bytes && !module->build_id; i++)
+		snprintf(text + 2 * i, 3, "%02x", module->wanted_id[i]);
+	if (!module->build_id)
+		module->build_id = nm_intern(module_pool(module), text);
+	return module->build_id;
+}
+
 int64_t nm_module_modified(const struct nm_module *module) { return module->modified; }
 
 enum nm_debug_level module_debug_level(struct nm_module *module)

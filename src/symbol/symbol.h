@@ -42,6 +42,10 @@ const char *nm_symbols_complaint(const struct nm_symbols *symbols, size_t i);
 const char *nm_module_path(const struct nm_module *module);
 const char *nm_module_name(const struct nm_module *module); /* last component of the path */
 
+/* The build-id that the module was asked for by, else its file's, in hexadecimal digits, interned; "": it has none;
+ * NULL: out of memory. */
+const char *nm_module_build_id(struct nm_module *module);
+
 /* When the module's file was last written, seconds since 1970; 0 without a file. */
 int64_t nm_module_modified(const struct nm_module *module);
 

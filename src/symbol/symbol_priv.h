@@ -115,6 +115,7 @@ struct nm_module {
 	const char *path, *name;
 	uint8_t wanted_id[BUILD_ID_MAX]; /* the requested build-id, or the file's */
 	size_t wanted_id_bytes;
+	const char *build_id; /* the same as text, once asked for */
 	struct elf_file file, debug;
 	int had_file;                    /* `file` could be opened, here or where the answers are from */
 	int64_t modified;                /* when that file was changed last; 0 without one */

@@ -6,9 +6,9 @@ import os
 import struct
 import subprocess
 
-from harness import TOP, Skip, main, need, nearmiss, program, rows, run
+from harness import TOP, Skip, main, need, nearmiss, program, record as recorded, rows, run
 
-BAD_INPUT, USAGE = 121, 2
+BAD_INPUT, USAGE, NO_COLLECTOR = 121, 2, 120
 SAMPLE, MMAP2, COMM = 9, 10, 3
 IP, TID, TIME, ADDR, WEIGHT, DATA_SRC = 1, 2, 4, 8, 1 << 14, 1 << 15
 LOAD, STORE, NOTHING = 2, 4, 1
@@ -22,18 +22,18 @@ def record(kind, misc, body):
     return struct.pack("<IHH", kind, misc, 8 + len(body)) + body
 
 
-def mapping(address, size, path, executable):
+def mapping(address, size, path, executable, offset=0):
     name = path.encode() + b"\0"
-    body = struct.pack("<IIQQQIIQQII", 100, 100, address, size, 0, 0, 0, 0, 0, 5 if executable else 3, 2)
+    body = struct.pack("<IIQQQIIQQII", 100, 100, address, size, offset, 0, 0, 0, 0, 5 if executable else 3, 2)
     return record(MMAP2, 2 | (0 if executable else 1 << 13), body + name)
 
 
-def samples_file(path, samples, order="<"):
-    """A perf.data of one event as Intel's mem-loads: samples are (thread, ip, address, cycles, source)."""
+def samples_file(path, samples, order="<", name="solver", code=None):
+    """A perf.data of one event as Intel's mem-loads: samples are (thread, ip, address, cycles, source). code: the mapping of it."""
     kinds = IP | TID | TIME | ADDR | WEIGHT | DATA_SRC
     attr = struct.pack("<IIQQQQQ", 4, 64, 0x1cd, 10007, kinds, 0, 0).ljust(64, b"\0")
-    data = record(COMM, 1 << 13, struct.pack("<II", 100, 100) + b"solver\0")
-    data += mapping(TEXT, 0x1000, "/gone/solver", True)
+    data = record(COMM, 1 << 13, struct.pack("<II", 100, 100) + name.encode() + b"\0")
+    data += code or mapping(TEXT, 0x1000, "/gone/solver", True)
     data += mapping(DATA, 0x1000, "/gone/solver", False)
     data += mapping(0x7ffd00000000, 0x10000, "[stack]", False) + mapping(0x5550000, 0x10000, "[heap]", False)
     for time, (thread, ip, address, cycles, source) in enumerate(samples, 1000):
@@ -172,6 +172,70 @@ def case_stored_file():
     assert rows("SELECT sum(count) FROM samples WHERE process = 'matrix'")[0][0] > 1000
     names = {name for name, in rows("SELECT DISTINCT object FROM samples")}
     assert "mapped matrix" in {os.path.basename(n) if "/" not in n else "mapped " + os.path.basename(n) for n in names}, names
+
+
+def text_of(path):
+    """Offset, address and size of the segment that holds a program's code."""
+    with open(path, "rb") as f:
+        elf = f.read()
+    start, size, count = struct.unpack_from("<Q", elf, 32)[0], *struct.unpack_from("<HH", elf, 54)
+    for at in range(start, start + size * count, size):
+        kind, flags, offset, address, _, _, length = struct.unpack_from("<IIQQQQQ", elf, at)
+        if kind == 1 and flags & 1:
+            return offset, address, length
+    raise AssertionError(path)
+
+
+def case_joined():
+    """parts.c: samples without addresses go to what their instruction accesses, in its exact shares, fields too; those in the heap
+    to its heap blocks. Samples of another build are refused, in one line."""
+    recorded([program("parts")], "--asm", profile="exact.nmp")
+    offset, address, length = text_of(program("parts"))
+    base = 0x555555554000
+    take, rate = (rows("SELECT address FROM instructions WHERE function = ? AND object LIKE ? AND level = "
+                       "(SELECT level FROM levels WHERE position = 0)", function, name, profile="exact.nmp")[0][0] + base
+                  for function, name in (("take", "three"), ("rate", "%all%")))
+    code = mapping(base + address, (length + 4095) & ~4095, program("parts"), True, offset)
+    heap = 0x5550000
+    samples_file("perf.data", [(100, take, 0, 0, LOAD)] * 80 + [(100, rate, 0, 0, LOAD)] * 50 + [(100, take, heap, 0, LOAD)] * 20 +
+                 [(100, take + 1, 0, 0, LOAD)] * 7 + [(100, take, 0, 0, NOTHING)] * 5, name="parts", code=code)
+    imported("-x", "exact.nmp")
+    found = rows("SELECT object, field, shared, sum(count) FROM samples WHERE operation <> 'none' GROUP BY 1, 2, 3 ORDER BY 4, 1")
+    names = {name: next(o for o, _, _, _ in found if name in o) for name in ("three", "one", "four", "all", "<no data>")}
+    assert found == [("<no data>", None, 0, 7), (names["all"], "seldom", 1, 10), (names["one"], None, 1, 10),
+                     (names["four"], None, 0, 20), (names["three"], None, 1, 30), (names["all"], "often", 1, 40),
+                     (names["four"], None, 1, 40)], found
+    fields = table("fields", "-i", "p.nmp")
+    assert fields["struct rated.often"]["samples"] == "40" and fields["struct rated.often"]["shared"] == "40", fields
+    told = nearmiss("report", "-i", "p.nmp", "--width=0").stdout.decode()
+    assert "exact.nmp names the data of 150 samples, of which 130 are shares" in told, told
+    with open(program("parts"), "rb") as whole, open("parts", "wb") as changed:
+        before, note, after = whole.read().partition(b"\x14\0\0\0\3\0\0\0GNU\0")  # the build-id
+        changed.write(before + note + bytes(range(20)) + after[20:])
+    other = mapping(base + address, (length + 4095) & ~4095, os.path.abspath("parts"), True, offset)
+    samples_file("other.data", [(100, take, 0, 0, LOAD)] * 8, name="parts", code=other)
+    done = imported("-x", "exact.nmp", "other.data")
+    assert done.stderr.count(b"\n") == 1 and b"another build" in done.stderr and b"00010203" in done.stderr, done
+    assert rows("SELECT DISTINCT object FROM samples") == [("<no data>",)]
+    done = nearmiss("report", "fields", "-i", "p.nmp")
+    assert done.returncode == USAGE and b"--exact" in done.stderr, done
+    for output, told in (("p.nmp", b"exact profile"), ("q.nmp", b"--asm")):
+        done = nearmiss("import", "-q", "-o", output, "-x", "p.nmp")
+        assert done.returncode and told in done.stderr and not os.path.exists("q.nmp"), done
+
+
+def case_joined_clock():
+    """What the clock of any machine samples is joined too; what cannot serve is told before the program runs."""
+    recorded([program("matrix"), "columns"], "--asm", profile="exact.nmp")
+    done = nearmiss("sample", "-q", "-e", "clock", "-c", "20000", "-x", "exact.nmp", "-o", "p.nmp", "--", program("matrix"), "columns")
+    if done.returncode == NO_COLLECTOR:
+        raise Skip(done.stderr.decode().strip())
+    assert done.returncode == 0 and not done.stderr, done
+    joined, named = (rows(sql)[0][0] for sql in ("SELECT CAST(value AS INTEGER) FROM info WHERE key = 'joined_samples'",
+                                                 "SELECT coalesce(sum(count), 0) FROM samples WHERE object <> '<no data>'"))
+    assert joined == named, (joined, named)
+    done = nearmiss("sample", "-x", "p.nmp", "-o", "q.nmp", "--", "touch", "ran")
+    assert done.returncode == BAD_INPUT and b"--asm" in done.stderr and not os.path.exists("ran"), done
 
 
 main(dict(globals()))

@@ -33,6 +33,8 @@ int nm_samples_new(struct nm_samples **ret, struct nm_symbols *symbols, const ch
 	return 0;
 }
 
+void nm_samples_join(struct nm_samples *samples, struct nm_exact *exact) { samples->exact = exact; }
+
 static void image_free(struct image *image)
 {
 	nm_space_done(&image->space);
@@ -339,7 +341,7 @@ static int take_sample(struct nm_samples *samples, const struct nm_perf_record *
 
 	samples->count++;
 	if (!image || thread_of(image, r->tid, &thread) || object_of(image, s, &object) ||
-	    site_of(samples, image, s, &site))
+	    site_of(samples, image, s, &site) || (samples->exact && samples_join(samples, image, s, &object)))
 		return NM_ENOMEM;
 	c.attr = nm_attributions_get(&image->attrs, thread, site, object);
 	return c.attr ? add_cell(image, &c, s->latency) : NM_ENOMEM;
@@ -386,27 +388,37 @@ static int is_replaced(struct nm_samples *samples, const struct nm_perf *perf, c
 	return !nm_module_modified(module);
 }
 
-/* Forgets the names of modules whose files are other builds now. */
+/* Forgets the names of a module whose file is another build now. */
+static void forget(struct image *image, const char *module)
+{
+	for (size_t i = 1; i < image->attrs.list.count; i++) {
+		struct nm_attribution *a = &image->attrs.list.at[i];
+
+		if (a->object >= JOINED && image->attrs.sites.at[a->site].module == module)
+			a->object = image->no_data;
+	}
+	for (size_t i = 0; i < image->attrs.sites.count; i++) {
+		struct nm_result_site *site = &image->attrs.sites.at[i];
+
+		if (site->module == module)
+			*site = (struct nm_result_site){.module = module, .is_library = 1};
+	}
+	for (size_t i = 0; i < image->space.objects.count; i++) {
+		struct nm_object *o = &image->space.objects.at[i];
+
+		if (o->kind == NM_OBJECT_GLOBAL || o->kind == NM_OBJECT_STATIC)
+			*o = (struct nm_object){.kind = NM_OBJECT_LIBRARY_DATA,
+						.name = "<data of another build>"};
+	}
+}
+
 static void forget_replaced(struct nm_samples *samples, struct image *image, const struct nm_perf *perf)
 {
 	for (size_t i = 0; i < image->space.mappings.count; i++) {
 		const struct nm_mapping *m = &image->space.mappings.at[i];
 
-		if (!m->module || !is_replaced(samples, perf, m->path))
-			continue;
-		for (size_t k = 0; k < image->attrs.sites.count; k++) {
-			struct nm_result_site *site = &image->attrs.sites.at[k];
-
-			if (site->module == nm_module_name(m->module))
-				*site = (struct nm_result_site){.module = site->module, .is_library = 1};
-		}
-		for (size_t k = 0; k < image->space.objects.count; k++) {
-			struct nm_object *o = &image->space.objects.at[k];
-
-			if (o->kind == NM_OBJECT_GLOBAL || o->kind == NM_OBJECT_STATIC)
-				*o = (struct nm_object){.kind = NM_OBJECT_LIBRARY_DATA,
-							.name = "<data of another build>"};
-		}
+		if (m->module && is_replaced(samples, perf, m->path))
+			forget(image, nm_module_name(m->module));
 	}
 }
 
@@ -431,10 +443,34 @@ static int list_objects(struct image *image, uint32_t **ret_index)
 	return status;
 }
 
-static int list_attrs(struct image *image, const uint32_t *objects)
+/* The index of a joined object: the recording's name for it may be one that the samples have too. */
+static int joined_object(struct nm_result *r, const struct nm_exact_datum *d, struct nm_map *index_of,
+			 uint32_t *ret)
+{
+	struct nm_result_object *more;
+
+	if (!index_of->count)
+		for (size_t i = 0; i < r->object_count; i++)
+			if (nm_map_put(index_of, (uintptr_t)r->objects[i].name, i))
+				return NM_ENOMEM;
+	*ret = (uint32_t)nm_map_get(index_of, (uintptr_t)d->object, r->object_count);
+	if (*ret < r->object_count)
+		return 0;
+	more = realloc(r->objects, (r->object_count + 1) * sizeof *more);
+	if (!more)
+		return NM_ENOMEM;
+	r->objects = more;
+	more[r->object_count++] = (struct nm_result_object){
+	    .name = d->object, .kind = d->kind, .type = d->field ? NULL : d->type, .allocated_at = d->at};
+	return nm_map_put(index_of, (uintptr_t)d->object, *ret);
+}
+
+static int list_attrs(const struct nm_samples *samples, struct image *image, const uint32_t *objects)
 {
 	const size_t count = image->attrs.list.count;
 	struct nm_result *r = &image->result;
+	struct nm_map index_of = {0};
+	int status = 0;
 
 	r->attrs = calloc(count, sizeof *r->attrs);
 	r->sites = calloc(image->attrs.sites.count + 1, sizeof *r->sites);
@@ -443,13 +479,36 @@ static int list_attrs(struct image *image, const uint32_t *objects)
 	r->site_count = image->attrs.sites.count;
 	if (r->site_count)
 		memcpy(r->sites, image->attrs.sites.at, r->site_count * sizeof *r->sites);
-	for (size_t i = 1; i < count; i++) {
+	for (size_t i = 1; i < count && !status; i++) {
 		const struct nm_attribution *a = &image->attrs.list.at[i];
+		uint32_t object;
 
-		r->attrs[r->attr_count++] =
-		    (struct nm_result_attribution){a->thread, a->site, objects[a->object]};
+		if (a->object < JOINED)
+			object = objects[a->object];
+		else
+			status = joined_object(r, samples_datum(samples->exact, (a->object - JOINED) >> 1),
+					       &index_of, &object);
+		if (!status)
+			r->attrs[r->attr_count++] =
+			    (struct nm_result_attribution){a->thread, a->site, object};
 	}
-	return 0;
+	nm_map_done(&index_of);
+	return status;
+}
+
+/* What the recording says of the data of a cell. */
+static void set_joined(const struct nm_samples *samples, const struct image *image,
+		       struct nm_result_sample *cell)
+{
+	const uint32_t object = image->attrs.list.at[cell->attr].object;
+	const struct nm_exact_datum *d;
+
+	if (object < JOINED)
+		return;
+	d = samples_datum(samples->exact, (object - JOINED) >> 1);
+	cell->type = d->type;
+	cell->field = d->field;
+	cell->is_shared = object & 1;
 }
 
 static int make_result(struct nm_samples *samples, struct image *image, const struct nm_perf *perf)
@@ -462,13 +521,14 @@ static int make_result(struct nm_samples *samples, struct image *image, const st
 	status = list_objects(image, &objects);
 	if (status)
 		return status;
-	status = list_attrs(image, objects);
+	status = list_attrs(samples, image, objects);
 	free(objects);
 	r->samples = calloc(image->cells.count, sizeof *r->samples);
 	if (status || !r->samples)
 		return NM_ENOMEM;
 	for (size_t i = 0; i < image->cells.count; i++) {
 		r->samples[i] = image->cells.at[i];
+		set_joined(samples, image, &r->samples[i]);
 		r->samples[i].attr--; /* key 0 is unused */
 	}
 	r->sample_count = image->cells.count;

@@ -10,6 +10,7 @@
 #ifndef NM_SAMPLES_H
 #define NM_SAMPLES_H
 
+#include "exact.h"
 #include "perf.h"
 #include "result.h"
 #include "symbol.h"
@@ -20,6 +21,10 @@ struct nm_samples;
 int nm_samples_new(struct nm_samples **ret_samples, struct nm_symbols *symbols, const char *user_folders,
 		   struct nm_error *err);
 void nm_samples_free(struct nm_samples *samples);
+
+/* Before the first record: samples that do not say which data they accessed are joined with what a recording knows
+ * of their instructions (borrowed). */
+void nm_samples_join(struct nm_samples *samples, struct nm_exact *exact);
 
 /* Takes in the next record, in the order of time. 0 or NM_ENOMEM. */
 int nm_samples_take(struct nm_samples *samples, const struct nm_perf_record *record, struct nm_error *err);

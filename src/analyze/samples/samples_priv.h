@@ -1,12 +1,13 @@
 /* SPDX-License-Identifier: MIT
  *
- * samples_priv.h - what samples.c and heap.c share: the programs that processes run.
+ * samples_priv.h - what samples.c, heap.c and exact.c share: the programs that processes run.
  */
 #ifndef NM_SAMPLES_PRIV_H
 #define NM_SAMPLES_PRIV_H
 
 #include "attribution.h"
 #include "contexts.h"
+#include "exact.h"
 #include "namer.h"
 #include "samples.h"
 #include "space.h"
@@ -31,6 +32,7 @@ struct image {
 struct nm_samples {
 	struct nm_symbols *symbols;
 	const char *user_folders;
+	struct nm_exact *exact;               /* borrowed; NULL: samples are not joined */
 	struct nm_vec(struct image *) images; /* in the order of their first records */
 	struct nm_map image_of;               /* pid -> index of what it runs now */
 	struct nm_vec(struct nm_result *) results;
@@ -40,5 +42,23 @@ struct nm_samples {
 
 /* The program that a process runs now. NULL: out of memory. */
 struct image *samples_image_of(struct nm_samples *samples, uint32_t pid);
+
+/* ---- exact.c ---- */
+
+/* Of attribution keys: objects that are no object of the image's space, but 2 * a datum, + 1 if the instruction
+ * accesses others too. */
+enum { JOINED = 1u << 25 };
+
+/* An object of the recording, or a field of it. */
+struct nm_exact_datum {
+	const char *object, *type, *at, *field; /* interned; the last three: or NULL */
+	enum nm_object_kind kind;
+};
+const struct nm_exact_datum *samples_datum(const struct nm_exact *exact, uint32_t datum);
+
+/* Replaces the object of a sample that does not say which it is by one that its instruction accesses. 0 or
+ * NM_ENOMEM. */
+int samples_join(struct nm_samples *samples, struct image *image, const struct nm_perf_sample *sample,
+		 uint32_t *object);
 
 #endif

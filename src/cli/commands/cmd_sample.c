@@ -5,6 +5,7 @@
 #include "message.h"
 #include "open_profile.h"
 #include "options.h"
+#include "output.h"
 #include "program_sampler.h"
 #include "simulation_options.h"
 #include "summary.h"
@@ -15,6 +16,7 @@ struct sample_options {
 	int64_t period;
 	int is_without_heap;
 	int64_t pid, seconds;
+	const char *exact;
 };
 
 static const struct nm_option options[] = {
@@ -29,6 +31,7 @@ static const struct nm_option options[] = {
      offsetof(struct sample_options, pid), NULL},
     {"for", 0, "SECONDS", "and for so long at most", NM_OPTION_NUMBER,
      offsetof(struct sample_options, seconds), NULL},
+    NM_ROW_EXACT(struct sample_options, exact),
     NM_ROW_USER_PATH(struct sample_options, simulation),
     NM_ROW_EMBED_SOURCES(struct sample_options, simulation),
     NM_ROW_SOURCE_ROOT(struct sample_options, simulation),
@@ -49,11 +52,15 @@ static int run(const struct nm_command *self, int argc, char **argv)
 		return nm_usage(self, "name a program to run, or a process with --pid");
 	if (o.seconds && !o.pid)
 		return nm_usage(self, "--for is for a process that runs: it needs --pid");
+	status = nm_refuse_same_file(o.simulation.output, o.exact, "exact profile");
+	if (status)
+		return status;
 	request = (struct nm_sample_request){
 	    .event = (enum nm_sampled)o.event,
 	    .period = (uint64_t)o.period,
 	    .is_without_heap = o.is_without_heap,
 	    .output = o.simulation.output,
+	    .exact = o.exact,
 	    .user_folders = o.simulation.user_folders,
 	    .sources = {o.simulation.embed_sources, o.simulation.source_roots.at,
 			o.simulation.source_roots.count},

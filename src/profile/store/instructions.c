@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * instructions.c - stores counts of single instructions, and their code, if a recording distinguishes them.
+ * instructions.c - stores counts of single instructions, the fields that they access, their code and the builds of
+ * their modules, if a recording distinguishes them.
  *
  * A row is one instruction with one object, to which counts refer. The counts of a site are the sums over its
  * instructions.
@@ -179,6 +180,61 @@ static int store_code(const struct nm_result_writer *w)
 	return status;
 }
 
+/* `number` of each attribution key: that of its instruction. */
+static int store_field_uses(const struct nm_result_writer *w, const uint32_t *number)
+{
+	sqlite3_stmt *insert = NULL;
+	int status = prepare(w,
+			     "INSERT INTO instruction_field VALUES(?,?,?,?,?) "
+			     "ON CONFLICT DO UPDATE SET accesses = accesses + excluded.accesses",
+			     &insert);
+
+	sqlite3_bind_int64(insert, 1, w->process);
+	for (size_t i = 0; i < w->result->field_use_count && !status; i++) {
+		const struct nm_result_field_use *use = &w->result->field_uses[i];
+		const struct nm_result_field *field = &w->result->fields[use->field];
+
+		sqlite3_bind_int64(insert, 2, w->store->instructions + number[use->attr]);
+		status = bind_text(w, insert, 3, field->type);
+		if (!status)
+			status = bind_text(w, insert, 4, field->name);
+		sqlite3_bind_int64(insert, 5, (sqlite3_int64)(use->accesses[0] + use->accesses[1]));
+		if (!status && use->accesses[0] + use->accesses[1])
+			status = run(insert);
+	}
+	sqlite3_finalize(insert);
+	return status;
+}
+
+static int store_fields(const struct nm_result_writer *w, const struct item *items)
+{
+	uint32_t *number = calloc(w->result->attr_count + 1, sizeof *number);
+	int status = number ? SQLITE_OK : SQLITE_NOMEM;
+
+	for (size_t i = 0; number && i < w->result->attr_count; i++)
+		number[items[i].attr] = items[i].number;
+	if (number)
+		status = store_field_uses(w, number);
+	free(number);
+	return status;
+}
+
+static int store_builds(const struct nm_result_writer *w)
+{
+	sqlite3_stmt *insert = NULL;
+	int status = prepare(w, "INSERT OR IGNORE INTO build VALUES(?,?,?)", &insert);
+
+	sqlite3_bind_int64(insert, 1, w->process);
+	for (size_t i = 0; i < w->result->build_count && !status; i++) {
+		status = bind_text(w, insert, 2, w->result->builds[i].module);
+		sqlite3_bind_text(insert, 3, w->result->builds[i].id, -1, SQLITE_STATIC);
+		if (!status)
+			status = run(insert);
+	}
+	sqlite3_finalize(insert);
+	return status;
+}
+
 int nm_store_instructions(const struct nm_result_writer *w)
 {
 	const struct nm_result *result = w->result;
@@ -199,6 +255,10 @@ int nm_store_instructions(const struct nm_result_writer *w)
 	}
 	qsort(items, result->attr_count, sizeof *items, by_address);
 	status = store_instructions(w, items);
+	if (!status)
+		status = store_fields(w, items);
+	if (!status)
+		status = store_builds(w);
 	qsort(items, result->attr_count, sizeof *items, by_number);
 	for (unsigned level = 0; level < result->machine.count && !status; level++)
 		status = store_counts(w, items, level);

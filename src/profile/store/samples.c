@@ -8,7 +8,7 @@
 #include "data_source.h"
 #include "row.h"
 
-static const char sql[] = "INSERT INTO sample VALUES(?,?,?,?,?,?,?,?,?,?,?,?,?,?)";
+static const char sql[] = "INSERT INTO sample VALUES(?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?)";
 
 static const char *event_name(const struct nm_result *result, unsigned event)
 {
@@ -39,6 +39,9 @@ static int store_one(struct nm_result_writer *w, sqlite3_stmt *insert, const str
 	}
 	nm_row_number(insert, 13, c->count);
 	nm_row_number(insert, 14, c->latency);
+	nm_row_id(insert, 15, nm_row_text_id(w, c->type));
+	nm_row_id(insert, 16, nm_row_text_id(w, c->field));
+	nm_row_number(insert, 17, c->is_shared);
 	status = sqlite3_step(insert);
 	sqlite3_reset(insert);
 	return w->status ? w->status : status == SQLITE_DONE ? SQLITE_OK : status;

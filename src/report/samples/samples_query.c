@@ -16,7 +16,7 @@
 #include "memstream.h"
 #include "samples_report.h"
 
-enum { PROCESS, THREAD, EVENT, FUNCTION, SOURCE, LINE, OBJECT, SERVED, BAND, KEYS };
+enum { PROCESS, THREAD, EVENT, FUNCTION, SOURCE, LINE, OBJECT, TYPE, FIELD, SERVED, BAND, KEYS };
 
 /* Latencies of one power of two. */
 #define BELOW(cycles) " WHEN latency_low < 2 * " #cycles " THEN " #cycles
@@ -33,6 +33,8 @@ static const struct {
 		[SOURCE] = {"file", "file", NM_COLUMN_NAME, NULL},
 		[LINE] = {"line", "line", NM_COLUMN_PLAIN, NULL},
 		[OBJECT] = {"object", "object", NM_COLUMN_NAME, NULL},
+		[TYPE] = {"type", "type", NM_COLUMN_NAME, NULL},
+		[FIELD] = {"field", "field", NM_COLUMN_NAME, "type || '.' || field"},
 		[SERVED] = {"served", "data came from", NM_COLUMN_TEXT, NM_SERVED_SQL},
 		[BAND] = {"band", "cycles from", NM_COLUMN_PLAIN,
 			  "CASE WHEN latency_low IS NULL THEN NULL" BELOW_4(1, 2, 4, 8)
@@ -125,6 +127,7 @@ static const struct nm_ranked_column figures[] = {
       .derive = derive_interval},
      NULL},
     {{.name = "all"}, "t.samples"},
+    {{.name = "shared", .title = "shared", .kind = NM_COLUMN_NUMBER, .drop_order = 3}, "g.shared"},
     {{.name = "loads", .title = "loads", .kind = NM_COLUMN_NUMBER, .drop_order = 9}, "g.loads"},
     {{.name = "stores", .title = "stores", .kind = NM_COLUMN_NUMBER, .drop_order = 9}, "g.stores"},
     {{.name = "l1", .title = "L1", .kind = NM_COLUMN_NUMBER, .drop_order = 6}, "g.l1"},
@@ -146,7 +149,7 @@ enum { FIGURES = sizeof figures / sizeof *figures };
 /* ---- the query ---------------------------------------------------------------------------------- */
 
 static const char sums[] =
-    "sum(count) AS samples, sum(coalesce(operation IN ('load', 'both'), 0) * count) AS loads, "
+    "sum(count) AS samples, sum(shared * count) AS shared, sum(coalesce(operation IN ('load', 'both'), 0) * count) AS loads, "
     "sum(coalesce(operation IN ('store', 'both'), 0) * count) AS stores, "
     "sum(coalesce(source IN ('L1', 'fill buffer'), 0) * count) AS l1, "
     "sum(coalesce(source = 'L2', 0) * count) AS l2, "
@@ -173,7 +176,7 @@ static void write_samples(const struct chosen_keys *k, const struct nm_selection
 		else
 			fprintf(sql, "%s, ", keys[k->at[i]].name);
 	fputs(
-	    "operation, CASE WHEN NOT missed THEN served END AS source, missed, snoop, tlb, locked, latency_high, count, latency FROM samples "
+	    "operation, CASE WHEN NOT missed THEN served END AS source, missed, snoop, tlb, locked, shared, latency_high, count, latency FROM samples "
 	    "WHERE operation IS NOT 'none' AND (?2 IS NULL OR process = ?2) AND (?3 = 0 OR thread = ?3)",
 	    sql);
 	if (a->object.pattern)

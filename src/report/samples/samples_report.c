@@ -4,8 +4,10 @@
  */
 #include "samples_report.h"
 
+#include <stdlib.h>
 #include <string.h>
 
+#include "memstream.h"
 #include "selection.h"
 
 /* ---- rows --------------------------------------------------------------------------------------- */
@@ -60,6 +62,15 @@ static void hide_empty(struct nm_report_table *filled, const char *sort)
 	}
 }
 
+/* Whether the samples tell what a key or column needs. */
+static int needs(struct nm_profile *profile, const char *keys, const char *key, const char *sql,
+		 const char *why, struct nm_error *err)
+{
+	int has = strstr(keys, key) ? nm_profile_has_row(profile, sql, err) : 1;
+
+	return has > 0 ? 0 : has < 0 ? has : nm_fail(err, NM_EINVAL, "%s", why);
+}
+
 /* Rows rank by the time that accesses took, where that was measured. */
 static int show_rows(const struct nm_report *report, struct nm_profile *profile,
 		     const struct nm_report_request *request, const struct nm_style *style, FILE *out,
@@ -73,9 +84,13 @@ static int show_rows(const struct nm_report *report, struct nm_profile *profile,
 	int status = has_latency < 0 ? has_latency : select_samples(profile, request, &selection, err);
 
 	by_time.sort = strstr(keys, "band") ? NULL : has_latency ? "latency_share" : "samples";
-	if (!status && strstr(keys, "band") && !has_latency)
-		status = nm_fail(err, NM_EINVAL,
-				 "the samples hold no latencies: their event does not measure any");
+	if (!status)
+		status = needs(profile, keys, "band", "SELECT 1 FROM samples WHERE latency > 0",
+			       "the samples hold no latencies: their event does not measure any", err);
+	if (!status)
+		status = needs(
+		    profile, keys, "field", "SELECT 1 FROM samples WHERE field IS NOT NULL",
+		    "the samples name no fields: --exact joins them with a recording (--asm) that does", err);
 	if (!status)
 		status = nm_report_fill(&by_time, profile, &selection, &filled, err);
 	if (!status && !request->columns)
@@ -91,13 +106,17 @@ static int show_rows(const struct nm_report *report, struct nm_profile *profile,
 /* ---- the first screen --------------------------------------------------------------------------- */
 
 static const struct nm_column head_columns[] = {{.name = "command"}, {.name = "events"},  {.name = "samples"},
-						{.name = "lost"},    {.name = "without"}, {.name = "host"}};
+						{.name = "lost"},    {.name = "without"}, {.name = "host"},
+						{.name = "exact"},   {.name = "joined"},  {.name = "shared"}};
 static const char head_sql[] =
     "SELECT coalesce((SELECT value FROM info WHERE key = 'command'), '?'), "
     "(SELECT value FROM info WHERE key = 'sampled_events'), (SELECT sum(count) FROM samples), "
     "CAST((SELECT value FROM info WHERE key = 'lost_samples') AS INTEGER), "
     "(SELECT sum(count) FROM samples WHERE operation = 'none'), "
-    "(SELECT group_concat(value, ', ') FROM info WHERE key IN ('host', 'host_processor'))";
+    "(SELECT group_concat(value, ', ') FROM info WHERE key IN ('host', 'host_processor')), "
+    "(SELECT value FROM info WHERE key = 'exact'), "
+    "CAST((SELECT value FROM info WHERE key = 'joined_samples') AS INTEGER), "
+    "(SELECT sum(count) FROM samples WHERE shared)";
 
 static const struct nm_column served_columns[] = {
     {.name = "served", .title = "data came from", .kind = NM_COLUMN_TEXT},
@@ -128,6 +147,28 @@ static int fill_table(struct nm_table *table, struct nm_profile *profile, const 
 	return status;
 }
 
+/* "exact.nmp names the data of 715 samples, of which 141 are shares of instructions with several". */
+static void print_joined(const struct nm_table *head, unsigned width, FILE *out)
+{
+	const int64_t shared = nm_table_at(head, 0, 8)->integer;
+	char *text = NULL;
+	FILE *line = nm_memstream_open(&text, NULL);
+
+	if (!line)
+		return;
+	fprintf(line, "%s names the data of ", nm_table_at(head, 0, 6)->text);
+	nm_print_grouped(nm_table_at(head, 0, 7)->integer, line);
+	fputs(" samples", line);
+	if (shared) {
+		fputs(", of which ", line);
+		nm_print_grouped(shared, line);
+		fputs(" are shares of instructions that access several", line);
+	}
+	if (!nm_memstream_close(line, &text))
+		nm_print_wrapped("joined      ", text, width, out);
+	free(text);
+}
+
 static void print_head(const struct nm_table *head, unsigned width, FILE *out)
 {
 	const struct nm_value *host = nm_table_at(head, 0, 5), *events = nm_table_at(head, 0, 1);
@@ -150,6 +191,8 @@ static void print_head(const struct nm_table *head, unsigned width, FILE *out)
 		fputs(" of instructions that access no memory", out);
 	}
 	fputs("\n", out);
+	if (nm_table_at(head, 0, 6)->text)
+		print_joined(head, width, out);
 }
 
 static int show_summary(struct nm_profile *profile, const struct nm_report_request *request,
@@ -164,7 +207,8 @@ static int show_summary(struct nm_profile *profile, const struct nm_report_reque
 	if (style->format != NM_FORMAT_TEXT)
 		return show_rows(pairs, profile, request, style, out, err);
 	memcpy(shown, served_columns, sizeof shown);
-	status = fill_table(&head, profile, head_sql, head_columns, 6, err);
+	status = fill_table(&head, profile, head_sql, head_columns,
+			    sizeof head_columns / sizeof *head_columns, err);
 	if (!status)
 		status = fill_table(&served, profile, served_sql, shown, LATENCY + 1, err);
 	if (!status)
