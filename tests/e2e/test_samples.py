@@ -2,7 +2,10 @@
 """test_samples.py - samples of a processor: a file of perf of each kind gives the rows that it must; page faults of real programs
 are the pages of their variables; damaged files keep what they hold."""
 
+import csv
+import json
 import os
+import sqlite3
 import struct
 import subprocess
 
@@ -37,7 +40,7 @@ def samples_file(path, samples, order="<", name="solver", code=None):
     data += mapping(DATA, 0x1000, "/gone/solver", False)
     data += mapping(0x7ffd00000000, 0x10000, "[stack]", False) + mapping(0x5550000, 0x10000, "[heap]", False)
     for time, (thread, ip, address, cycles, source) in enumerate(samples, 1000):
-        data += record(SAMPLE, 2, struct.pack("<QIIQQQQ", ip, 100, thread, time, address, cycles, source))
+        data += record(SAMPLE, 1 if ip >> 63 else 2, struct.pack("<QIIQQQQ", ip, 100, thread, time, address, cycles, source))
     entry = len(attr) + 16
     head = b"PERFILE2" if order == "<" else b"2ELIFREP"
     head += struct.pack("<QQQQQQQQQQQQ", 104, entry, 104, entry, 104 + entry, len(data), 0, 0, 0, 0, 0, 0)
@@ -236,6 +239,83 @@ def case_joined_clock():
     assert joined == named, (joined, named)
     done = nearmiss("sample", "-x", "p.nmp", "-o", "q.nmp", "--", "touch", "ran")
     assert done.returncode == BAD_INPUT and b"--asm" in done.stderr and not os.path.exists("ran"), done
+
+
+TLB_MISS = (0x4 | 0x8) << 26
+KERNEL_TEXT = 0xffffffff81000000
+
+
+def disagreements(*arguments):
+    """The rows of nearmiss diff by object and function."""
+    done = nearmiss("diff", *arguments, "--format=csv", "--limit=0")
+    assert done.returncode == 0, done
+    found = list(csv.DictReader(done.stdout.decode().splitlines()))
+    return {(row["object"], row["function"]): row for row in found}
+
+
+def sampled_loads(name, groups):
+    """A perf.data of the program `matrix`: of its loads (function) so many samples with a source, and of the kernel."""
+    offset, address, length = text_of(program("matrix"))
+    base = 0x555555554000
+    pc = {function: base + rows("SELECT address FROM instructions WHERE function = ? AND object = 'matrix' LIMIT 1", function,
+                                profile="exact.nmp")[0][0] for function, _, _ in groups if function != "kernel"}
+    samples_file(name, [(100, pc.get(function, KERNEL_TEXT), 0, 0, LOAD | source) for function, source, count in groups
+                        for _ in range(count)], name="matrix",
+                 code=mapping(base + address, (length + 4095) & ~4095, program("matrix"), True, offset))
+
+
+def case_agreement():
+    """A model beside a machine: rows whose share of misses the samples' interval excludes, with the reason that the profiles hold
+    evidence for: the kernel, a prefetcher, the TLB, page colours."""
+    recorded([program("matrix"), "rows"], "--asm", "--cache", "L1d=32K,8,64:L2=1M,16,64", profile="exact.nmp")
+    sampled_loads("agreeing", [("sum_rows", MEMORY, 97), ("sum_rows", L1, 400)])
+    imported("-x", "exact.nmp", "agreeing")
+    assert ("matrix", "sum_rows") not in disagreements("exact.nmp", "p.nmp", "--by=object,line,function")
+    sampled_loads("fewer", [("sum_rows", MEMORY, 100), ("sum_rows", L1, 900), ("kernel", MEMORY, 300)])
+    imported("-x", "exact.nmp", "fewer")
+    found = disagreements("p.nmp", "exact.nmp", "--by=object,line,function")  # in any order
+    matrix, kernel = found["matrix", "sum_rows"], found["<no data>", "<kernel>"]
+    assert (matrix["samples"], matrix["model"], matrix["reason"]) == ("100", "62500", "prefetcher"), matrix
+    assert "4 bytes" in matrix["evidence"] and matrix["interval"] == "21.0 - 29.5", matrix  # Wilson, 100 of 400
+    assert (kernel["samples"], kernel["model"], kernel["reason"]) == ("300", "0", "kernel"), kernel
+    text = nearmiss("diff", "exact.nmp", "p.nmp", "--width=0").stdout.decode()
+    assert "load misses of L1d with accesses that it did not serve" in text and "of 400 samples" in text, text
+    whole = json.loads(nearmiss("diff", "exact.nmp", "p.nmp", "--format=json").stdout)
+    assert whole["samples"] == 400 and whole["disagree"] >= len(whole["rows"]) > 1, whole
+    recorded([program("matrix"), "columns"], "--asm", "--cache", "L1d=4K,1,64:L2=128K,2,64", profile="exact.nmp")
+    sampled_loads("colours", [("sum_columns", MEMORY | TLB_MISS, 50), ("kernel", MEMORY, 150)])
+    imported("-x", "exact.nmp", "colours")
+    colours = disagreements("exact.nmp", "p.nmp", "--level=L2", "--by=object,function")["matrix", "sum_columns"]
+    assert colours["reason"] == "page colours", colours
+    sampled_loads("slow", [("sum_columns", MEMORY | TLB_MISS, 50), ("kernel", MEMORY, 450)])
+    recorded([program("matrix"), "rows"], "--cache", "L1d=32K,8,64:L2=1M,16,64", profile="other.nmp")
+    imported("-x", "exact.nmp", "slow")
+    with sqlite3.connect("p.nmp") as db:  # loads of at least 30 cycles
+        db.execute("UPDATE entry SET value = 'cpu/mem-loads,ldlat=30/P every 10007' WHERE key = 'sampled_events'")
+    db.close()
+    slow = disagreements("other.nmp", "p.nmp", "--by=object,function")["matrix", "sum_columns"]
+    assert slow["reason"] == "TLB" and "100 %" in slow["evidence"], slow
+    for arguments, told in ((["--by=field"], "field"), (["--sort=misses"], "--sort"), (["--fail-on=misses:1"], "--fail-on"),
+                            (["--level=L9"], "L9")):
+        done = nearmiss("diff", "exact.nmp", "p.nmp", *arguments)
+        assert done.returncode == USAGE and told in done.stderr.decode(), done
+
+
+def case_first_touches_agree():
+    """Page faults beside the cold misses of a TLB: the matrix has its 976 or 977 pages in both."""
+    if os.sysconf("SC_PAGE_SIZE") != 4096:
+        raise Skip("pages are not of 4096 bytes")
+    recorded([program("matrix"), "columns"], "--cache", "L1d=32K,8,64:tlb/L1=256K,4,4096", profile="model.nmp")
+    done = nearmiss("sample", "-q", "-e", "faults", "-o", "p.nmp", "--", program("matrix"), "columns")
+    if done.returncode == NO_COLLECTOR:
+        raise Skip(done.stderr.decode().strip())
+    found = disagreements("model.nmp", "p.nmp")
+    assert not [row for row in found if row[0] == "matrix"], found
+    kernel = [row for (name, _), row in found.items() if name.startswith("mapped /")]
+    assert all(row["reason"] in ("kernel", "") for row in kernel), kernel
+    recorded([program("matrix"), "columns"], "--cache", "L1d=32K,8,64", profile="model.nmp")
+    done = nearmiss("diff", "model.nmp", "p.nmp")
+    assert done.returncode == USAGE and b"TLB" in done.stderr, done
 
 
 main(dict(globals()))

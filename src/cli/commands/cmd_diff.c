@@ -113,7 +113,8 @@ const struct nm_command nm_cmd_diff = {
     .operands = "BEFORE AFTER...",
     .details =
 	"Rows are what changed, by what the change costs; objects, functions and lines are matched through edits\n"
-	"of the source.  More than two profiles stand side by side; changes are from the first to the last.\n",
+	"of the source.  More than two profiles stand side by side; changes are from the first to the last.\n"
+	"Of a simulated and a sampled profile, rows are where the model and the machine disagree.\n",
     .options = options,
     .option_count = sizeof options / sizeof *options,
     .run = run,

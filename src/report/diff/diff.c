@@ -9,10 +9,12 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "agreement.h"
 #include "diff_priv.h"
 #include "match.h"
+#include "selection.h"
 
-static int take_keys(const char *list, char *has, struct nm_error *err)
+int nm_diff_take_keys(const char *list, char *has, struct nm_error *err)
 {
 	char typed[40];
 
@@ -121,6 +123,17 @@ static int check_budget(const struct nm_diff *diff, char **ret_over)
 		   : 0;
 }
 
+/* Whether one of two profiles has a processor's samples: *ret_which, else -1. 0, or a code. */
+static int find_sampled(const struct nm_diff_input *inputs, unsigned count, int *ret_which,
+			struct nm_error *err)
+{
+	const int first = nm_profile_has_samples(inputs[0].profile, err),
+		  second = first < 0 ? first : nm_profile_has_samples(inputs[1].profile, err);
+
+	*ret_which = count == 2 && first != second ? second : -1;
+	return second < 0 ? second : 0;
+}
+
 int nm_diff_run(const struct nm_diff_input *inputs, unsigned count, const struct nm_diff_request *request,
 		const struct nm_style *style, FILE *out, char **ret_over, struct nm_error *err)
 {
@@ -128,9 +141,15 @@ int nm_diff_run(const struct nm_diff_input *inputs, unsigned count, const struct
 	struct nm_diff diff = {.request = request, .count = count};
 	struct nm_strings pool = {0};
 	char *over = NULL;
-	int status = take_keys(request->by ? request->by : "object,line", diff.has, err);
+	int sampled, status = find_sampled(inputs, count, &sampled, err);
 
 	assert(count >= 2 && count <= NM_DIFF_SIDES);
+	*ret_over = NULL;
+	if (status)
+		return status;
+	if (sampled >= 0)
+		return nm_agreement_run(&inputs[!sampled], &inputs[sampled], request, style, out, err);
+	status = nm_diff_take_keys(request->by ? request->by : "object,line", diff.has, err);
 	if (!status && !metric_named(sort, strlen(sort), &diff.by))
 		status = nm_fail_unknown("order", sort, nm_diff_metric_names, err);
 	for (unsigned i = 0; i < count; i++) {

@@ -6,6 +6,7 @@
 #define NM_DIFF_PRIV_H
 
 #include "rows.h"
+#include "table.h"
 
 struct nm_diff {
 	const struct nm_diff_request *request;
@@ -16,11 +17,18 @@ struct nm_diff {
 	struct nm_diff_rows rows;
 };
 
+/* Sets has[key] of each key of a list by commas. NM_EINVAL. */
+int nm_diff_take_keys(const char *list, char *has, struct nm_error *err);
+
 /* One sentence without a full stop: what the change did, also if it did nothing. 0 or NM_ENOMEM. */
 int nm_diff_verdict(const struct nm_diff *diff, FILE *out);
 
 /* Writes it in the layout of the request. 0, or a code. */
 int nm_diff_show(const struct nm_diff *diff, const struct nm_style *style, FILE *out, struct nm_error *err);
+
+/* Text and a table for a comment on a pull request. 0 or NM_ENOMEM. */
+void nm_markdown_text(const char *text, FILE *out);
+int nm_markdown_table(struct nm_table *table, FILE *out);
 
 /* The row's names as the last profile that has it calls them, and as the first one does. */
 const struct nm_diff_names *nm_diff_row_names(const struct nm_diff_row *row, unsigned count);

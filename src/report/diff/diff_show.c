@@ -366,7 +366,7 @@ static int as_text(struct show *s, const char *verdict, const struct nm_style *s
 
 /* ---- Markdown ----------------------------------------------------------------------------------- */
 
-static void markdown_cell(const char *text, FILE *out)
+void nm_markdown_text(const char *text, FILE *out)
 {
 	for (; *text; text++) {
 		if (strchr("|\\`*_<>[]", *text))
@@ -375,7 +375,7 @@ static void markdown_cell(const char *text, FILE *out)
 	}
 }
 
-static int markdown_table(struct nm_table *t, FILE *out)
+int nm_markdown_table(struct nm_table *t, FILE *out)
 {
 	for (unsigned line = 0; line < 2; line++) {
 		for (unsigned i = 0; i < t->column_count; i++) {
@@ -398,7 +398,7 @@ static int markdown_table(struct nm_table *t, FILE *out)
 			if (!text)
 				return NM_ENOMEM;
 			fputs("| ", out);
-			markdown_cell(text, out);
+			nm_markdown_text(text, out);
 			fputc(' ', out);
 			free(text);
 		}
@@ -414,20 +414,20 @@ static int as_markdown(struct show *s, const char *verdict, FILE *out)
 	int status = fill_totals(s, columns, &totals);
 
 	fputs("**nearmiss**: ", out);
-	markdown_cell(verdict, out);
+	nm_markdown_text(verdict, out);
 	fputs(".\n\n", out);
 	if (!status)
-		status = markdown_table(&totals, out);
+		status = nm_markdown_table(&totals, out);
 	nm_table_done(&totals);
 	if (s->shown) {
 		fputc('\n', out);
-		status = status ? status : markdown_table(&s->table, out);
+		status = status ? status : nm_markdown_table(&s->table, out);
 	}
 	for (unsigned i = 0; i < s->diff->count; i++) {
 		fprintf(out, "%s%c: ", i ? "; " : "\n", 'A' + (int)i);
-		markdown_cell(s->diff->sides[i].command, out);
+		nm_markdown_text(s->diff->sides[i].command, out);
 		fputs(" on ", out);
-		markdown_cell(s->diff->sides[i].machine, out);
+		nm_markdown_text(s->diff->sides[i].machine, out);
 	}
 	fputs(". Counts are simulated and exact for the layout of memory of each run.\n", out);
 	return status;

@@ -102,16 +102,25 @@ static void put_keys(struct nm_query *query, const struct chosen_keys *k)
 
 /* ---- figures ------------------------------------------------------------------------------------ */
 
+void nm_samples_interval(double k, double n, double *low, double *high)
+{
+	const double z = 1.96;
+	const double p = n > 0 ? k / n : 0, centre = (p + z * z / (2 * n)) / (1 + z * z / n),
+		     half = z * sqrt(p * (1 - p) / n + z * z / (4 * n * n)) / (1 + z * z / n);
+
+	*low = fmax(0, centre - half);
+	*high = fmin(1, centre + half);
+}
+
 /* "12.3 - 14.1": of the share, in percent. */
 static const char *derive_interval(struct nm_table *table, size_t row)
 {
-	const double z = 1.96, k = (double)nm_table_named(table, row, "samples")->integer,
-		     n = (double)nm_table_named(table, row, "all")->integer;
-	const double p = n > 0 ? k / n : 0, centre = (p + z * z / (2 * n)) / (1 + z * z / n),
-		     half = z * sqrt(p * (1 - p) / n + z * z / (4 * n * n)) / (1 + z * z / n);
+	double low, high;
 	char *text = NULL;
 
-	if (asprintf(&text, "%.1f - %.1f", 100 * fmax(0, centre - half), 100 * fmin(1, centre + half)) < 0)
+	nm_samples_interval((double)nm_table_named(table, row, "samples")->integer,
+			    (double)nm_table_named(table, row, "all")->integer, &low, &high);
+	if (asprintf(&text, "%.1f - %.1f", 100 * low, 100 * high) < 0)
 		text = NULL;
 	return nm_table_keep(table, text);
 }
