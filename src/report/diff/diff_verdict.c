@@ -92,13 +92,14 @@ static void write_totals(const struct nm_diff *diff, FILE *out)
 	write_change(diff, NM_DIFF_CYCLES, out);
 }
 
-/* "; the largest change is on matrix at matrix.c:36 (-1,000,000 misses)". */
+/* "; the largest change is on matrix at matrix.c:36 (-1,000,000 misses)"; in cycles if it has as many misses. */
 static void write_place(const struct nm_diff *diff, FILE *out)
 {
 	const struct nm_diff_row *row = &diff->rows.at.at[0];
 	const struct nm_diff_names *names = nm_diff_row_names(row, diff->count);
 	const char *file = names->text[NM_DIFF_FILE], *slash = file ? strrchr(file, '/') : NULL;
-	const int64_t misses = nm_diff_change(row, diff->count, NM_DIFF_MISSES);
+	const int64_t misses = nm_diff_change(row, diff->count, NM_DIFF_MISSES),
+		      change = misses ? misses : nm_diff_change(row, diff->count, NM_DIFF_CYCLES);
 
 	if (!diff->has[NM_DIFF_OBJECT] && !diff->has[NM_DIFF_LINE])
 		return;
@@ -110,9 +111,9 @@ static void write_place(const struct nm_diff *diff, FILE *out)
 		fprintf(out, " at %s:%lld", slash ? slash + 1 : file, (long long)names->line);
 	else if (diff->has[NM_DIFF_LINE] && names->text[NM_DIFF_FUNCTION])
 		fprintf(out, " in %s", names->text[NM_DIFF_FUNCTION]);
-	fprintf(out, " (%s", misses > 0 ? "+" : "");
-	nm_print_grouped(misses, out);
-	fputs(" misses)", out);
+	fprintf(out, " (%s", change > 0 ? "+" : "");
+	nm_print_grouped(change, out);
+	fputs(misses ? " misses)" : " cycles)", out);
 }
 
 int nm_diff_verdict(const struct nm_diff *diff, FILE *out)
