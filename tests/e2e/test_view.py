@@ -468,16 +468,41 @@ def case_compare():
     nearmiss("nest", "-q", "-o", "b.nmp", "--cache", "L1d=8K,2,64:L2=64K,8,64", NEST)
     with served("a.nmp", "b.nmp") as s:
         assert [p["n"] for p in s.get("/api/session")["profiles"]] == [0, 1]
-        answer = s.get("/api/compare", a=0, b=1, by="object")
-        parts = [s.get("/api/compare", by="object", offset=i, limit=1)["rows"] for i in range(answer["total_rows"] + 1)]
-        assert [row for part in parts for row in part] == answer["rows"]
+        answer = s.get("/api/compare", a=0, b=1, by="object", sort="misses")
+        parts = [s.get("/api/compare", by="object", sort="misses", offset=i, limit=1)["rows"] for i in range(answer["changed"] + 1)]
+        assert [row for part in parts for row in part] == answer["rows"] and answer["rows"]
         for row in answer["rows"]:
-            for number, path in ((1, "a.nmp"), (2, "b.nmp")):
-                assert row[number] == query("SELECT sum(read_misses + write_misses) FROM counts WHERE level = 'L1d' "
-                                            f"AND object = '{row[0]}'", path)[0][0]
-            assert row[3] == row[2] - row[1]
-        changes = [abs(row[3]) for row in answer["rows"]]
+            for side, path in (("a", "a.nmp"), ("b", "b.nmp")):
+                assert row["misses_" + side] == query("SELECT sum(read_misses + write_misses) FROM counts WHERE level = 'L1d' "
+                                                      f"AND object = '{row['object']}'", path)[0][0]
+            assert row["misses_change"] == row["misses_b"] - row["misses_a"]
+        changes = [abs(row["misses_change"]) for row in answer["rows"]]
         assert changes == sorted(changes, reverse=True)
+        printed = json.loads(nearmiss("diff", "--format=json", "--level=L2", "a.nmp", "b.nmp").stdout)
+        assert s.get("/api/compare", level="L2", limit=20) == printed
+        assert s.get("/api/compare", a=1, b=1)["rows"] == []
+        for wrong in ("by=nothing", "sort=nothing", "level=L9", "by=field", "process=none", "limit=0"):
+            s.refuses(400, "GET", "/api/compare?" + wrong)
+
+
+def case_timeline():
+    """What `nearmiss timeline` prints, of each process, in two answers."""
+    stored = os.path.join(TOP, "tests/data/profile-timeline.nmp")
+    with served(stored, make_profile("a.nmp")) as s:
+        for by in ("object", "line"):
+            printed = json.loads(nearmiss("timeline", "-i", stored, "--format=json", f"--by={by}", "--level=L2", "--limit=0").stdout)
+            course, rows = s.get("/api/p/0/timeline"), s.get("/api/p/0/timeline/rows", by=by, level="L2")
+            assert course["processes"] == [{"process": course["process"]}]
+            assert course["intervals"] == printed["intervals"] and rows["rows"] == printed["rows"]
+            assert (rows["by"], rows["level"]) == (by, "L2")
+        assert len(s.get("/api/p/0/timeline/rows", by="line", limit=1)["rows"]) == 1
+        for level, misses in query("SELECT level, sum(read_misses + write_misses) FROM levels GROUP BY level", "a.nmp"):
+            cells = [cell for i in s.get("/api/p/1/timeline")["intervals"] for cell in i["levels"] if cell["level"] == level]
+            assert sum(cell["read_misses"] + cell["write_misses"] for cell in cells) == misses > 0
+        for wrong in ("timeline?process=none", "timeline/rows?by=x", "timeline/rows?level=L9", "timeline/rows?limit=0"):
+            s.refuses(400, "GET", "/api/p/0/" + wrong)
+    with served(os.path.join(TOP, "tests/data/profile-v1.nmp")) as s: # has none
+        s.refuses(400, "GET", "/api/p/0/timeline")
 
 
 def case_structures():

@@ -23,11 +23,11 @@ struct nm_diff_budget {
 };
 
 struct nm_diff_request {
-	const char *level;   /* NULL: the first level of each profile that takes data */
-	const char *process; /* NULL: all */
-	const char *by;      /* keys by commas; NULL: "object,line" */
-	const char *sort;    /* "cycles" (NULL), "misses", "references" or "loads": by what changed most */
-	int64_t limit;       /* rows; 0: all */
+	const char *level;     /* NULL: the first level of each profile that takes data */
+	const char *process;   /* NULL: all */
+	const char *by;        /* keys by commas; NULL: "object,line" */
+	const char *sort;      /* "cycles" (NULL), "misses", "references" or "loads": by what changed most */
+	int64_t offset, limit; /* rows; limit 0: all */
 	enum nm_diff_layout layout;
 	enum nm_shown_frame frame; /* which frame of inlined calls lines and functions name */
 	struct nm_diff_budget budget;

@@ -239,16 +239,18 @@ static int fill_row(struct show *s, const struct nm_diff_row *row)
 
 static int fill(struct show *s)
 {
-	const int64_t limit = s->diff->request->limit;
+	const struct nm_diff_rows *rows = &s->diff->rows;
+	const size_t limit = (size_t)s->diff->request->limit, offset = (size_t)s->diff->request->offset,
+		     first = offset < rows->at.count ? offset : rows->at.count, rest = rows->at.count - first;
 	int names = 0;
 
 	put_columns(s);
 	for (unsigned i = 0; i < s->table.column_count; i++)
 		if (!s->columns[i].name)
 			return NM_ENOMEM;
-	s->shown = limit && (uint64_t)limit < s->diff->rows.at.count ? (size_t)limit : s->diff->rows.at.count;
+	s->shown = limit && limit < rest ? limit : rest;
 	for (size_t i = 0; i < s->shown; i++)
-		if (fill_row(s, &s->diff->rows.at.at[i]))
+		if (fill_row(s, &rows->at.at[first + i]))
 			return NM_ENOMEM;
 	for (size_t i = 0; i < s->shown; i++)
 		names |= nm_table_named(&s->table, i, "before")->type == NM_VALUE_TEXT;

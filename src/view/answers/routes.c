@@ -19,5 +19,7 @@ const struct nm_view_route nm_view_routes[] = {
     {"histogram", nm_view_histogram},
     {"sharing", nm_view_sharing},
     {"structures", nm_view_structures},
+    {"timeline", nm_view_timeline},
+    {"timeline/rows", nm_view_timeline_rows},
     {NULL, NULL},
 };

@@ -115,9 +115,9 @@ static int meets(const nm_fact *keys, const struct nm_fact_condition *conditions
 	return 1;
 }
 
-/* Adds the rows of `from` to those with the same keys. Their sums are added from `first` on. */
+/* Adds the rows of `from` to those with the same keys. */
 static int add_rows(struct slots *slots, struct nm_facts *to, const struct nm_facts *from, const unsigned *by,
-		    const struct nm_fact_condition *conditions, unsigned condition_count, unsigned first)
+		    const struct nm_fact_condition *conditions, unsigned condition_count)
 {
 	nm_fact keys[NM_FACT_KEYS];
 	size_t row;
@@ -132,7 +132,7 @@ static int add_rows(struct slots *slots, struct nm_facts *to, const struct nm_fa
 			keys[k] = all[by[k]];
 		if (find_row(slots, to, keys, &row))
 			return NM_ENOMEM;
-		int64_t *total = nm_facts_sums(to, row) + first;
+		int64_t *total = nm_facts_sums(to, row);
 
 		for (unsigned s = 0; s < from->sum_count; s++)
 			total[s] = nm_facts_add(total[s], sums[s]);
@@ -153,28 +153,7 @@ int nm_facts_sum(struct nm_facts *ret_facts, const struct nm_facts *facts, const
 		rows.names[k] = facts->names[by[k]];
 		rows.numbers |= (facts->numbers >> by[k] & 1) << k;
 	}
-	status = add_rows(&slots, &rows, facts, by, conditions, condition_count, 0);
-	free(slots.at);
-	if (status)
-		nm_facts_done(&rows);
-	*ret_facts = rows;
-	return status;
-}
-
-int nm_facts_join(struct nm_facts *ret_facts, const struct nm_facts *before, const struct nm_facts *after)
-{
-	static const unsigned same[NM_FACT_KEYS] = {0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13};
-	struct nm_facts rows = {.key_count = before->key_count,
-				.sum_count = before->sum_count + after->sum_count,
-				.numbers = before->numbers};
-	struct slots slots = {NULL, 0};
-	int status;
-
-	assert(before->key_count == after->key_count && before->numbers == after->numbers);
-	memcpy(rows.names, before->names, sizeof rows.names);
-	status = add_rows(&slots, &rows, before, same, NULL, 0, 0);
-	if (!status)
-		status = add_rows(&slots, &rows, after, same, NULL, 0, before->sum_count);
+	status = add_rows(&slots, &rows, facts, by, conditions, condition_count);
 	free(slots.at);
 	if (status)
 		nm_facts_done(&rows);

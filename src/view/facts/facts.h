@@ -71,10 +71,6 @@ struct nm_fact_condition {
 int nm_facts_sum(struct nm_facts *ret_facts, const struct nm_facts *facts, const unsigned *by,
 		 unsigned by_count, const struct nm_fact_condition *conditions, unsigned condition_count);
 
-/* Rows of both, with the sums of `before` in front of those of `after`; they have the same keys. 0 or
- * NM_ENOMEM. */
-int nm_facts_join(struct nm_facts *ret_facts, const struct nm_facts *before, const struct nm_facts *after);
-
 /* Orders two keys: texts by bytes, numbers by value, missing keys first. */
 int nm_fact_compare(nm_fact a, nm_fact b, int are_numbers);
 

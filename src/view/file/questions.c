@@ -17,9 +17,9 @@ struct asker {
 };
 
 /* Requests for a profile, and for each of its levels. Parameters follow "?". */
-static const char *const of_profile[] = {
-    "overview",           "metrics",        "dimensions", "curves?by=total", "curves?by=object",
-    "curves?by=function", "curves?by=line", NULL};
+static const char *const of_profile[] = {"overview",        "metrics",          "dimensions",
+					 "curves?by=total", "curves?by=object", "curves?by=function",
+					 "curves?by=line",  "timeline",         NULL};
 static const char *const of_level[] = {"table?by=object&limit=100&offset=0&order=desc&sort=misses",
 				       "table?by=function&limit=100&offset=0&order=desc&sort=misses",
 				       "table?by=line&limit=100&offset=0&order=desc&sort=misses",
@@ -31,6 +31,8 @@ static const char *const of_level[] = {"table?by=object&limit=100&offset=0&order
 				       "evictions/lines",
 				       "sharing",
 				       "structures",
+				       "timeline/rows?by=object",
+				       "timeline/rows?by=line",
 				       "histogram?bins=256&of=set",
 				       "histogram?bins=256&of=memory_line",
 				       "histogram?bins=256&of=served",
@@ -68,6 +70,12 @@ static void take_parameters(struct nm_request *request, char *text)
 		nm_request_add(request, name, value + 1, NULL);
 	}
 }
+
+/* What a comparison shows, by the kind of its rows. */
+static const char *const of_changes[] = {"object,line", "object", "line", NULL};
+
+static const char levels_of_data_first[] =
+    "SELECT level FROM levels GROUP BY level ORDER BY side = 'code', min(position), level LIMIT 8";
 
 /* Calls `ask` with "/api/p/N/QUESTION", and the level if it is not NULL. */
 static int ask_one(const struct asker *a, const char *question, const char *level)
@@ -108,10 +116,7 @@ static int ask_levels(const struct asker *a, struct nm_profile *profile)
 {
 	struct nm_rows *levels = NULL;
 	int rows_asked = 0;
-	int status = nm_profile_query(
-	    profile,
-	    "SELECT level FROM levels GROUP BY level ORDER BY side = 'code', min(position), level LIMIT 8",
-	    &levels, a->err);
+	int status = nm_profile_query(profile, levels_of_data_first, &levels, a->err);
 
 	while (!status && (status = nm_rows_next(levels, a->err)) > 0) {
 		const char *level = nm_rows_text(levels, 0);
@@ -127,12 +132,35 @@ static int ask_levels(const struct asker *a, struct nm_profile *profile)
 	return status;
 }
 
+/* What changed from the first profile to another, at each level. */
+static int ask_changes(const struct asker *a, struct nm_profile *first)
+{
+	struct nm_rows *levels = NULL;
+	char number[12];
+	int status = nm_profile_query(first, levels_of_data_first, &levels, a->err);
+
+	snprintf(number, sizeof number, "%u", a->profile);
+	while (!status && (status = nm_rows_next(levels, a->err)) > 0) {
+		status = 0;
+		for (unsigned i = 0; !status && of_changes[i]; i++) {
+			struct nm_request request = {.method = "GET", .path = "/api/compare", .body = ""};
+
+			nm_request_add(&request, "a", "0", NULL);
+			nm_request_add(&request, "b", number, NULL);
+			nm_request_add(&request, "by", of_changes[i], NULL);
+			nm_request_add(&request, "level", nm_rows_text(levels, 0), NULL);
+			status = a->ask(a->self, &request, a->err);
+		}
+	}
+	nm_rows_free(levels);
+	return status;
+}
+
 int nm_view_questions(struct nm_view *view,
 		      int (*ask)(void *self, const struct nm_request *request, struct nm_error *err),
 		      void *self, struct nm_error *err)
 {
 	const struct nm_request session = {.method = "GET", .path = "/api/session", .body = ""};
-	struct nm_request compare = {.method = "GET", .path = "/api/compare", .body = ""};
 	struct asker a = {ask, self, err, 0};
 	int status = ask(self, &session, err);
 
@@ -142,11 +170,7 @@ int nm_view_questions(struct nm_view *view,
 		if (!status)
 			status = ask_levels(&a, view->profiles[a.profile].profile);
 	}
-	if (!status && view->count > 1) {
-		nm_request_add(&compare, "a", "0", NULL);
-		nm_request_add(&compare, "b", "1", NULL);
-		nm_request_add(&compare, "by", "object", NULL);
-		status = ask(self, &compare, err);
-	}
+	for (a.profile = 1; !status && a.profile < view->count; a.profile++)
+		status = ask_changes(&a, view->profiles[0].profile);
 	return status;
 }

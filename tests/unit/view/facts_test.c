@@ -99,35 +99,6 @@ static void test_sums(void **state)
 	}
 }
 
-/* Joined, every row has the sums of both sides, or 0 where one has no such row. */
-static void test_join(void **state)
-{
-	static const unsigned by[] = {0, 2};
-	struct nm_facts facts[2], sides[2], joined;
-
-	(void)state;
-	for (unsigned i = 0; i < 2; i++) {
-		facts[i] = random_facts(800);
-		assert_int_equal(nm_facts_sum(&sides[i], &facts[i], by, 2, NULL, 0), 0);
-	}
-	assert_int_equal(nm_facts_join(&joined, &sides[0], &sides[1]), 0);
-	for (size_t row = 0; row < joined.row_count; row++) {
-		int64_t expected[2 * SUMS] = {0};
-
-		for (unsigned side = 0; side < 2; side++)
-			for (size_t i = 0; i < sides[side].row_count; i++)
-				if (same_keys(&joined, row, &sides[side], i, (unsigned[]){0, 1}, 2))
-					memcpy(expected + side * SUMS, nm_facts_sums(&sides[side], i),
-					       SUMS * sizeof *expected);
-		assert_memory_equal(nm_facts_sums(&joined, row), expected, sizeof expected);
-	}
-	nm_facts_done(&joined);
-	for (unsigned i = 0; i < 2; i++) {
-		nm_facts_done(&facts[i]);
-		nm_facts_done(&sides[i]);
-	}
-}
-
 static void test_rank(void **state)
 {
 	struct nm_facts facts = random_facts(1000);
@@ -251,8 +222,8 @@ static void test_store(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-	    cmocka_unit_test(test_sums),   cmocka_unit_test(test_join),        cmocka_unit_test(test_rank),
-	    cmocka_unit_test(test_bounds), cmocka_unit_test(test_against_sql), cmocka_unit_test(test_store),
+	    cmocka_unit_test(test_sums),        cmocka_unit_test(test_rank),  cmocka_unit_test(test_bounds),
+	    cmocka_unit_test(test_against_sql), cmocka_unit_test(test_store),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -279,7 +279,7 @@ static void test_questions(void **state)
 	(void)state;
 	assert_int_equal(nm_view_questions(asked.view, take_question, &asked, &err), 0);
 	assert_true(asked.count > 60 && asked.about_files > 4);
-	assert_non_null(json_object_get(asked.keys, "GET /api/compare?a=0&b=1&by=object"));
+	assert_non_null(json_object_get(asked.keys, "GET /api/compare?a=0&b=1&by=object%2Cline&level=L1d"));
 	json_decref(asked.keys);
 	nm_view_close(asked.view);
 }
