@@ -33,6 +33,7 @@ const PICTURES = [
 	["treemap", "treemap"],
 	["tables", "tables", "dark"],
 	["source", "source?p=3&line=36"],
+	["timeline", "timeline?p=3&at=60"],
 	["evictions", "evictions"],
 	["curves", "curves?by=object"],
 	["histograms", "histograms?p=3", "dark"],

@@ -11,7 +11,7 @@ const { chromium } = require("playwright-core");
 const [name, address, executablePath] = process.argv.slice(2);
 /** Profiles: two of a loop nest; a program with events by address; threads that share lines; a program with structures. */
 const EVENTS = 2, SHARED = 3, FIELDS = 4;
-const PAGES = ["overview", "treemap", "tables", "source", "evictions", "curves", "histograms", "sharing", "structures", "compare"];
+const PAGES = ["overview", "treemap", "tables", "source", "timeline", "evictions", "curves", "histograms", "sharing", "structures", "compare"];
 
 const browser = await chromium.launch({ executablePath, args: ["--no-sandbox"] });
 
@@ -38,13 +38,14 @@ async function settled(page, view) {
 const OPENED = [
 	["histograms", `?p=${EVENTS}&of=served`], ["histograms", `?p=${EVENTS}&of=memory_line&level=L2`], ["histograms", "?of=reuse"],
 	["curves", "?by=object"], ["tables", `?p=${EVENTS}&by=object,file,line&sort=waste`], ["evictions", "?evictor=b&victim=a"],
-	["source", "?line=5"], ["treemap", "?at=0"], ["compare", "?by=file&metric=loads"],
+	["source", "?line=5"], ["treemap", "?at=0"], ["compare", "?by=file&sort=loads"], ["compare", "?by=object,class"],
+	["compare", `?a=0&b=${FIELDS}`], ["timeline", "?by=line&metric=ratio&at=9"], ["timeline", `?p=${SHARED}&metric=misses`],
 	["sharing", `?p=${SHARED}`], ["sharing", `?p=${SHARED}&by=thread`], ["structures", `?p=${FIELDS}`], ["overview", `?p=${SHARED}`],
 ];
 const ALL = [...PAGES.map((view) => [view, ""]), ...OPENED];
 
 /** Each page where it shows names. */
-const NAMED = [...PAGES.slice(0, 5).map((view) => [view, ""]), ["curves", "?by=object"], ["histograms", `?p=${EVENTS}&of=served`],
+const NAMED = [...PAGES.slice(0, 6).map((view) => [view, ""]), ["curves", "?by=object"], ["histograms", `?p=${EVENTS}&of=served`],
 	["sharing", `?p=${SHARED}`], ["structures", `?p=${FIELDS}`], ["compare", ""]];
 
 /** Where a page leads by Enter, and what the address then has. */
@@ -160,6 +161,63 @@ const cases = {
 			assert.equal(await shown(other), await shown(page), `${view}${query}`);
 			await other.close();
 		}
+	},
+
+	async course() {
+		const { page, context } = await tab();
+		await show(page, "timeline");
+		const interval = async () => Number((await page.innerText("#page [role=status]")).match(/^Interval (\d+) of/)[1]);
+		const last = Number((await page.innerText("#page [role=status]")).match(/of (\d+)/)[1]);
+		const dominates = () => page.innerText("tbody tr:first-child");
+		const press = async (key) => {
+			await page.focus("[role=application]");
+			await page.keyboard.press(key);
+			await settled(page, "timeline");
+		};
+		assert.equal(await interval(), 1);
+		assert.match(await dominates(), /matrix\s+order\.nest:13/);
+		await press("ArrowRight");
+		assert.equal(await interval(), 2);
+		await press("End");
+		assert.equal(await interval(), last);
+		assert.match(await dominates(), /matrix\s+order\.nest:18/); // summed down the columns
+		const other = await context.newPage();
+		await other.goto(page.url());
+		await settled(other, "timeline");
+		assert.equal(await other.innerText("#page"), await page.innerText("#page"));
+		const { x, y, width } = await page.locator(".course").boundingBox();
+		await page.mouse.move(x + width / 4, y + 60);
+		await steady(page);
+		assert.ok(await interval() < last / 2 && page.url().includes(`at=${last - 1}`)); // looked at, not chosen
+		await page.mouse.click(x + width / 4, y + 60);
+		await page.mouse.move(x, y - 20);
+		await settled(page, "timeline");
+		assert.ok(await interval() < last / 2 && !page.url().includes(`at=${last - 1}`));
+		for (const [label, value, shown] of [["Show", "ratio", /miss|references/], ["A strip", "line", /order\.nest:13/], ["Level", "L2", /L2: misses by/]]) {
+			await page.selectOption(`label:has-text('${label}') select`, value);
+			await settled(page, "timeline");
+			assert.match(await page.textContent(".course"), shown);
+		}
+		await press("End");
+		await page.keyboard.press("Enter");
+		await settled(page, "source");
+		assert.match(page.url(), /line=18&level=L2/);
+	},
+
+	async changes() {
+		const { page } = await tab();
+		await show(page, "compare");
+		assert.match(await page.innerText(".verdict"), /^No effect/);
+		assert.equal(await page.locator("caption:has-text('What changed most')").count(), 0);
+		await show(page, "compare", "?b=2&by=line");
+		assert.match(await page.innerText(".verdict"), /^Misses of L1d fall by .* order\.nest:19/);
+		const rows = page.locator("[aria-label='What changed most'] tbody tr");
+		assert.match(await rows.first().innerText(), /^order\.nest:19\s.*\swas order\.nest:18\s+160k\s+10,000\s+-150k/s);
+		await rows.first().locator("a").click();
+		await settled(page, "source");
+		assert.match(page.url(), /p=2&.*line=19/);
+		await show(page, "compare", "?a=2&b=0&by=line&sort=misses");
+		assert.match(await rows.first().innerText(), /^order\.nest:18\s.*\s\+150k/s);
 	},
 
 	async file() {

@@ -16,6 +16,7 @@ sys.path.insert(0, os.path.join(TESTS, "e2e"))
 # pylint: disable=wrong-import-position
 from harness import ENVIRONMENT, NEARMISS, TOP, Skip, main, nearmiss
 
+ORDER = os.path.join(TOP, "examples/order.nest")
 NEST = os.path.join(TOP, "examples/transpose.nest")
 HOSTILE = "<script>document.title='run'</script>\"'&\u202e\u2067\u0007\u0085"
 LINES = 600
@@ -64,9 +65,9 @@ def need_chromium():
         raise Skip("the npm packages of web/ are missing: tools/install-pages")
 
 
-def drive(case):
+def drive(case, *profiles):
     need_chromium()
-    with subprocess.Popen([NEARMISS, "view", "--no-browser", *PROFILES], stdout=subprocess.PIPE,
+    with subprocess.Popen([NEARMISS, "view", "--no-browser", *(profiles or PROFILES)], stdout=subprocess.PIPE,
                           env=ENVIRONMENT) as server:
         try:
             drive_chromium(case, re.search(r"http://\S+", server.stdout.readline().decode())[0])
@@ -102,6 +103,27 @@ def case_every_link():
     """Each page looks the same when its address is opened in a new tab."""
     make_profiles()
     drive("every_link")
+
+
+def case_course():
+    """The timeline of a program of two phases: keys and the mouse choose intervals, which lead to the lines that dominate them."""
+    done = nearmiss("nest", "-q", "-o", "order.nmp", "--cache", "L1d=8K,8,64:L2=64K,8,64", "--set", "N=400", "--set", "WRONG=1", ORDER)
+    assert done.returncode == 0, done.stderr
+    drive("course", "order.nmp")
+
+
+def case_changes():
+    """A comment more has no effect, though each line moves; of an order that was repaired, the row of its line comes first."""
+    with open(ORDER, encoding="utf-8") as f:
+        text = f.read()
+    for folder, source, wrong in (("a", text, 1), ("b", "# One line more\n" + text, 1), ("c", "# One line more\n" + text, 0)):
+        os.mkdir(folder)
+        with open(f"{folder}/order.nest", "w", encoding="utf-8") as f:
+            f.write(source)
+        done = nearmiss("nest", "-q", "-o", f"{folder}.nmp", "--cache", "L1d=8K,8,64:L2=64K,8,64", "--set", "N=400", "--set",
+                        f"WRONG={wrong}", f"{folder}/order.nest")
+        assert done.returncode == 0, done.stderr
+    drive("changes", "a.nmp", "b.nmp", "c.nmp")
 
 
 def case_file():

@@ -180,3 +180,50 @@ export interface Structure {
 	/** affinity[i][j]: the share of visits to either field that used both; null: not known */
 	affinity: (number | null)[][];
 }
+
+/** What a level counted in an interval, and where it misses most. */
+export interface TimelineCell {
+	level: string;
+	reads: number;
+	writes: number;
+	read_misses: number;
+	write_misses: number;
+	cold: number;
+	capacity: number;
+	conflict: number;
+	coherence: number;
+	loads: number;
+	object: string | null;
+	function: string | null;
+	file: string | null;
+	line: number | null;
+}
+
+export interface TimelineInterval {
+	begin: number;
+	instructions: number;
+	working_set: number;
+	levels: TimelineCell[];
+}
+
+export interface TimelineAnswer {
+	process: string;
+	instructions: number;
+	/** The processes that have a timeline. */
+	processes: { process: string }[];
+	intervals: TimelineInterval[];
+}
+
+/** Misses of objects or lines by interval. */
+export interface TimelineRowsAnswer {
+	level: string;
+	rows: { name: string; misses: number[] }[];
+}
+
+export interface CompareAnswer {
+	level: string;
+	verdict: string;
+	rows: Record<string, Cell>[];
+	changed: number;
+	unchanged: number;
+}

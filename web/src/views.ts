@@ -14,6 +14,7 @@ import { Sharing } from "./profile/sharing";
 import { Source } from "./profile/source";
 import { Structures } from "./profile/structures";
 import { Tables } from "./profile/tables";
+import { keys as timelineKeys, Timeline } from "./profile/timeline";
 import { TreeMap } from "./profile/treemap";
 
 export interface PageProps {
@@ -69,6 +70,14 @@ export const views: View[] = [
 		question: "Which lines of code miss, on what data, and who evicts it?",
 		shown: withProfile,
 		Page: Source,
+	},
+	{
+		name: "timeline",
+		title: "Timeline",
+		question: "When does the program miss, and on what?",
+		shown: withProfile,
+		Page: Timeline,
+		keys: timelineKeys,
 	},
 	{
 		name: "evictions",

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 // choice.tsx - labelled lists to choose from, and the choice of a level that most pages have.
-import type { OverviewAnswer } from "../answers";
+import type { Level, OverviewAnswer } from "../answers";
 import type { PageProps } from "../views";
 import { useAnswer } from "./answer";
 
@@ -25,12 +25,13 @@ export function Choice({ label, value, options, onChange }: ChoiceProps) {
 /** Options that are shown as they are named. */
 export const plain = (names: readonly string[]) => names.map((name) => ({ value: name, title: name.replaceAll("_", " ") }));
 
-/** The level of the address, else the first level of data that misses; null until the levels are known. */
-export function useLevel({ profile, params }: PageProps): { level: string | null; levels: string[] } {
+/** The level of the address, else the first level of data that misses; null until the levels are known. `all`: what is known of
+ * each. */
+export function useLevel({ profile, params }: PageProps): { level: string | null; levels: string[]; all: Level[] } {
 	const { answer } = useAnswer<OverviewAnswer>(`/api/p/${profile}/overview`);
 	const levels = answer?.levels ?? [];
 	const first = levels.find(({ level, misses }) => misses > 0 && !level.endsWith("L1i")) ?? levels[0];
-	return { level: params["level"] ?? first?.level ?? null, levels: levels.map(({ level }) => level) };
+	return { level: params["level"] ?? first?.level ?? null, levels: levels.map(({ level }) => level), all: levels };
 }
 
 export function LevelChoice({ level, levels, set }: { level: string | null; levels: string[]; set: PageProps["set"] }) {

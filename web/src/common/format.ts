@@ -37,7 +37,8 @@ export function bytes(value: number): string {
 /** 0.1234 as 12.3 %. */
 export function percent(ratio: number): string {
 	const value = ratio * 100;
-	return `${value >= 99.95 || value === 0 ? value.toFixed(0) : value >= 0.1 ? value.toFixed(1) : value.toPrecision(1)} %`;
+	const size = Math.abs(value);
+	return `${size >= 99.95 || size === 0 ? value.toFixed(0) : size >= 0.1 ? value.toFixed(1) : value.toPrecision(1)} %`;
 }
 
 /** The last component of a path. */

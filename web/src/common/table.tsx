@@ -77,7 +77,7 @@ export function Table(props: TableProps) {
 	const numberCell = (row: Cell[], n: number, at: number) => {
 		const share = most[n] ? Math.abs(Number(row[n] ?? 0)) / (most[n] as number) : 0;
 		return (
-			<td class="number" key={n} title={typeof row[n] === "number" ? full(row[n] as number) : undefined}>
+			<td class="number" key={columns[n]?.key} title={typeof row[n] === "number" ? full(row[n] as number) : undefined}>
 				<span class="bar" style={{ width: `calc(${share} * (100% - 8px))` }} />
 				<span class="value">{draw(row, n, at)}</span>
 			</td>
@@ -94,7 +94,7 @@ export function Table(props: TableProps) {
 					{rows.map((row, at) => (
 						<tr key={at}>
 							{columns.map((column, n) =>
-								column.kind === "number" ? numberCell(row, n, at) : <td key={n} class="text">{draw(row, n, at)}</td>,
+								column.kind === "number" ? numberCell(row, n, at) : <td key={column.key} class="text">{draw(row, n, at)}</td>,
 							)}
 						</tr>
 					))}
