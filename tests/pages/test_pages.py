@@ -76,9 +76,14 @@ def drive(case, *profiles):
 
 
 def case_every_page():
-    """Each page shows itself in both themes and widths: no error, nothing beside the screen, no serious fault of axe."""
+    """Each page shows itself in both widths: no error, nothing beside the screen, no serious fault of axe."""
     make_profiles()
     drive("every_page")
+
+
+def case_every_page_dark():
+    make_profiles()
+    drive("every_page_dark")
 
 
 def case_parts():
