@@ -13,6 +13,7 @@
 #include "event_query.h"
 #include "interleave.h"
 #include "machine.h"
+#include "simulated_pmu.h"
 #include "result.h"
 #include "symbol.h"
 #include "workers.h"
@@ -59,6 +60,7 @@ struct nm_engine_options {
 	struct nm_thread_order order;             /* of threads, where the machine has several cores */
 	unsigned schedules;   /* orders that are simulated, `order` and those after it; 0: one */
 	unsigned relocations; /* of memory, that are simulated too; at most NM_RELOCATIONS */
+	const struct nm_pmu *pmu; /* samplers of a simulated PMU, or NULL; borrowed */
 	struct nm_idle idle;  /* for the other thread, until the engine is freed */
 	/* the caller's own pass (pass.h) instead of all others, and what its `make` finds; or NULL */
 	const struct nm_pass *pass;

@@ -306,8 +306,24 @@ static int choose_relocations(const struct nm_command *self, const struct nm_sim
 	if (o->relocations > NM_RELOCATIONS)
 		return nm_usage(self, "--relocate takes a number from 1 to %d", NM_RELOCATIONS);
 	engine->relocations = (unsigned)o->relocations;
-	return o->relocations && nm_lru_misses_check(engine->machine, &err) ? nm_failed(&err, NM_STATUS_USAGE)
+	return o->relocations && nm_lru_misses_check(engine->machine, "relocations", &err) ? nm_failed(&err, NM_STATUS_USAGE)
 									    : 0;
+}
+
+/* Reads the samplers of a simulated PMU. */
+static int choose_pmu(const struct nm_command *self, const struct nm_simulation_options *o,
+		      struct nm_simulation *s)
+{
+	struct nm_error err;
+	unsigned level;
+
+	if (!o->pmu)
+		return 0;
+	if (nm_pmu_parse(o->pmu, &s->pmu, &err) || nm_lru_misses_check(&s->machine, "samples of a PMU", &err) ||
+	    nm_pmu_level(&s->pmu, &s->machine, &level, &err))
+		return nm_usage(self, "--pmu: %s", err.text);
+	s->run.engine.pmu = &s->pmu;
+	return 0;
 }
 
 static int find_machines(const struct nm_command *self, const struct nm_simulation_options *o,
@@ -483,6 +499,8 @@ int nm_simulation_prepare(const struct nm_command *self, const struct nm_simulat
 		status = choose_schedules(self, o, engine);
 	if (!status)
 		status = choose_relocations(self, o, engine);
+	if (!status)
+		status = choose_pmu(self, o, s);
 	if (status)
 		return status;
 	engine->threads = choose_threads(o);

@@ -21,6 +21,7 @@ struct nm_simulation_options {
 	int64_t quantum;                        /* references; 0: the usual number */
 	const char *schedule;                   /* "round-robin", "random:SEED", or NULL */
 	int64_t relocations;                    /* 0: none */
+	const char *pmu;                        /* samplers of a simulated PMU, or NULL */
 	int64_t schedules;                      /* orders that are simulated; 0: one */
 	const char *output;                     /* path of the profile, or NULL */
 	int stored;                             /* the references can be read twice */
@@ -100,6 +101,11 @@ struct nm_simulation_options {
 	{                                                                                                 \
 		"relocate", 0, "K", "simulate K other placements of memory too, for intervals of misses", \
 		    NM_OPTION_NUMBER, offsetof(type, member.relocations), NULL                            \
+	}
+#define NM_ROW_PMU(type, member)                                                                         \
+	{                                                                                                \
+		"pmu", 0, "SAMPLER,...", "sample misses as a processor would, for nearmiss accuracy",    \
+		    NM_OPTION_TEXT, offsetof(type, member.pmu), NULL                                     \
 	}
 #define NM_ROW_THREADS(type, member)                                                              \
 	{                                                                                         \
@@ -195,6 +201,7 @@ struct nm_simulation_options {
 struct nm_simulation {
 	struct nm_machine machine;
 	struct nm_event_query sets;
+	struct nm_pmu pmu;
 	struct nm_run_request run;
 };
 

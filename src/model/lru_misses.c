@@ -34,10 +34,10 @@ struct nm_lru_misses {
 	size_t keys;
 };
 
-int nm_lru_misses_check(const struct nm_machine *m, struct nm_error *err)
+int nm_lru_misses_check(const struct nm_machine *m, const char *what, struct nm_error *err)
 {
 	if (m->cores > 1)
-		return nm_fail(err, NM_EINVAL, "relocations are of one core");
+		return nm_fail(err, NM_EINVAL, "%s are of one core", what);
 	for (unsigned i = 0; i < m->count; i++) {
 		const struct nm_level_spec *l = &m->levels[i];
 
@@ -45,11 +45,11 @@ int nm_lru_misses_check(const struct nm_machine *m, struct nm_error *err)
 		    l->inclusion != NM_NON_INCLUSIVE || l->pages || l->sector || l->prefetch || l->plugin[0])
 			return nm_fail(
 			    err, NM_EINVAL,
-			    "relocations are simulated with the default rules alone, which %s has not",
+			    "%s are simulated with the default rules alone, which %s has not", what,
 			    l->name);
 		if (l->ways > MOST_WAYS)
 			return nm_fail(err, NM_EINVAL,
-				       "relocations are simulated with %d ways at most; %s has %u", MOST_WAYS,
+				       "%s are simulated with %d ways at most; %s has %u", what, MOST_WAYS,
 				       l->name, l->ways);
 	}
 	return 0;

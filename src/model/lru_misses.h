@@ -24,8 +24,8 @@ struct nm_lru_misses_ref {
 
 struct nm_lru_misses;
 
-/* 0, or NM_EINVAL: names a rule of the machine that is not simulated here. */
-int nm_lru_misses_check(const struct nm_machine *machine, struct nm_error *err);
+/* 0, or NM_EINVAL: names a rule of the machine that is not simulated here. What asks: "relocations". */
+int nm_lru_misses_check(const struct nm_machine *machine, const char *what, struct nm_error *err);
 
 /* The levels of a machine that nm_lru_misses_check accepts, empty; borrowed until nm_lru_misses_free. NULL: out of memory. */
 struct nm_lru_misses *nm_lru_misses_new(const struct nm_machine *machine);

@@ -206,6 +206,10 @@ void nm_order_rule(char *ret_rule, const struct nm_result_order *order);
 
 int nm_store_relocations(const struct nm_result_writer *w);
 
+/* ---- pmu.c: what a simulated PMU sampled, if there was one -------------------------------------------- */
+
+int nm_store_pmu(struct nm_result_writer *w);
+
 /* ---- sources.c: the sources of all results stored so far; the texts that are chosen ----------------- */
 
 int nm_store_sources(struct nm_store *store, const struct nm_source_choice *choice);

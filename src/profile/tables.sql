@@ -155,6 +155,11 @@ CREATE TABLE schedule(process INTEGER, schedule INTEGER, rule TEXT, stalls INTEG
 CREATE TABLE schedule_level(level INTEGER, schedule INTEGER, $COUNTS, PRIMARY KEY(level, schedule)) WITHOUT ROWID;
 -- Misses of a place if memory lay elsewhere, as a JSON list: the first number is that of the rest of the profile.
 CREATE TABLE relocated(level INTEGER, place INTEGER, misses TEXT, PRIMARY KEY(level, place)) WITHOUT ROWID;
+-- Samplers of a simulated PMU, and their samples; victim NULL: no line left, or the sampler's rule does not tell.
+CREATE TABLE pmu_sampler(process INTEGER, sampler INTEGER, level INTEGER, name TEXT, rule TEXT, period INTEGER, seed INTEGER,
+	shadow INTEGER, handler INTEGER, interrupts INTEGER, tagged_accesses INTEGER, program_misses INTEGER,
+	handler_misses INTEGER, PRIMARY KEY(process, sampler)) WITHOUT ROWID;
+CREATE TABLE pmu_sample(process INTEGER, sampler INTEGER, place INTEGER, victim INTEGER, count INTEGER);
 CREATE TABLE schedule_extra(
 	level INTEGER, schedule INTEGER, thread INTEGER, place INTEGER, coherence INTEGER, false_sharing INTEGER,
 	unneeded INTEGER,

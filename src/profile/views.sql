@@ -522,6 +522,29 @@ CREATE VIEW relocations AS
 	$USERS_PLACE(c.place)
 	CROSS JOIN json_each(c.misses) j;
 
+CREATE VIEW pmu_samplers AS
+	SELECT p.name AS process, m.sampler AS number, m.name AS sampler, l.name AS level, m.rule AS rule,
+		m.period AS period, m.seed AS seed, m.shadow AS shadow, m.handler AS handler,
+		m.interrupts AS interrupts, m.tagged_accesses AS tagged_accesses,
+		m.program_misses AS program_misses, m.handler_misses AS handler_misses
+	FROM process p
+	CROSS JOIN pmu_sampler m ON m.process = p.id
+	CROSS JOIN level l ON l.id = m.level;
+
+CREATE VIEW pmu_samples AS
+	SELECT p.name AS process, m.sampler AS number, m.name AS sampler, l.name AS level, fn.text AS function,
+		fi.text AS file, s.line AS line, n.text AS object, vn.text AS victim, vfn.text AS victim_function,
+		vfi.text AS victim_file, vs.line AS victim_line, e.count AS count,
+		$USER(s), $USER(vs)
+	FROM process p
+	CROSS JOIN pmu_sample e ON e.process = p.id
+	CROSS JOIN pmu_sampler m ON m.process = p.id AND m.sampler = e.sampler
+	CROSS JOIN level l ON l.id = m.level
+	$PLACE(e.place)
+	$PLACE(e.victim, v)
+	$USERS(s)
+	$USERS(vs);
+
 CREATE VIEW messages AS
 	SELECT p.name AS process, l.name AS level, l.protocol AS protocol, m.fabric AS fabric,
 		m.name AS message, m.count AS count, m.bytes AS bytes

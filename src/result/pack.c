@@ -47,6 +47,7 @@ static size_t list(struct nm_result *r, struct array *arrays)
 	    ARRAY(estimates, r->estimate_count),
 	    ARRAY(samples, r->sample_count),
 	    ARRAY(relocated, r->relocations * r->machine.count * r->attr_count),
+	    ARRAY(pmu_samples, r->pmu_sample_count),
 	    ARRAY(intervals, r->interval_count),
 	    ARRAY(interval_levels, r->interval_count * r->machine.count),
 	    ARRAY(interval_parts, r->interval_part_count),

@@ -92,6 +92,7 @@ void nm_result_free(struct nm_result *result)
 	free(result->estimates);
 	free(result->samples);
 	free(result->relocated);
+	free(result->pmu_samples);
 	free(result->intervals);
 	free(result->interval_levels);
 	free(result->interval_parts);

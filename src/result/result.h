@@ -18,6 +18,7 @@
 #include "latent.h"
 #include "machine.h"
 #include "object_kind.h"
+#include "simulated_pmu.h"
 #include "traffic.h"
 
 /* The word for a kind, as it stands in the view `objects`: "heap", "global", ... */
@@ -227,6 +228,26 @@ struct nm_result_sample {
 	uint8_t is_shared;
 };
 
+/* What the samplers of a simulated PMU (simulated_pmu.h) did. */
+struct nm_result_pmu {
+	struct nm_pmu spec; /* count 0: there was none */
+	unsigned level;
+	struct nm_result_pmu_sampler {
+		uint64_t interrupts, tagged_accesses;
+		/* in a second copy of the caches, which the handler of the interrupts uses too: misses of the
+		 * program and of the handler at the level */
+		uint64_t program_misses, handler_misses;
+	} samplers[NM_PMU_SAMPLERS];
+};
+
+/* `count` samples of one sampler. */
+struct nm_result_pmu_sample {
+	uint32_t sampler; /* index */
+	uint32_t attr;    /* index: of the reference that missed */
+	uint32_t victim;  /* index: whose line it evicted; UINT32_MAX: none, or the rule does not tell */
+	uint64_t count;
+};
+
 enum { NM_RESULT_EVENTS = 16 }; /* whose samples are told apart */
 
 struct nm_result_level {
@@ -317,6 +338,9 @@ struct nm_result {
 	size_t schedule_count;
 	uint64_t *relocated; /* [relocations][machine.count][attr_count]: misses if memory lay elsewhere */
 	size_t relocations;
+	struct nm_result_pmu pmu;
+	struct nm_result_pmu_sample *pmu_samples; /* in no order, some rows more than once */
+	size_t pmu_sample_count;
 	int by_instruction;          /* sites are instructions */
 	struct nm_result_code *code; /* of the functions that loaded lines, if by_instruction */
 	size_t code_count;

@@ -148,7 +148,7 @@ struct nm_pass {
 };
 
 extern const struct nm_pass nm_pass_cache, nm_pass_distances, nm_pass_estimates, nm_pass_fields,
-    nm_pass_relocations, nm_pass_strides;
+    nm_pass_pmu, nm_pass_relocations, nm_pass_strides;
 
 /* ---- helpers for passes (pass.c) ----------------------------------------------------------------- */
 

@@ -95,7 +95,7 @@ static int make(void **ret_self, const struct nm_pass_setup *setup, struct nm_er
 
 	if (!options->relocations)
 		return 0;
-	status = nm_lru_misses_check(machine, err);
+	status = nm_lru_misses_check(machine, "relocations", err);
 	r = status ? NULL : calloc(1, sizeof *r);
 	if (!r)
 		return status ? status : nm_fail_memory(err);

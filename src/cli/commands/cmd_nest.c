@@ -38,6 +38,7 @@ static const struct nm_option options[] = {
     NM_ROW_DISTANCES(struct nest_options, simulation),
     NM_ROW_DISTANCE_LIMIT(struct nest_options, simulation),
     NM_ROW_ESTIMATE(struct nest_options, simulation),
+    NM_ROW_PMU(struct nest_options, simulation),
     {"trace", 't', "FILE", "write a trace too, for nearmiss replay", NM_OPTION_TEXT,
      offsetof(struct nest_options, trace), NULL},
     {"print", 0, NULL, "list the references as written, simulate nothing", NM_OPTION_FLAG,

@@ -59,6 +59,7 @@ static const struct nm_option options[] = {
     NM_ROW_CALLGRAPH(struct record_options, simulation),
     NM_ROW_ASM(struct record_options, simulation),
     NM_ROW_SETS(struct record_options, simulation),
+    NM_ROW_PMU(struct record_options, simulation),
     NM_ROW_EMBED_SOURCES(struct record_options, simulation),
     NM_ROW_SOURCE_ROOT(struct record_options, simulation),
     {"trace", 't', "FILE", "write a trace too, for nearmiss replay", NM_OPTION_TEXT,
@@ -89,6 +90,7 @@ static const char *beyond_samples(const struct nm_simulation_options *o)
 	       : o->from           ? "--from"
 	       : o->until          ? "--until"
 	       : o->relocations    ? "--relocate"
+	       : o->pmu            ? "--pmu"
 				   : NULL;
 }
 

@@ -29,6 +29,7 @@ static const struct nm_option options[] = {
     NM_ROW_SCHEDULE(struct replay_options, simulation),
     NM_ROW_SCHEDULES(struct replay_options, simulation),
     NM_ROW_RELOCATE(struct replay_options, simulation),
+    NM_ROW_PMU(struct replay_options, simulation),
     {"threads", 0, "N",
      "1 to 4 threads: to decode, simulate, unpack, count distances (0: as many as are of use)",
      NM_OPTION_NUMBER, offsetof(struct replay_options, simulation.threads), NULL},

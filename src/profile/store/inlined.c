@@ -51,6 +51,7 @@ static const struct {
 	     {"field_counts", of_code},
 	     {"evictions", of_code},
 	     {"top_evictors", of_code},
+	     {"pmu_samples", of_code},
 	     {"places", of_code},
 	     {"cells", of_code},
 	     {"contexts", of_calls},

@@ -405,6 +405,8 @@ static void store_all(struct nm_result_writer *w)
 		w->status = nm_store_schedules(w);
 	if (!w->status)
 		w->status = nm_store_relocations(w);
+	if (!w->status)
+		w->status = nm_store_pmu(w);
 }
 
 int nm_store_result(struct nm_store *store, const struct nm_result *result)

@@ -209,7 +209,7 @@ static void test_refused_machines(void **state)
 		struct nm_machine machine;
 
 		assert_int_equal(nm_machine_parse(specs[i], &machine, NULL), 0);
-		assert_int_equal(nm_lru_misses_check(&machine, &err), NM_EINVAL);
+		assert_int_equal(nm_lru_misses_check(&machine, "relocations", &err), NM_EINVAL);
 		assert_non_null(strstr(err.text, "L1d"));
 	}
 }
