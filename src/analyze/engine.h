@@ -13,8 +13,8 @@
 #include "event_query.h"
 #include "interleave.h"
 #include "machine.h"
-#include "simulated_pmu.h"
 #include "result.h"
+#include "simulated_pmu.h"
 #include "symbol.h"
 #include "workers.h"
 
@@ -58,10 +58,10 @@ struct nm_engine_options {
 	struct nm_oracle *oracle;                 /* for levels with policy=opt, or NULL; borrowed */
 	struct nm_run_window window;              /* what counts of each process; zeros: all */
 	struct nm_thread_order order;             /* of threads, where the machine has several cores */
-	unsigned schedules;   /* orders that are simulated, `order` and those after it; 0: one */
-	unsigned relocations; /* of memory, that are simulated too; at most NM_RELOCATIONS */
+	unsigned schedules;       /* orders that are simulated, `order` and those after it; 0: one */
+	unsigned relocations;     /* of memory, that are simulated too; at most NM_RELOCATIONS */
 	const struct nm_pmu *pmu; /* samplers of a simulated PMU, or NULL; borrowed */
-	struct nm_idle idle;  /* for the other thread, until the engine is freed */
+	struct nm_idle idle;      /* for the other thread, until the engine is freed */
 	/* the caller's own pass (pass.h) instead of all others, and what its `make` finds; or NULL */
 	const struct nm_pass *pass;
 	void *pass_arg;

@@ -35,7 +35,7 @@ enum nm_file_kind nm_file_kind(const char *path)
 	return NM_FILE_OTHER;
 }
 
-static int is_named_so(const char *path)
+int nm_names_profile(const char *path)
 {
 	const char *end = strrchr(path, '.');
 
@@ -59,7 +59,7 @@ int nm_take_profiles(const struct nm_command *self, struct nm_operands *operands
 
 		if (kind == NM_FILE_PROGRAM)
 			return nm_refuse_program(self, operand);
-		if (!is_named_so(operand) && kind != NM_FILE_PROFILE && kind != NM_FILE_SAMPLES)
+		if (!nm_names_profile(operand) && kind != NM_FILE_PROFILE && kind != NM_FILE_SAMPLES)
 			operands->at[kept++] = operand;
 		else if (inputs->count == NM_OPTION_LIST_ROOM)
 			return nm_usage(self, "name at most %d profiles", NM_OPTION_LIST_ROOM);

@@ -21,6 +21,9 @@ int nm_take_profiles(const struct nm_command *self, struct nm_operands *operands
 /* Reports that a profile cannot be opened; says how to make one that is not there. Returns the status. */
 int nm_profile_failed(const char *path, const struct nm_error *err);
 
+/* Whether it ends in .nmp. */
+int nm_names_profile(const char *path);
+
 /* What a file is by its first bytes. "-" is read by whoever opens it: NM_FILE_OTHER. */
 enum nm_file_kind { NM_FILE_UNREADABLE, NM_FILE_PROFILE, NM_FILE_PROGRAM, NM_FILE_SAMPLES, NM_FILE_OTHER };
 enum nm_file_kind nm_file_kind(const char *path);

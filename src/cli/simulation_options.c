@@ -306,8 +306,9 @@ static int choose_relocations(const struct nm_command *self, const struct nm_sim
 	if (o->relocations > NM_RELOCATIONS)
 		return nm_usage(self, "--relocate takes a number from 1 to %d", NM_RELOCATIONS);
 	engine->relocations = (unsigned)o->relocations;
-	return o->relocations && nm_lru_misses_check(engine->machine, "relocations", &err) ? nm_failed(&err, NM_STATUS_USAGE)
-									    : 0;
+	return o->relocations && nm_lru_misses_check(engine->machine, "relocations", &err)
+		   ? nm_failed(&err, NM_STATUS_USAGE)
+		   : 0;
 }
 
 /* Reads the samplers of a simulated PMU. */
@@ -319,7 +320,8 @@ static int choose_pmu(const struct nm_command *self, const struct nm_simulation_
 
 	if (!o->pmu)
 		return 0;
-	if (nm_pmu_parse(o->pmu, &s->pmu, &err) || nm_lru_misses_check(&s->machine, "samples of a PMU", &err) ||
+	if (nm_pmu_parse(o->pmu, &s->pmu, &err) ||
+	    nm_lru_misses_check(&s->machine, "samples of a PMU", &err) ||
 	    nm_pmu_level(&s->pmu, &s->machine, &level, &err))
 		return nm_usage(self, "--pmu: %s", err.text);
 	s->run.engine.pmu = &s->pmu;

@@ -102,10 +102,10 @@ struct nm_simulation_options {
 		"relocate", 0, "K", "simulate K other placements of memory too, for intervals of misses", \
 		    NM_OPTION_NUMBER, offsetof(type, member.relocations), NULL                            \
 	}
-#define NM_ROW_PMU(type, member)                                                                         \
-	{                                                                                                \
-		"pmu", 0, "SAMPLER,...", "sample misses as a processor would, for nearmiss accuracy",    \
-		    NM_OPTION_TEXT, offsetof(type, member.pmu), NULL                                     \
+#define NM_ROW_PMU(type, member)                                                                      \
+	{                                                                                             \
+		"pmu", 0, "SAMPLER,...", "sample misses as a processor would, for nearmiss accuracy", \
+		    NM_OPTION_TEXT, offsetof(type, member.pmu), NULL                                  \
 	}
 #define NM_ROW_THREADS(type, member)                                                              \
 	{                                                                                         \

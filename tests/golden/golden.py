@@ -29,6 +29,9 @@ C = ["-i", "profile-curve.nmp"]
 R = ["-i", "profile-reuses.nmp"]
 # `nearmiss nest` of examples/order.nest with WRONG=1, N=400 and --cache L1d=8K,8,64:L2=64K,8,64.
 W = ["-i", "profile-timeline.nmp"]
+# `nearmiss nest` of examples/interference.nest with --cache L1d=8K,1,32 and
+# --pmu miss@10,miss@100,miss@1000,precise@10,pebs@10,ibs@100,random=1.
+M = ["profile-pmu.nmp", "--width=110"]
 S = ["--source-dir=sources", "--map=/usr/include/c++/12/bits/stl_vector.h=sources/short.c"]
 
 # `nearmiss nest --trace` of examples/interference.nest with N=20.
@@ -155,6 +158,21 @@ CASES = {
     "help-gate": ["gate", "--help"],
     "help-noise": ["noise", "--help"],
     "fault-noise": ["noise", *P],
+    "accuracy": ["accuracy", *M],
+    "accuracy-80": ["accuracy", "profile-pmu.nmp", "--width=80", "--within=5"],
+    "accuracy-pairs": ["accuracy", *M, "--by=pair"],
+    "accuracy-csv": ["accuracy", *M, "--by=line", "--format=csv"],
+    "accuracy-objects": ["accuracy", *M, "--sampler=miss@100"],
+    "accuracy-pair-lines": ["accuracy", *M, "--sampler=miss@10", "--by=pair-line"],
+    "accuracy-json": ["accuracy", *M, "--sampler=ibs@100", "--by=line", "--format=json"],
+    "help-accuracy": ["accuracy", "--help"],
+    "fault-accuracy": ["accuracy", *P],
+    "fault-accuracy-sampler": ["accuracy", *M, "--sampler=miss@11"],
+    "fault-accuracy-victims": ["accuracy", *M, "--sampler=ibs@100", "--by=pair"],
+    "fault-accuracy-within": ["accuracy", *M, "--within=0"],
+    "fault-pmu": ["replay", "interference.nmt", "--cache=L1d=512,1,32", "--pmu=hit@10"],
+    "fault-pmu-level": ["replay", "interference.nmt", "--cache=L1d=512,1,32", "--pmu=miss@10,level=L2"],
+    "fault-pmu-rules": ["replay", "interference.nmt", "--cache=L1d=512,1,32,policy=fifo", "--pmu=miss@10"],
     "fault-relocate": ["replay", "interference.nmt", "--cache=L1d=512,1,32,policy=fifo", "--relocate=3"],
     "fault-relocate-many": ["replay", "interference.nmt", "--relocate=64"],
     "fault-relocate-cores": ["replay", "interference.nmt", "--cache=L1d=512,1,32", "--cores=2", "--relocate=3"],

@@ -18,7 +18,8 @@
 #include "vector.h"
 
 enum { RECORD = 64, RING = 512 << 10, FOLD = 1 << 16 };
-static const uint64_t handler_memory = UINT64_C(0xffff888000000000), ring_memory = UINT64_C(0xffff888010000000);
+static const uint64_t handler_memory = UINT64_C(0xffff888000000000),
+		      ring_memory = UINT64_C(0xffff888010000000);
 
 struct watch {
 	struct nm_pmu_sampler sampler;
@@ -158,10 +159,9 @@ static int keep(struct pmu *p, unsigned sampler, uint32_t key, uint32_t victim)
 
 	if (p->rows.count == p->fold_at)
 		fold(p);
-	return nm_vec_push(&p->rows, (struct nm_result_pmu_sample){.sampler = sampler,
-								   .attr = key,
-								   .victim = tells ? victim : 0,
-								   .count = 1});
+	return nm_vec_push(&p->rows,
+			   (struct nm_result_pmu_sample){
+			       .sampler = sampler, .attr = key, .victim = tells ? victim : 0, .count = 1});
 }
 
 /* Shows a sampler a reference whose loads are known. 0 or NM_ENOMEM. */
@@ -197,8 +197,8 @@ static void interrupt(struct pmu *p, struct watch *w, uint64_t times)
 {
 	catch_up(p, w);
 	for (; w->copy && times; times--) {
-		const struct nm_lru_misses_ref record = {.address = ring_memory + w->records++ * RECORD % RING,
-							 .size = RECORD};
+		const struct nm_lru_misses_ref record = {
+		    .address = ring_memory + w->records++ * RECORD % RING, .size = RECORD};
 
 		nm_lru_misses_run(w->copy, p->handler, p->spec->handler, no_shift);
 		nm_lru_misses_run(w->copy, &record, 1, no_shift);

@@ -5,9 +5,8 @@
 #include "pass.h"
 
 static const struct nm_pass *const table[] = {
-    &nm_pass_cache,     &nm_pass_fields,    &nm_pass_strides,
-    &nm_pass_distances, &nm_pass_estimates, &nm_pass_relocations,
-    &nm_pass_pmu,
+    &nm_pass_cache,     &nm_pass_fields,      &nm_pass_strides, &nm_pass_distances,
+    &nm_pass_estimates, &nm_pass_relocations, &nm_pass_pmu,
 };
 
 enum { PASSES = sizeof table / sizeof *table };

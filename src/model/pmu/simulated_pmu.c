@@ -17,7 +17,7 @@ enum { USUAL_SHADOW = 8, USUAL_HANDLER = 32, MOST_SHADOW = 1 << 20 };
 
 const char *const nm_pmu_rule_names[NM_PMU_RULES] = {"miss", "precise", "pebs", "ibs"};
 
-_Static_assert(sizeof ((struct nm_pmu *)0)->level >= sizeof ((struct nm_level_spec *)0)->name,
+_Static_assert(sizeof((struct nm_pmu *)0)->level >= sizeof((struct nm_level_spec *)0)->name,
 	       "a level's name fits");
 
 static const uint64_t most_period = UINT64_C(1) << 48;
@@ -42,15 +42,17 @@ static int read_sampler(const char *word, size_t length, struct nm_pmu *pmu, str
 		    !memcmp(nm_pmu_rule_names[i], word, (size_t)(at - word)))
 			r.rule = (enum nm_pmu_rule)i;
 	if (r.rule == NM_PMU_RULES)
-		return nm_fail(err, NM_EINVAL,
-			       "a sampler is miss, precise, pebs or ibs with its period, such as miss@1000, not \"%.*s\"",
-			       (int)length, word);
+		return nm_fail(
+		    err, NM_EINVAL,
+		    "a sampler is miss, precise, pebs or ibs with its period, such as miss@1000, not \"%.*s\"",
+		    (int)length, word);
 	if (!read_number(at + 1, length - (size_t)(at + 1 - word), most_period, &r.period) || !r.period)
 		return nm_fail(err, NM_EINVAL, "a period is a number of events from 1 on, not \"%.*s\"",
 			       (int)(length - (size_t)(at + 1 - word)), at + 1);
 	for (unsigned i = 0; i < pmu->count; i++)
 		if (pmu->samplers[i].rule == r.rule && pmu->samplers[i].period == r.period)
-			return nm_fail(err, NM_EINVAL, "the sampler %.*s stands there twice", (int)length, word);
+			return nm_fail(err, NM_EINVAL, "the sampler %.*s stands there twice", (int)length,
+				       word);
 	if (pmu->count == NM_PMU_SAMPLERS)
 		return nm_fail(err, NM_EINVAL, "there can be %d samplers", NM_PMU_SAMPLERS);
 	pmu->samplers[pmu->count++] = r;
@@ -60,7 +62,8 @@ static int read_sampler(const char *word, size_t length, struct nm_pmu *pmu, str
 static int read_level(const char *value, size_t length, struct nm_pmu *pmu, struct nm_error *err)
 {
 	if (!length || length >= sizeof pmu->level)
-		return nm_fail(err, NM_EINVAL, "level= takes the name of a level, not \"%.*s\"", (int)length, value);
+		return nm_fail(err, NM_EINVAL, "level= takes the name of a level, not \"%.*s\"", (int)length,
+			       value);
 	memcpy(pmu->level, value, length);
 	pmu->level[length] = 0;
 	return 0;
@@ -82,7 +85,8 @@ static int read_key(const char *word, size_t key, size_t length, struct nm_pmu *
 		which++;
 	if (which == KEYS)
 		return nm_fail(err, NM_EINVAL,
-			       "there are random=, shadow=, handler= and level=, and no \"%.*s\"", (int)key, word);
+			       "there are random=, shadow=, handler= and level=, and no \"%.*s\"", (int)key,
+			       word);
 	if (!read_number(value, length - key - 1, keys[which].most, &n))
 		return nm_fail(err, NM_EINVAL, "%s= takes a number from 0 to %" PRIu64 ", not \"%.*s\"",
 			       keys[which].name, keys[which].most, (int)(length - key - 1), value);
@@ -131,7 +135,10 @@ int nm_pmu_level(const struct nm_pmu *pmu, const struct nm_machine *machine, uns
 		if (!strcmp(machine->levels[i].name, name))
 			return 0;
 	}
-	return nm_fail(err, NM_EINVAL, *name ? "the machine has no level %s whose misses could be sampled" : "the machine has no cache of data%s", name);
+	return nm_fail(err, NM_EINVAL,
+		       *name ? "the machine has no level %s whose misses could be sampled"
+			     : "the machine has no cache of data%s",
+		       name);
 }
 
 void nm_pmu_name(const struct nm_pmu_request *request, char name[NM_PMU_NAME])

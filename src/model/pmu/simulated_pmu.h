@@ -74,7 +74,7 @@ struct nm_pmu_sampler {
 	uint32_t shadow;
 	uint64_t stream, drawn; /* of random numbers */
 	uint64_t left;          /* events until the overflow; 0: armed */
-	uint64_t next;          /* armed: the first instruction out of the shadow; ibs: the next one that is tagged */
+	uint64_t next; /* armed: the first instruction out of the shadow; ibs: the next one that is tagged */
 	uint64_t interrupts;
 	uint64_t tagged_accesses; /* ibs: tagged instructions that access memory */
 };

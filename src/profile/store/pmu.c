@@ -121,9 +121,8 @@ int nm_store_pmu(struct nm_result_writer *w)
 
 	if (!w->result->pmu.spec.count)
 		return 0;
-	status = sqlite3_prepare_v2(w->store->db,
-				    "INSERT INTO pmu_sampler VALUES(?,?,?,?,?,?,?,?,?,?,?,?,?)", -1, &insert,
-				    NULL);
+	status = sqlite3_prepare_v2(w->store->db, "INSERT INTO pmu_sampler VALUES(?,?,?,?,?,?,?,?,?,?,?,?,?)",
+				    -1, &insert, NULL);
 	for (unsigned i = 0; i < w->result->pmu.spec.count && !status; i++)
 		status = store_sampler(w, insert, i);
 	sqlite3_finalize(insert);

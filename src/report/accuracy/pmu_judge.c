@@ -1,0 +1,113 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * pmu_judge.c - how far estimates are from the truth; see pmu_estimates.h.
+ */
+#include <math.h>
+
+#include "pmu_estimates.h"
+
+static const double least_group = 0.1, least_part = 0.01;
+
+void nm_share_interval(uint64_t count, uint64_t all, double *ret_low, double *ret_high)
+{
+	const double z = 1.96, n = (double)all, p = all ? (double)count / n : 0,
+		     centre = (p + z * z / (2 * n)) / (1 + z * z / n),
+		     half = z * sqrt(p * (1 - p) / n + z * z / (4 * n * n)) / (1 + z * z / n);
+
+	*ret_low = all ? 100 * fmax(0, centre - half) : 0;
+	*ret_high = all ? 100 * fmin(1, centre + half) : 100;
+}
+
+static double share(uint64_t count, uint64_t all) { return all ? 100 * (double)count / (double)all : 0; }
+
+/* Pairs of ranked parts: in the same order, in the opposite one, and those that truth or estimates tie. */
+struct order {
+	double pairs, same, opposite, tied, estimates_tied;
+};
+
+static void compare(const struct nm_estimated_part *a, const struct nm_estimated_part *b, unsigned sampler,
+		    struct order *order)
+{
+	const int truth = (a->truth > b->truth) - (a->truth < b->truth),
+		  estimate = (a->samples[sampler] > b->samples[sampler]) -
+			     (a->samples[sampler] < b->samples[sampler]);
+
+	order->pairs++;
+	order->tied += !truth;
+	order->estimates_tied += !estimate;
+	order->same += truth * estimate > 0;
+	order->opposite += truth * estimate < 0;
+}
+
+/* Whether truth puts a before b, by more than `within` points, and the estimates b before a. */
+static int is_swapped(const struct nm_estimated_part *a, const struct nm_estimated_part *b, unsigned sampler,
+		      uint64_t all, double within)
+{
+	return share(a->truth, all) - share(b->truth, all) > within &&
+	       a->samples[sampler] < b->samples[sampler];
+}
+
+static int is_ranked(const struct nm_estimates *e, const struct nm_estimated_part *part)
+{
+	const uint64_t all = e->groups.at[part->group].truth;
+
+	return (double)all >= least_group * (double)e->truth &&
+	       (double)part->truth >= least_part * (double)all;
+}
+
+/* Compares the part with those behind it in its group. */
+static void rank(const struct nm_estimates *e, size_t i, unsigned sampler, double within, struct order *order,
+		 struct nm_accuracy *to)
+{
+	const struct nm_estimated_part *a = &e->parts.at[i], *b;
+	const uint64_t all = e->groups.at[a->group].truth;
+
+	for (size_t k = i + 1; k < e->parts.count && e->parts.at[k].group == a->group; k++) {
+		b = &e->parts.at[k];
+		if (!is_ranked(e, b))
+			continue;
+		compare(a, b, sampler, order);
+		to->swapped += (uint64_t)(is_swapped(a, b, sampler, all, within) ||
+					  is_swapped(b, a, sampler, all, within));
+	}
+}
+
+static void judge(const struct nm_estimates *e, const struct nm_estimated_part *part, unsigned sampler,
+		  struct nm_accuracy *to)
+{
+	const struct nm_estimated_group *group = &e->groups.at[part->group];
+	const double truth = share(part->truth, group->truth),
+		     error = fabs(share(part->samples[sampler], group->samples[sampler]) - truth);
+	double low, high;
+
+	if (group->samples[sampler] && (!to->worst || error > to->error)) {
+		to->error = error;
+		to->worst = part;
+	}
+	if (!is_ranked(e, part))
+		return;
+	nm_share_interval(part->samples[sampler], group->samples[sampler], &low, &high);
+	to->ranked++;
+	to->covered += low <= truth && truth <= high;
+}
+
+struct nm_accuracy nm_accuracy_of(const struct nm_estimates *e, unsigned sampler, double within)
+{
+	struct nm_accuracy accuracy = {.samples = 0};
+	struct order order = {.pairs = 0};
+
+	for (size_t g = 0; g < e->groups.count; g++)
+		accuracy.samples += e->groups.at[g].samples[sampler];
+	for (size_t i = 0; i < e->parts.count; i++) {
+		const struct nm_estimated_part *part = &e->parts.at[i];
+
+		if ((double)e->groups.at[part->group].truth < least_group * (double)e->truth)
+			continue;
+		judge(e, part, sampler, &accuracy);
+		if (is_ranked(e, part))
+			rank(e, i, sampler, within, &order, &accuracy);
+	}
+	accuracy.tau = (order.same - order.opposite) /
+		       sqrt((order.pairs - order.tied) * (order.pairs - order.estimates_tied));
+	return accuracy;
+}
