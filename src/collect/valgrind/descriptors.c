@@ -45,6 +45,24 @@ Int nm_descriptor_keep(const HChar *option)
 	return -1;
 }
 
+void nm_option_set_for_exec(const HChar *option, ULong value)
+{
+	const SizeT length = VG_(strlen)(option);
+	HChar *text = VG_(malloc)("nm.option", length + 32);
+	Word i;
+
+	VG_(sprintf)(text, "%s%llu", option, value);
+	for (i = 0; i < VG_(sizeXA)(VG_(args_for_valgrind)); i++) {
+		HChar **argument = VG_(indexXA)(VG_(args_for_valgrind), i);
+
+		if (VG_(strncmp)(*argument, option, length) == 0) {
+			*argument = text;
+			return;
+		}
+	}
+	VG_(addToXA)(VG_(args_for_valgrind), &text);
+}
+
 void nm_option_add_for_exec(const HChar *option)
 {
 	HChar *copy = VG_(strdup)("nm.option", option);

@@ -15,6 +15,7 @@
  * Dropped: other values of Valgrind's tuning options (chasing of calls, --vex-iropt-level, unrolling, the
  * older register allocator, smaller blocks); each made recordings slower.
  */
+#include "hermetic/hermetic.h"
 #include "sampling.h"
 #include "tool.h"
 
@@ -30,6 +31,7 @@ static Bool process_option(const HChar *option)
 	} else if VG_BOOL_CLO (option, "--all-blocks", nm_all_blocks) {
 	} else if VG_STR_CLO (option, "--pool-fn", pool) {
 		return nm_pools_add(pool);
+	} else if (nm_hermetic_option(option)) {
 	} else if VG_BINT_CLO (option, "--sample", nm_sampling_rate, 0, 1000000000) {
 	} else if VG_BINT_CLO (option, "--sample-line", nm_sampling_line, NM_SAMPLED_LINE_MIN, 4096) {
 	} else if VG_BINT_CLO (option, "--sample-seed", nm_sampling_seed, 0, 0x7fffffff) {
@@ -46,6 +48,9 @@ static void print_usage(void)
 	 "    --by-exec=no|yes          the tool's own: this program was started by exec [no]\n"
 	 "    --all-blocks=no|yes       send each execution of code that touches no memory, too [no]\n"
 	 "    --pool-fn=NAME[:N|=BYTES] a function that hands out pieces of memory; its argument N is their size\n"
+	 "    --hermetic=no|yes         keep clocks, random numbers and what else differs between runs from the\n"
+	 "                              program [no]\n"
+	 "    --hermetic-time=N         the tool's own: an executed program's clock begins there [0]\n"
 	 "    --sample=N                send no blocks, but N references in 10^9, drawn at random, and the next\n"
 	 "                              one to the line of each [0: send all blocks]\n"
 	 "    --sample-line=N           bytes of such a line, a power of 2 from 32 on [64]\n"
@@ -65,6 +70,8 @@ static void after_options(void)
 	if (!by_exec)
 		nm_option_add_for_exec("--by-exec=yes");
 	nm_sampling = nm_sampling_rate > 0;
+	if (nm_hermetic)
+		nm_hermetic_begin();
 	nm_events_process_start(shared_file, by_exec);
 }
 
@@ -72,8 +79,10 @@ static IRSB *instrument(VgCallbackClosure *closure, IRSB *in, const VexGuestLayo
 			const VexGuestExtents *extents, const VexArchInfo *host, IRType guest_word,
 			IRType host_word)
 {
-	return (nm_sampling ? nm_instrument_sampled : nm_instrument)(closure, in, layout, extents, host,
-								     guest_word, host_word);
+	IRSB *out = (nm_sampling ? nm_instrument_sampled : nm_instrument)(closure, in, layout, extents, host,
+									  guest_word, host_word);
+
+	return nm_hermetic ? nm_clock_instrument(out) : out;
 }
 
 static void before_options(void)

@@ -68,6 +68,8 @@ Addr nm_ring_ran_address(void);
 Int nm_descriptor_keep(const HChar *option);
 /* Passes the option on to programs that this one executes. */
 void nm_option_add_for_exec(const HChar *option);
+/* The same for "--NAME=" and a number, which replaces an earlier one. */
+void nm_option_set_for_exec(const HChar *option, ULong value);
 
 /* ---- instrument.c ---- */
 

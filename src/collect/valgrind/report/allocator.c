@@ -9,6 +9,7 @@
  * VEX must not follow a call or jump into an allocation function, since only at the start of a superblock
  * are the guest registers complete: __wrap_LibVEX_Translate sees to that.
  */
+#include "hermetic/hermetic.h"
 #include "sampling.h"
 #include "tool.h"
 
@@ -213,5 +214,8 @@ VexTranslateResult __wrap_LibVEX_Translate(VexTranslateArgs *args)
 {
 	core_chase_into_ok = args->chase_into_ok;
 	args->chase_into_ok = chase_into_ok;
+	if (nm_hermetic)
+		args->archinfo_guest.hwcaps = args->archinfo_host.hwcaps =
+		    nm_hermetic_instructions(args->archinfo_host.hwcaps);
 	return __real_LibVEX_Translate(args);
 }

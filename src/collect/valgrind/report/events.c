@@ -15,6 +15,7 @@
  * At a fatal signal the core lets the tool finish as if the program had exited with status 0, then kills
  * the process: the wrapped VG_(nuke_all_threads_except) and VG_(kill_self) give the real end.
  */
+#include "hermetic/hermetic.h"
 #include "sampling.h"
 #include "tool.h"
 
@@ -93,7 +94,9 @@ static void thread_begins(ThreadId id)
 	nm_scheduler_thread_begins(id);
 	if (nm_sampling)
 		nm_sampling_thread_begins(id);
-	if (threads[id].number == 1)
+	if (threads[id].number == 1 && nm_hermetic)
+		nm_hermetic_start(id);
+	else if (threads[id].number == 1)
 		pin_random_bytes(id);
 }
 
@@ -233,6 +236,8 @@ static void in_child(ThreadId id)
 	report_process(NM_WIRE_FORKED);
 	nm_record(NM_WIRE_THREAD, threads[id].number, 0, NULL);
 	running = id;
+	if (nm_hermetic)
+		nm_hermetic_forked(forks);
 	forks = 0;
 }
 
@@ -265,7 +270,9 @@ static void before_exec(const HChar *path)
 
 static void before_syscall(ThreadId id, UInt number, UWord *args, UInt n)
 {
-	(void)id, (void)n;
+	(void)n;
+	if (nm_hermetic)
+		nm_hermetic_before_syscall(id, number, args);
 	nm_maps_before_syscall(number, args);
 	nm_synchronise_before_syscall(number, args);
 	nm_scheduler_before_syscall(number, args);
@@ -286,6 +293,8 @@ static void after_syscall(ThreadId id, UInt number, UWord *args, UInt n, SysRes 
 	}
 	nm_maps_after_syscall(number, args, result);
 	nm_limits_after_syscall(number, args, result);
+	if (nm_hermetic)
+		nm_hermetic_after_syscall(id, number, args, result);
 	if (number == __NR_arch_prctl) {
 		report_thread_pointer(id);
 	} else if (is_fork(number, args) && !sr_isError(result) && sr_Res(result) != 0) {
