@@ -189,6 +189,27 @@ static void print_left_out(const struct summary *summary, const char *spec, unsi
 	nm_print_wrapped("left out    ", text, width, out);
 }
 
+/* Of a hermetic recording: what may still differ in another run. */
+static int print_hermetic(const struct summary *summary, unsigned width, FILE *out)
+{
+	const char *instructions = info(summary, "hermetic_instructions"),
+		   *unpinned = info(summary, "hermetic_unpinned");
+	char *text;
+
+	if (!info(summary, "hermetic_clock"))
+		return 0;
+	if (asprintf(
+		&text,
+		"clocks, random numbers, processors, environment and stack are pinned, for processors with %s; %s%s",
+		instructions ? instructions : "?",
+		unpinned && *unpinned ? "not pinned: " : "nothing was seen that is not pinned",
+		unpinned ? unpinned : "") < 0)
+		return NM_ENOMEM;
+	nm_print_wrapped("hermetic    ", text, width, out);
+	free(text);
+	return 0;
+}
+
 static int print_head(const struct summary *summary, const struct nm_report_request *request, unsigned width,
 		      FILE *out)
 {
@@ -212,6 +233,8 @@ static int print_head(const struct summary *summary, const struct nm_report_requ
 	if (summary->verdict.threads > 1)
 		print_threads(summary, width, out);
 	print_left_out(summary, spec, width, out);
+	if (print_hermetic(summary, width, out))
+		return NM_ENOMEM;
 	if (request->thread)
 		fprintf(out, "thread      %" PRId64 " (MPKI is per instruction of all threads)\n",
 			request->thread);

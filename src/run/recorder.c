@@ -45,6 +45,7 @@ struct recorder {
 	struct nm_profile_writer *writer;
 	struct nm_tracer *tracer; /* or NULL */
 	struct nm_progress progress;
+	struct nm_manifest manifest;
 	char program[4096]; /* path of its file */
 	int log;            /* of the collector */
 	pid_t pid;
@@ -203,6 +204,22 @@ static int close_trace(struct recorder *r, struct nm_error *err)
 	return nm_tracer_close(tracer, err);
 }
 
+/* What a hermetic recording has pinned, for the profile and the trace. */
+static int tell_manifest(struct recorder *r, struct nm_run_info *info, struct nm_error *err)
+{
+	int status;
+
+	if (!r->request->hermetic)
+		return 0;
+	status = nm_manifest_make(&r->manifest, r->request->hermetic, r->log, err);
+	for (size_t i = 0; i < NM_MANIFEST_FACTS && !status; i++) {
+		info->hermetic[i] = r->manifest.values[i];
+		if (r->tracer)
+			nm_tracer_info(r->tracer, nm_manifest_keys[i], r->manifest.values[i]);
+	}
+	return status;
+}
+
 static int finish(struct recorder *r, struct nm_error *err)
 {
 	struct nm_run_info info = {.collector = "valgrind",
@@ -210,8 +227,10 @@ static int finish(struct recorder *r, struct nm_error *err)
 				   .wall_seconds = nm_progress_seconds(&r->progress)};
 	struct nm_profile_writer *writer = r->writer;
 	struct nm_error fault;
-	int status, trace_status;
+	int status = tell_manifest(r, &info, err), trace_status;
 
+	if (status)
+		return status;
 	r->writer = NULL;
 	status = nm_run_finish(&r->request->run, &info, r->session, writer, err);
 	trace_status = close_trace(r, &fault);
@@ -279,10 +298,11 @@ static int start_program(struct recorder *r, const sigset_t *ignored, struct nm_
 		return status;
 	r->launcher.sample = r->request->sample;
 	r->launcher.all_blocks = needs_all_blocks(r->request);
+	r->launcher.environment = r->request->hermetic;
 	r->launcher.pools = options.pools;
 	r->launcher.pool_count = options.pool_count;
-	return nm_launch(&r->launcher, nm_consumer_fd(r->consumer), r->log, r->request->argv, ignored,
-			 &r->pid, err);
+	return nm_launch(&r->launcher, nm_consumer_fd(r->consumer), r->log, r->program, r->request->argv,
+			 ignored, &r->pid, err);
 }
 
 /* Everything that can fail before the program runs. */
@@ -380,6 +400,7 @@ int nm_record(const struct nm_record_request *request, int *ret_exit_status, str
 	nm_session_free(r.session);
 	nm_symbols_free(r.symbols);
 	nm_launcher_done(&r.launcher);
+	nm_manifest_done(&r.manifest);
 	if (r.log >= 0)
 		close(r.log);
 	if (!status)

@@ -13,6 +13,7 @@ struct nm_record_request {
 	struct nm_run_request run;
 	const char *trace; /* path of a trace to write too, or NULL */
 	struct nm_sample_choice sample;
+	const struct nm_environment *hermetic; /* pin what differs between runs; NULL: do not */
 	uint64_t memory;   /* bytes that the simulation may take before further processes wait; 0: no bound */
 	char *const *argv; /* the program, NULL-terminated */
 };

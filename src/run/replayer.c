@@ -292,6 +292,8 @@ static void describe(struct replayer *r, struct nm_run_info *info)
 	info->exit_status = text ? atoi(text) : 0;
 	text = r->trace ? nm_trace_info(r->trace, "collector") : nm_import_format(r->import);
 	info->collector = text ? text : "unknown";
+	for (size_t i = 0; i < NM_MANIFEST_FACTS; i++)
+		info->hermetic[i] = r->trace ? nm_trace_info(r->trace, nm_manifest_keys[i]) : NULL;
 }
 
 static int run(struct replayer *r, int *ret_has_result, struct nm_error *err)

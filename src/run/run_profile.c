@@ -26,6 +26,9 @@ static int write_info(const struct nm_run_info *info, struct nm_profile_writer *
 	for (size_t i = 0; i < sizeof rows / sizeof *rows && !status; i++)
 		if (rows[i].value)
 			status = nm_profile_writer_info(writer, rows[i].key, rows[i].value, err);
+	for (size_t i = 0; i < NM_MANIFEST_FACTS && !status; i++)
+		if (info->hermetic[i])
+			status = nm_profile_writer_info(writer, nm_manifest_keys[i], info->hermetic[i], err);
 	return status;
 }
 

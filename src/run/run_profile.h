@@ -5,6 +5,7 @@
 #ifndef NM_RUN_PROFILE_H
 #define NM_RUN_PROFILE_H
 
+#include "manifest.h"
 #include "run.h"
 #include "session.h"
 #include "writer.h"
@@ -14,7 +15,8 @@ struct nm_run_info {
 	const char *collector; /* where the references come from */
 	int exit_status;       /* of the program */
 	double wall_seconds;
-	const char *source; /* the file that they were read from, or NULL */
+	const char *source;                      /* the file that they were read from, or NULL */
+	const char *hermetic[NM_MANIFEST_FACTS]; /* by nm_manifest_keys; NULL: none */
 };
 
 /* Ends the streams that are still open, writes their results and `info`, commits the profile, then calls the

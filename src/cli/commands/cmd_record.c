@@ -21,7 +21,9 @@ struct record_options {
 	const char *trace;
 	const char *sample; /* RATE,..., or NULL */
 	const char *memory;
-	const char *ranks; /* "0,7-9", or NULL: all */
+	const char *ranks;               /* "0,7-9", or NULL: all */
+	struct nm_option_list variables; /* of a hermetic recording: "NAME=VALUE", or "NAME" */
+	int hermetic;
 	int collector;
 };
 
@@ -35,6 +37,12 @@ static const struct nm_option options[] = {
      offsetof(struct record_options, ranks), NULL},
     {"collector", 0, "NAME", "how to observe the program (valgrind)", NM_OPTION_CHOICE,
      offsetof(struct record_options, collector), "valgrind"},
+    {"hermetic", 0, NULL,
+     "pin what differs between runs: clocks, random numbers, processors, environment, stack", NM_OPTION_FLAG,
+     offsetof(struct record_options, hermetic), NULL},
+    {"env", 0, "NAME[=VALUE]",
+     "with --hermetic: keep, or set, this variable of the environment; may be repeated", NM_OPTION_LIST,
+     offsetof(struct record_options, variables), NULL},
     NM_ROW_MACHINE(struct record_options, simulation),
     NM_ROW_CACHE(struct record_options, simulation),
     NM_ROW_HUGE_PAGES(struct record_options, simulation),
@@ -68,6 +76,7 @@ static const struct nm_option options[] = {
 
 static const struct nm_option_group groups[] = {
     {"output", "Basics"},
+    {"hermetic", "The same counts in each run"},
     {"machine", "Machine"},
     {"cores", "Threads of the program"},
     {"distances", "Curves"},
@@ -144,7 +153,9 @@ static int record(const struct nm_command *self, struct record_options *o, char 
 {
 	const char *rank = nm_rank();
 	struct nm_simulation simulation;
-	struct nm_record_request request = {.trace = o->trace, .argv = argv};
+	const struct nm_environment environment = {o->variables.at, o->variables.count};
+	struct nm_record_request request = {
+	    .trace = o->trace, .argv = argv, .hermetic = o->hermetic ? &environment : NULL};
 	struct nm_error err;
 	int exit_status, status = nm_simulation_prepare(self, &o->simulation, &simulation);
 
@@ -178,6 +189,8 @@ static int run(const struct nm_command *self, int argc, char **argv)
 		return status;
 	if (!operands.count)
 		return nm_usage(self, "name a program to run");
+	if (o.variables.count && !o.hermetic)
+		return nm_usage(self, "--env needs --hermetic");
 	if (o.ranks && nm_rank_is_in(o.ranks, &is_chosen, &err))
 		return nm_usage(self, "--ranks: %s", err.text);
 	if (!is_chosen)

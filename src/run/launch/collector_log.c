@@ -8,6 +8,7 @@
 
 #include <fcntl.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/resource.h>
 #include <unistd.h>
@@ -119,4 +120,37 @@ void nm_collector_log_report_limits(int fd, void (*warn)(const char *format, ...
 		else
 			warn("%s", text);
 	}
+}
+
+enum { MOST_LISTED = 64 };
+
+static int is_listed(char *const *texts, size_t count, const char *text)
+{
+	for (size_t i = 0; i < count; i++)
+		if (!strcmp(texts[i], text))
+			return 1;
+	return 0;
+}
+
+void nm_collector_log_list(int fd, const char *prefix, FILE *out)
+{
+	FILE *log = read_log(fd);
+	char text[1024], *listed[MOST_LISTED];
+	size_t count = 0;
+
+	while (log && count < MOST_LISTED && fgets(text, sizeof text, log)) {
+		char *at = strstr(text, prefix);
+
+		text[strcspn(text, "\n")] = '\0';
+		if (!at || is_listed(listed, count, at + strlen(prefix)))
+			continue;
+		listed[count] = strdup(at + strlen(prefix));
+		if (listed[count])
+			fprintf(out, "%s%s", count ? "; " : "", listed[count]);
+		count += listed[count] != NULL;
+	}
+	while (count > 0)
+		free(listed[--count]);
+	if (log)
+		fclose(log);
 }

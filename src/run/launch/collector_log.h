@@ -6,6 +6,7 @@
 #define NM_COLLECTOR_LOG_H
 
 #include <stddef.h>
+#include <stdio.h>
 
 #include "errors.h"
 
@@ -18,5 +19,8 @@ const char *nm_collector_log_last_line(int fd, char *line, size_t room);
 /* Warns, in one line for each kind, of Valgrind's limits that processes met: a set-user-id program that was
  * not run, a system call that Valgrind does not know. */
 void nm_collector_log_report_limits(int fd, void (*warn)(const char *format, ...));
+
+/* Writes what stands behind `prefix` in the lines that begin with it, each once, separated by "; ". */
+void nm_collector_log_list(int fd, const char *prefix, FILE *out);
 
 #endif

@@ -160,6 +160,8 @@ static void become(const struct nm_launcher *launcher, const int inherited[2], c
 		dup2(STDERR_FILENO, STDOUT_FILENO);
 	for (size_t i = 0; i < 2; i++)
 		fcntl(inherited[i], F_SETFD, 0);
+	if (launcher->environment)
+		nm_environment_enter(launcher->environment);
 	setenv("VALGRIND_LIB", launcher->link[0] ? launcher->link : launcher->library, 1);
 	execv(launcher->valgrind, args);
 	saved = errno;
@@ -213,8 +215,8 @@ static char *pool_options(const struct nm_launcher *launcher)
 	return texts;
 }
 
-int nm_launch(struct nm_launcher *launcher, int arena, int log, char *const *argv, const sigset_t *ignored,
-	      pid_t *ret_pid, struct nm_error *err)
+int nm_launch(struct nm_launcher *launcher, int arena, int log, const char *path, char *const *argv,
+	      const sigset_t *ignored, pid_t *ret_pid, struct nm_error *err)
 {
 	const int inherited[2] = {arena, log};
 	char arena_option[64], log_option[64], rate_option[64], line_option[64], seed_option[64];
@@ -244,6 +246,8 @@ int nm_launch(struct nm_launcher *launcher, int arena, int log, char *const *arg
 	args[n++] = log_option;
 	args[n++] = arena_option;
 	args[n++] = (char *)(launcher->all_blocks ? "--all-blocks=yes" : "--all-blocks=no");
+	if (launcher->environment)
+		args[n++] = (char *)"--hermetic=yes";
 	if (launcher->sample.rate) {
 		snprintf(rate_option, sizeof rate_option, "--sample=%" PRIu32, launcher->sample.rate);
 		snprintf(line_option, sizeof line_option, "--sample-line=%" PRIu32, launcher->sample.line);
@@ -255,7 +259,9 @@ int nm_launch(struct nm_launcher *launcher, int arena, int log, char *const *arg
 	for (const char *at = pools; *at; at += strlen(at) + 1)
 		args[n++] = (char *)at;
 	args[n++] = (char *)"--"; /* the program's name may begin with a dash */
-	for (size_t i = 0; i < argc; i++)
+	/* Valgrind would search the program's own PATH. */
+	args[n++] = launcher->environment ? (char *)path : argv[0];
+	for (size_t i = 1; i < argc; i++)
 		args[n++] = argv[i];
 	link_library(launcher);
 	status = start(launcher, inherited, args, ignored, ret_pid, err);

@@ -10,6 +10,7 @@
 #include <stdint.h>
 #include <sys/types.h>
 
+#include "environment.h"
 #include "errors.h"
 
 /* Which references a sampled recording draws. */
@@ -26,6 +27,7 @@ struct nm_launcher {
 	char link[64];       /* to it while a program runs, if its path has blanks or colons; else "" */
 	int output_is_ours;  /* the program's standard output goes to standard error */
 	int all_blocks;      /* executions of code without accesses are sent, too */
+	const struct nm_environment *environment; /* of a hermetic recording; NULL: it is none; borrowed */
 	struct nm_sample_choice sample;
 	const char *const *pools; /* functions that hand out pieces of memory (engine.h); borrowed */
 	size_t pool_count;
@@ -44,11 +46,12 @@ int nm_launcher_find(struct nm_launcher *launcher, struct nm_error *err);
 /* The file that `name` stands for, found as execvp does. 0 or an enum nm_launch_fault and *err. */
 int nm_launch_resolve(const char *name, char *ret_path, size_t room, struct nm_error *err);
 
-/* Starts argv under the collector, which writes to the rings in the file `arena` (nm_consumer_fd) and its
- * own messages to the file `log`. Both are inherited. It ignores those of nm_forwarded_signals
- * (signals_forward.h) that `ignored` holds. 0 or a code. */
-int nm_launch(struct nm_launcher *launcher, int arena, int log, char *const *argv, const sigset_t *ignored,
-	      pid_t *ret_pid, struct nm_error *err);
+/* Starts argv, or in a hermetic recording the program at `path` with argv's arguments, under the collector,
+ * which writes to the rings in the file `arena` (nm_consumer_fd) and its own messages to the file `log`. Both
+ * are inherited. It ignores those of nm_forwarded_signals (signals_forward.h) that `ignored` holds. 0 or a
+ * code. */
+int nm_launch(struct nm_launcher *launcher, int arena, int log, const char *path, char *const *argv,
+	      const sigset_t *ignored, pid_t *ret_pid, struct nm_error *err);
 
 /* Removes what nm_launch has made, when the program has ended. */
 void nm_launcher_done(struct nm_launcher *launcher);

@@ -1,0 +1,23 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * environment.h - the environment of a hermetic recording: a few variables that are the same for all users.
+ */
+#ifndef NM_ENVIRONMENT_H
+#define NM_ENVIRONMENT_H
+
+#include <stddef.h>
+#include <stdio.h>
+
+struct nm_environment {
+	const char *const
+	    *variables; /* more of them: "NAME=VALUE", or "NAME", which keeps the user's value */
+	size_t count;
+};
+
+/* Has the calling process, a child, that environment and limits for the stack and open files. */
+void nm_environment_enter(const struct nm_environment *environment);
+
+/* Writes "NAME=VALUE", separated by blanks. */
+void nm_environment_write(const struct nm_environment *environment, FILE *out);
+
+#endif
