@@ -5,11 +5,14 @@
  *     NEARMISS_NAME(p, n * sizeof *p, "particles");        reports show the block or range under this name
  *     NEARMISS_UNNAME(p);                                  ... and under its own name again
  *     NEARMISS_MEASURE_OFF(); ... NEARMISS_MEASURE_ON();   do not count what runs in between
+ *     NEARMISS_REGION_BEGIN("forces"); ... NEARMISS_REGION_END("forces");
  *     if (NEARMISS_RUNNING()) ...
  *
  * While measuring is off, caches are simulated as ever, but nothing is counted: data that is read meanwhile
  * is in the cache afterwards, and lines that it pushes out are told to be evicted by "<not measured>".
- * NEARMISS_REGION_BEGIN and NEARMISS_REGION_END are reserved: reports do not use them yet.
+ *
+ * What a thread does between NEARMISS_REGION_BEGIN and NEARMISS_REGION_END is also counted as that region's
+ * (nearmiss report --by region). Regions may be nested, "step/forces"; threads start outside of all.
  *
  * Nothing has to be linked. Outside nearmiss an annotation costs a few instructions without effect: four
  * rotations of a register that together are a full turn, and an exchange of a register with itself. No

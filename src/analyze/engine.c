@@ -105,6 +105,7 @@ static int init_executor(struct nm_engine *e, unsigned needs)
 	struct nm_executor *x = &e->executor;
 	const struct nm_executor_process process = {.attrs = &e->attrs,
 						    .calls = e->calls,
+						    .regions = &e->regions,
 						    .space = &e->space,
 						    .contexts = &e->contexts,
 						    .threads = &e->threads};
@@ -129,7 +130,8 @@ static int init_process(struct nm_engine *e, unsigned needs)
 {
 	e->exit_status = -1;
 	if ((e->options.contexts && !(e->calls = nm_calls_new())) || nm_attributions_init(&e->attrs) ||
-	    nm_contexts_init(&e->contexts) || nm_space_init(&e->space, e->symbols))
+	    nm_regions_init(&e->regions) || nm_contexts_init(&e->contexts) ||
+	    nm_space_init(&e->space, e->symbols))
 		return NM_ENOMEM;
 	e->attrs.by_instruction = e->options.by_instruction || needs & NM_PASS_INSTRUCTIONS;
 	e->attrs.by_pc = (needs & NM_PASS_INSTRUCTIONS) != 0;
@@ -193,8 +195,7 @@ int nm_engine_new(struct nm_engine **ret_engine, const struct nm_engine_options 
 
 void nm_engine_free_thread(struct nm_thread *t)
 {
-	free(t->decoded_blocks);
-	nm_map_done(&t->library_blocks);
+	nm_thread_free_lanes(t);
 	nm_frames_done(&t->frames);
 	nm_signals_done(&t->signals);
 }
@@ -218,6 +219,7 @@ void nm_engine_free(struct nm_engine *e)
 	nm_executor_done(&e->executor);
 	nm_attributions_done(&e->attrs);
 	nm_calls_free(e->calls);
+	nm_regions_done(&e->regions);
 	nm_contexts_done(&e->contexts);
 	nm_namer_done(&e->namer);
 	nm_perf_map_done(&e->perf_map);

@@ -23,6 +23,7 @@
 #include "namer.h"
 #include "pass.h"
 #include "perf_map.h"
+#include "regions.h"
 #include "sampled.h"
 #include "sampler.h"
 #include "space.h"
@@ -67,7 +68,8 @@ struct nm_engine {
 
 	/* The process. */
 	struct nm_attributions attrs;
-	struct nm_calls *calls;    /* NULL unless contexts are asked for */
+	struct nm_calls *calls; /* NULL unless contexts are asked for */
+	struct nm_regions regions;
 	struct nm_threads threads; /* that have not ended, in no order */
 	uint32_t threads_started;  /* the last one has this number */
 	struct nm_space space;

@@ -124,6 +124,8 @@ static int on_thread_start(struct nm_engine *e, const struct nm_wire_record *r, 
 	t->wire = s.thread;
 	t->number = ++e->threads_started;
 	t->live = 1;
+	if (nm_executor_start_lanes(&e->executor, t))
+		return nm_fail_memory(err);
 	return synchronise(e,
 			   (struct nm_sync){.kind = NM_SYNC_START,
 					    .object = s.thread,
@@ -592,6 +594,39 @@ static int on_place(struct nm_engine *e, const struct nm_wire_record *r, struct 
 	return 0;
 }
 
+/* The name of a region within another; interned. NULL: out of memory. */
+static const char *region_path(void *engine, const char *outer, const char *name)
+{
+	const struct nm_engine *e = engine;
+	const char *path;
+	char *text;
+
+	if (!outer)
+		return name;
+	if (asprintf(&text, "%s/%s", outer, name) < 0)
+		return NULL;
+	path = nm_symbols_intern(e->symbols, text);
+	free(text);
+	return path;
+}
+
+static int on_region(struct nm_engine *e, const struct nm_wire_record *r, struct nm_error *err)
+{
+	struct nm_wire_region w;
+	struct nm_thread *t = e->executor.running.thread;
+	int status = nm_wire_region_decode(r, &w, err);
+	const char *name;
+
+	if (status || !t)
+		return status;
+	name = nm_symbols_intern(e->symbols, w.name);
+	if (!name || (w.enter && nm_regions_begin(&e->regions, &t->open, name, region_path, e)))
+		return nm_fail_memory(err);
+	if (!w.enter)
+		nm_regions_end(&t->open, name);
+	return nm_executor_choose_lane(&e->executor, t) ? nm_fail_memory(err) : 0;
+}
+
 static int on_mark(struct nm_engine *e, const struct nm_wire_record *r, struct nm_error *err)
 {
 	struct nm_wire_name name;
@@ -674,6 +709,7 @@ int nm_engine_event(struct nm_engine *e, const struct nm_wire_record *r, struct 
 	case NM_WIRE_MEASURE:
 	case NM_WIRE_RAN:
 	case NM_WIRE_LOST: return on_mark(e, r, err);
+	case NM_WIRE_REGION: return on_region(e, r, err);
 	case NM_WIRE_PLACE: return on_place(e, r, err);
 	case NM_WIRE_SYNC: return on_sync(e, r, err);
 	case NM_WIRE_SIGNAL: return on_signal(e, r, err);
@@ -682,6 +718,6 @@ int nm_engine_event(struct nm_engine *e, const struct nm_wire_record *r, struct 
 	case NM_WIRE_REUSE:
 	case NM_WIRE_FRAMES:
 	case NM_WIRE_CLOCK: return nm_engine_sampled(e, r, err);
-	default: return 0; /* REGION: nothing to count */
+	default: return 0;
 	}
 }

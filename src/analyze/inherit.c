@@ -65,6 +65,17 @@ static int translate_calls(struct nm_engine *child, const struct nm_engine *pare
 	return status;
 }
 
+/* The child begins in the regions that its thread has open. */
+static int copy_regions(struct nm_engine *child, const struct nm_engine *parent, struct nm_thread *to,
+			const struct nm_thread *from)
+{
+	if (nm_regions_copy(&child->regions, &parent->regions) || nm_vec_reserve(&to->open, from->open.count))
+		return NM_ENOMEM;
+	for (size_t i = 0; i < from->open.count; i++)
+		to->open.at[to->open.count++] = from->open.at[i];
+	return nm_executor_choose_lane(&child->executor, to);
+}
+
 /* Of the parent's threads the child has the one that forked. */
 static int copy_thread(struct nm_engine *child, const struct nm_engine *parent, const struct nm_thread *from)
 {
@@ -75,6 +86,8 @@ static int copy_thread(struct nm_engine *child, const struct nm_engine *parent, 
 	t->wire = from->wire;
 	t->number = child->threads_started = 1;
 	t->live = 1;
+	if (nm_executor_start_lanes(&child->executor, t) || copy_regions(child, parent, t, from))
+		return NM_ENOMEM;
 	return copy_frames(&t->frames, &from->frames) ? NM_ENOMEM
 						      : translate_calls(child, parent, &t->frames);
 }

@@ -127,7 +127,7 @@ static uint32_t attribution(struct nm_engine *e, uint64_t pc, uint64_t address)
 		? own_object(e, pc, address, &object)
 		: nm_resolver_object_at(&e->executor.resolver, address, &object))
 		return 0;
-	return nm_attributions_get(&e->attrs, e->executor.running.thread->number,
+	return nm_attributions_get(&e->attrs, e->executor.running.thread->lane->number,
 				   e->attrs.instructions.at[instruction].site, object);
 }
 

@@ -326,8 +326,10 @@ int nm_annotate_run(struct nm_profile *profile, const struct nm_annotate_request
 
 	if (!status)
 		status = check(&a);
-	if (!status && !request->assembly)
-		status = nm_profile_show_frame(profile, request->report.frame, err);
+	if (!status)
+		status = nm_profile_show_region(profile, request->report.region,
+						request->assembly ? NM_SHOW_INNERMOST : request->report.frame,
+						err);
 	if (!status && !request->report.level)
 		status = nm_select_first_level(profile, &level, err);
 	a.level = level ? level : request->report.level;

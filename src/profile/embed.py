@@ -2,7 +2,7 @@
 """Turns SQL files into a C source that defines them as one string: embed.py OUTPUT NAME COUNTS SQL...
 
 $COUNTS becomes "reads INTEGER, ...", $COUNTS(c) "c.reads AS reads, ...", for each name in counts.def; $PLACE(id) the joins
-from a place to its site and names, $PLACE(id, v) the same with v before each table's name, $USERS_PLACE(id) and
+from a place to its site, its names (fn, fi, n) and its region (rg), $PLACE(id, v) the same with v before each table's name, $USERS_PLACE(id) and
 $USERS_PLACE(id, v) with the site of the user's code instead; $USER(s) the columns of the
 user's code at the site s, $USERS(s) the joins that they need, $USERS(s, SQL) the same with another user's site.
 """
@@ -24,7 +24,8 @@ def place_joins(match):
     joins = [("place", "x", match[2]), ("site", "s", f"{v}x.site")]
     if match[1]:
         joins[1:] = [("site", "z", f"{v}x.site"), ("site", "s", f"{v}z.user")]
-    joins += [("text", "fn", f"{v}s.function"), ("text", "fi", f"{v}s.file"), ("text", "n", f"{v}x.object")]
+    joins += [("text", "fn", f"{v}s.function"), ("text", "fi", f"{v}s.file"), ("text", "n", f"{v}x.object"),
+              ("text", "rg", f"{v}x.region")]
     return "\n\t".join(f"LEFT JOIN {table} {v}{name} ON {v}{name}.id = {on}" for table, name, on in joins)
 
 

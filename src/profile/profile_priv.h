@@ -23,10 +23,11 @@ extern const char nm_profile_schema[]; /* tables.sql and views.sql */
 /* ---- place_index.c: the attribution keys of a result, sorted and summed
  * ----------------------------------------- */
 
-/* A place is a site with an object. Sites and objects get ranks in the order of their texts; attribution keys
- * that agree in function, file, line and object share a place. */
+/* A place is a site with an object, in a region. Sites and objects get ranks in the order of their texts; attribution keys
+ * that agree in function, file, line, object and region share a place. */
 struct nm_location {
 	uint32_t site, object; /* ranks */
+	uint32_t region;       /* of the result */
 };
 
 struct nm_place_index {
@@ -94,6 +95,7 @@ enum nm_insert {
 	NM_INSERT_CONTEXT_SUM,
 	NM_INSERT_BUCKET,
 	NM_INSERT_FIGURE,
+	NM_INSERT_REGION,
 	NM_INSERTS
 };
 

@@ -91,6 +91,21 @@ int nm_select_thread(struct nm_profile *profile, int64_t thread, struct nm_error
 		       err);
 }
 
+const char nm_no_regions[] =
+    "the profile has no regions: name them in the program with NEARMISS_REGION_BEGIN "
+    "(nearmiss/client.h), and record again";
+
+int nm_select_region(struct nm_profile *profile, const char *region, struct nm_error *err)
+{
+	const int has = nm_profile_has_rows(profile, "regions", err);
+
+	if (has <= 0)
+		return has ? has : nm_fail(err, NM_EINVAL, "%s", nm_no_regions);
+	return must_be(profile, "region", region,
+		       "SELECT DISTINCT region AS name FROM regions WHERE region IS NOT NULL ORDER BY region",
+		       err);
+}
+
 int nm_profile_has_contexts(struct nm_profile *profile, struct nm_error *err)
 {
 	/* Profiles of older versions have no such view. */

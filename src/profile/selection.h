@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * selection.h - checks a user's selection in a profile: a level, a process, a thread.
+ * selection.h - checks a user's selection in a profile: a level, a process, a thread, a region.
  */
 #ifndef NM_PROFILE_SELECTION_H
 #define NM_PROFILE_SELECTION_H
@@ -11,6 +11,8 @@
 int nm_select_level(struct nm_profile *profile, const char *level, struct nm_error *err);
 int nm_select_process(struct nm_profile *profile, const char *process, struct nm_error *err);
 int nm_select_thread(struct nm_profile *profile, int64_t thread, struct nm_error *err);
+/* Also NM_EINVAL if the program named none. */
+int nm_select_region(struct nm_profile *profile, const char *region, struct nm_error *err);
 
 /* 0 if the profile has counts of simulated caches; NM_EINVAL if it is of a sampled recording: the message
  * says what to use instead. */
@@ -23,6 +25,9 @@ int nm_profile_has_samples(struct nm_profile *profile, struct nm_error *err);
 
 /* 1 if it holds call chains (views contexts and context_counts), 0 if it does not, or a code. */
 int nm_profile_has_contexts(struct nm_profile *profile, struct nm_error *err);
+
+/* Why there is nothing of regions: what to do. */
+extern const char nm_no_regions[];
 
 /* 1 if it has the view sites, 0 if it is older, or a code. */
 int nm_profile_has_sites(struct nm_profile *profile, struct nm_error *err);

@@ -32,8 +32,12 @@ CREATE TABLE level(
 CREATE TABLE object(
 	id INTEGER PRIMARY KEY, process INTEGER, name INTEGER, kind TEXT, type INTEGER, bytes INTEGER,
 	blocks INTEGER, largest INTEGER, allocated_at INTEGER);
--- A place is a line of a function that uses an object, of one process.  object: the text of its name; 0: it has none.
-CREATE TABLE place(id INTEGER PRIMARY KEY, site INTEGER, object INTEGER);
+-- Regions that the program names; 0 is outside of all, and has no name.
+CREATE TABLE region(process INTEGER, region INTEGER, name INTEGER, entries INTEGER, instructions INTEGER,
+	PRIMARY KEY(process, region)) WITHOUT ROWID;
+-- A place is a line of a function that uses an object, of one process and region.  object: the text of its name; 0: it has
+-- none; region: the text of its name, NULL outside of all.
+CREATE TABLE place(id INTEGER PRIMARY KEY, site INTEGER, object INTEGER, region INTEGER);
 CREATE TABLE cell(
 	level INTEGER, thread INTEGER, place INTEGER,
 	$COUNTS,

@@ -14,7 +14,8 @@ CREATE VIEW processes AS
 CREATE VIEW instructions AS
 	SELECT p.name AS process, c.thread AS thread, l.name AS level, m.text AS module,
 		i.address AS address, fn.text AS function, fi.text AS file, s.line AS line, n.text AS object,
-		$COUNTS(c)
+		$COUNTS(c),
+		rg.text AS region
 	FROM level l
 	CROSS JOIN process p ON p.id = l.process
 	CROSS JOIN instruction_cell c ON c.level = l.id
@@ -85,11 +86,17 @@ CREATE VIEW objects AS
 	LEFT JOIN text t ON t.id = o.type
 	LEFT JOIN text a ON a.id = o.allocated_at;
 
+CREATE VIEW regions AS
+	SELECT p.name AS process, t.text AS region, r.entries AS entries, r.instructions AS instructions
+	FROM process p CROSS JOIN region r ON r.process = p.id
+	LEFT JOIN text t ON t.id = r.name;
+
 CREATE VIEW counts AS
 	SELECT p.name AS process, c.thread AS thread, l.name AS level, fn.text AS function,
 		fi.text AS file, s.line AS line, n.text AS object,
 		$COUNTS(c),
-		$USER(s)
+		$USER(s),
+		rg.text AS region
 	FROM level l
 	CROSS JOIN process p ON p.id = l.process
 	CROSS JOIN cell c ON c.level = l.id
@@ -99,7 +106,8 @@ CREATE VIEW counts AS
 CREATE VIEW sectors AS
 	SELECT p.name AS process, c.thread AS thread, l.name AS level, fn.text AS function,
 		fi.text AS file, s.line AS line, n.text AS object, c.sector_misses AS sector_misses,
-		$USER(s)
+		$USER(s),
+		rg.text AS region
 	FROM level l
 	CROSS JOIN process p ON p.id = l.process
 	CROSS JOIN extra c ON c.level = l.id AND c.sector_misses > 0
@@ -110,7 +118,8 @@ CREATE VIEW prefetches AS
 	SELECT p.name AS process, c.thread AS thread, l.name AS level, fn.text AS function,
 		fi.text AS file, s.line AS line, n.text AS object, c.prefetches AS prefetches,
 		c.useful AS useful, c.late_evicted AS late_evicted, c.pollution AS pollution,
-		$USER(s)
+		$USER(s),
+		rg.text AS region
 	FROM level l
 	CROSS JOIN process p ON p.id = l.process
 	CROSS JOIN extra c ON c.level = l.id AND c.prefetches > 0
@@ -120,7 +129,8 @@ CREATE VIEW prefetches AS
 CREATE VIEW sites AS
 	SELECT p.name AS process, fn.text AS function, fi.text AS file, s.line AS line, n.text AS object,
 		t.sampled AS sampled, t.stride AS stride, t.followed AS followed, t.halved AS halved, t.place AS place,
-		$USER(s)
+		$USER(s),
+		rg.text AS region
 	FROM process p
 	CROSS JOIN pattern t ON t.process = p.id
 	$PLACE(t.place)
@@ -129,7 +139,8 @@ CREATE VIEW sites AS
 CREATE VIEW walks AS
 	SELECT p.name AS process, fn.text AS function, fi.text AS file, s.line AS line, n.text AS object,
 		t.loads AS loads, t.step AS step, t.followed AS followed, t.place AS place,
-		$USER(s)
+		$USER(s),
+		rg.text AS region
 	FROM process p
 	CROSS JOIN walk t ON t.process = p.id
 	$PLACE(t.place)
@@ -175,7 +186,8 @@ CREATE VIEW field_counts AS
 		fi.text AS file, s.line AS line, n.text AS object,
 		$COUNTS(c),
 		t.text AS type, m.text AS field,
-		$USER(s)
+		$USER(s),
+		rg.text AS region
 	FROM level l
 	CROSS JOIN process p ON p.id = l.process
 	CROSS JOIN field_cell c ON c.level = l.id
@@ -189,7 +201,8 @@ CREATE VIEW field_counts AS
 		fi.text AS file, s.line AS line, n.text AS object,
 		$COUNTS(c),
 		NULL AS type, NULL AS field,
-		$USER(s)
+		$USER(s),
+		rg.text AS region
 	FROM level l
 	CROSS JOIN process p ON p.id = l.process
 	CROSS JOIN cell c ON c.level = l.id AND NOT EXISTS (
@@ -217,7 +230,8 @@ CREATE VIEW context_counts AS
 	SELECT p.name AS process, c.thread AS thread, l.name AS level, c.context AS context,
 		fn.text AS function, fi.text AS file, s.line AS line, n.text AS object,
 		$COUNTS(c),
-		$USER(s)
+		$USER(s),
+		rg.text AS region
 	FROM level l
 	CROSS JOIN process p ON p.id = l.process
 	CROSS JOIN context_cell c ON c.level = l.id
@@ -247,7 +261,8 @@ CREATE VIEW evictions AS
 		n.text AS evictor, vn.text AS victim, vfn.text AS victim_function,
 		vfi.text AS victim_file, vs.line AS victim_line, e.count AS count, p.name AS process,
 		e.prefetches AS prefetches,
-		$USER(s), $USER(vs)
+		$USER(s), $USER(vs),
+		rg.text AS region, vrg.text AS victim_region
 	FROM eviction e
 	CROSS JOIN level l ON l.id = e.level
 	CROSS JOIN process p ON p.id = l.process
@@ -263,7 +278,8 @@ CREATE VIEW events AS
 		CASE e.unit WHEN 1 THEN e.at END AS cache_set, CASE e.unit WHEN 2 THEN e.at END AS address,
 		fn.text AS function, fi.text AS file, s.line AS line, n.text AS object,
 		vn.text AS victim, vfn.text AS victim_function, vfi.text AS victim_file, vs.line AS victim_line,
-		e.count AS count
+		e.count AS count,
+		rg.text AS region, vrg.text AS victim_region
 	FROM process p
 	CROSS JOIN event e ON e.process = p.id
 	LEFT JOIN level l ON l.id = e.level
@@ -284,7 +300,8 @@ CREATE VIEW top_evictors AS
 		n.text AS evictor, vn.text AS victim, vfn.text AS victim_function,
 		vfi.text AS victim_file, vs.line AS victim_line, e.count AS count, p.name AS process,
 		e.prefetches AS prefetches, e.victim AS victim_place,
-		$USER(s), $USER(vs)
+		$USER(s), $USER(vs),
+		rg.text AS region, vrg.text AS victim_region
 	FROM top_eviction e
 	CROSS JOIN level l ON l.id = e.level
 	CROSS JOIN process p ON p.id = l.process
@@ -300,19 +317,23 @@ CREATE VIEW threads AS
 -- `counts` with numbers in the place of texts, and what they stand for.
 CREATE VIEW cells AS
 	SELECT p.name AS process, c.thread AS thread, l.name AS level, c.place AS place, s.base AS site,
-		x.object AS name, $COUNTS(c), s.user AS user_site, x.site AS chain_site
+		x.object AS name, $COUNTS(c), s.user AS user_site, x.site AS chain_site,
+		rg.text AS region
 	FROM level l
 	LEFT JOIN process p ON p.id = l.process
 	CROSS JOIN cell c ON c.level = l.id
 	LEFT JOIN place x ON x.id = c.place
-	LEFT JOIN site s ON s.id = x.site;
+	LEFT JOIN site s ON s.id = x.site
+	LEFT JOIN text rg ON rg.id = x.region;
 
 CREATE VIEW places AS
 	SELECT x.id AS place, s.base AS site, x.object AS name, fn.text AS function, fi.text AS file,
 		s.line AS line, n.text AS object,
-		$USER(s), s.user AS user_site, x.site AS chain_site
+		$USER(s), s.user AS user_site, x.site AS chain_site,
+		rg.text AS region
 	FROM place x
 	LEFT JOIN site s ON s.id = x.site
+	LEFT JOIN text rg ON rg.id = x.region
 	LEFT JOIN text fn ON fn.id = s.function
 	LEFT JOIN text fi ON fi.id = s.file
 	LEFT JOIN text n ON n.id = x.object
@@ -321,7 +342,8 @@ CREATE VIEW places AS
 CREATE VIEW distances AS
 	SELECT p.name AS process, d.thread AS thread, fn.text AS function, fi.text AS file, s.line AS line,
 		n.text AS object, CASE d.unit WHEN 0 THEN 'lines' ELSE 'references' END AS unit,
-		b.low AS low, b.high AS high, d.count AS count, d.place AS place, r.line_size AS line_size
+		b.low AS low, b.high AS high, d.count AS count, d.place AS place, r.line_size AS line_size,
+		rg.text AS region
 	FROM process p
 	CROSS JOIN distance_run r ON r.process = p.id
 	CROSS JOIN distance d ON d.process = p.id
@@ -332,7 +354,8 @@ CREATE VIEW reuses AS
 	SELECT p.name AS process, fn.text AS function, fi.text AS file, s.line AS line, n.text AS object,
 		vfn.text AS previous_function, vfi.text AS previous_file, vs.line AS previous_line,
 		vn.text AS previous_object, b.low AS low, b.high AS high, e.count AS count,
-		e.place AS place, e.previous AS previous_place, r.line_size AS line_size
+		e.place AS place, e.previous AS previous_place, r.line_size AS line_size,
+		rg.text AS region
 	FROM process p
 	CROSS JOIN distance_run r ON r.process = p.id
 	CROSS JOIN reuse e ON e.process = p.id
@@ -409,7 +432,8 @@ CREATE VIEW coherence AS
 	SELECT p.name AS process, c.thread AS thread, l.name AS level, fn.text AS function,
 		fi.text AS file, s.line AS line, n.text AS object, c.coherence AS coherence,
 		c.coherence - c.false_sharing - c.unneeded AS true_sharing, c.false_sharing AS false_sharing,
-		c.unneeded AS unneeded, c.false_first AS false_first, c.false_words AS false_words
+		c.unneeded AS unneeded, c.false_first AS false_first, c.false_words AS false_words,
+		rg.text AS region
 	FROM level l
 	CROSS JOIN process p ON p.id = l.process
 	CROSS JOIN extra c ON c.level = l.id AND c.coherence > 0
@@ -422,7 +446,8 @@ CREATE VIEW schedule_sharing AS
 		n.text AS object, y.text AS type, f.text AS field, t.structure AS structure,
 		t.field_offset AS field_offset, t.position AS position, t.reads AS reads, t.writes AS writes,
 		t.misses AS misses, t.false_misses AS false_misses, t.invalidations AS invalidations,
-		t.schedule AS schedule
+		t.schedule AS schedule,
+		rg.text AS region
 	FROM level l
 	CROSS JOIN process p ON p.id = l.process
 	CROSS JOIN touch t ON t.level = l.id
@@ -433,7 +458,7 @@ CREATE VIEW schedule_sharing AS
 
 CREATE VIEW sharing AS
 	SELECT process, level, block, offset, bytes, thread, core, function, file, line, object, type, field, structure,
-		field_offset, position, reads, writes, misses, false_misses, invalidations
+		field_offset, position, reads, writes, misses, false_misses, invalidations, region
 	FROM schedule_sharing WHERE schedule = 0;
 
 CREATE VIEW schedule_contenders AS
@@ -507,7 +532,8 @@ CREATE VIEW schedule_coherence AS
 	SELECT p.name AS process, c.thread AS thread, l.name AS level, fn.text AS function,
 		fi.text AS file, s.line AS line, n.text AS object, c.coherence AS coherence,
 		c.coherence - c.false_sharing - c.unneeded AS true_sharing, c.false_sharing AS false_sharing,
-		c.unneeded AS unneeded, c.schedule AS schedule
+		c.unneeded AS unneeded, c.schedule AS schedule,
+		rg.text AS region
 	FROM level l
 	CROSS JOIN process p ON p.id = l.process
 	CROSS JOIN schedule_extra c ON c.level = l.id
@@ -515,7 +541,8 @@ CREATE VIEW schedule_coherence AS
 
 CREATE VIEW relocations AS
 	SELECT p.name AS process, l.name AS level, fn.text AS function, fi.text AS file, s.line AS line,
-		n.text AS object, j.key AS relocation, j.value AS misses
+		n.text AS object, j.key AS relocation, j.value AS misses,
+		rg.text AS region
 	FROM level l
 	CROSS JOIN process p ON p.id = l.process
 	CROSS JOIN relocated c ON c.level = l.id
@@ -555,7 +582,8 @@ CREATE VIEW messages AS
 CREATE VIEW numa AS
 	SELECT p.name AS process, c.thread AS thread, l.name AS level, fn.text AS function,
 		fi.text AS file, s.line AS line, n.text AS object, c.loads AS loads,
-		coalesce(e.remote, 0) AS remote
+		coalesce(e.remote, 0) AS remote,
+		rg.text AS region
 	FROM level l
 	CROSS JOIN process p ON p.id = l.process
 	CROSS JOIN cell c ON c.level = l.id AND c.loads > 0

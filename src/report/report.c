@@ -42,7 +42,7 @@ static int note(int found, int *ret_there)
 static int choose_frame(struct nm_profile *profile, struct nm_selection *selection, struct nm_error *err)
 {
 	enum nm_shown_frame frame = selection->request.frame;
-	int status = nm_profile_show_frame(profile, frame, err), by_call = 0;
+	int status = nm_profile_show_region(profile, selection->request.region, frame, err), by_call = 0;
 
 	if (!status && frame != NM_SHOW_INNERMOST)
 		status = note(nm_profile_has_user_code(profile, err), &selection->has_inner);
@@ -100,6 +100,8 @@ int nm_selection_make(struct nm_profile *profile, const struct nm_report_request
 	if (!status)
 		status = note(nm_profile_has_fields(profile, err), &selection->has_fields);
 	if (!status)
+		status = note(nm_profile_has_rows(profile, "regions", err), &selection->has_regions);
+	if (!status)
 		status = note(nm_profile_has_field_types(profile, err), &selection->has_field_types);
 	if (!status)
 		status = note(nm_profile_has(profile, "prefetches", err), &selection->has_prefetches);
@@ -107,6 +109,7 @@ int nm_selection_make(struct nm_profile *profile, const struct nm_report_request
 		status = note(nm_profile_has_user_code(profile, err), &selection->has_library);
 	if (!status)
 		status = note(nm_profile_has_repeated(profile, err), &selection->has_repeated);
+	selection->has_repeated &= !request->region; /* of these it is not known */
 	if (!status) {
 		selection->request.level = nm_intern(&selection->levels.pool, first ? first : request->level);
 		selection->levels.asked = selection->request.level;

@@ -18,6 +18,7 @@ struct nm_selection {
 	int has_weights;                  /* the column `weighted_bytes`, */
 	int has_fields;                   /* the view `field_counts`, */
 	int has_field_types;              /* the column `field_type`, */
+	int has_regions;                  /* the program named some, */
 	int has_cells;                    /* the view `cells`, with the frames that were chosen, */
 	int has_inner;                    /* columns of the innermost frames beside these, */
 	int has_prefetches;               /* the view `prefetches`, */

@@ -135,7 +135,10 @@ static const char pattern_sql[] =
     "WITH c AS MATERIALIZED (SELECT process, object, function, file, line, "
     "sum(read_misses + write_misses) AS misses, sum(reads + writes) AS refs FROM counts "
     "WHERE level = ?1 AND (?2 IS NULL OR process = ?2) GROUP BY process, object, function, file, line), "
-    "l AS MATERIALIZED (SELECT max(line_size) AS bytes FROM levels WHERE level = ?1) "
+    "l AS MATERIALIZED (SELECT max(line_size) AS bytes FROM levels WHERE level = ?1), "
+    "s AS MATERIALIZED (SELECT process, object, function, file, line, stride, max(followed) AS followed, "
+    "sum(sampled) AS sampled FROM sites WHERE ?2 IS NULL OR process = ?2 "
+    "GROUP BY process, object, function, file, line) "
     "SELECT c.object AS object, c.file AS file, c.line AS line, c.function AS function, c.misses AS misses, "
     "100.0 * c.misses / nullif((SELECT sum(misses) FROM c), 0) AS share, s.stride AS stride, "
     "100.0 * s.followed / nullif(s.sampled, 0) AS follow, "
@@ -143,7 +146,7 @@ static const char pattern_sql[] =
     "WHEN s.stride = 0 THEN 'in place' WHEN abs(s.stride) >= l.bytes THEN 'a line each' "
     "WHEN s.stride > 0 THEN 'in order' ELSE 'backwards' END AS walk, "
     "c.refs AS \"references\", s.sampled AS sampled, s.followed AS followed, c.process AS process "
-    "FROM c CROSS JOIN l LEFT JOIN sites s ON s.process = c.process AND s.object IS c.object "
+    "FROM c CROSS JOIN l LEFT JOIN s ON s.process = c.process AND s.object IS c.object "
     "AND s.function IS c.function AND s.file IS c.file AND s.line IS c.line WHERE c.misses > 0";
 
 static const struct nm_column affinity_columns[] = {

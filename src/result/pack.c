@@ -13,7 +13,7 @@
 #include <string.h>
 #include <zstd.h>
 
-enum { FAST = 1, MOST_ARRAYS = 24 + 4 * NM_MAX_LEVELS };
+enum { FAST = 1, MOST_ARRAYS = 25 + 4 * NM_MAX_LEVELS };
 
 struct array {
 	void **at;
@@ -32,6 +32,7 @@ static size_t list(struct nm_result *r, struct array *arrays)
 	    ARRAY(sites, r->site_count),
 	    ARRAY(threads, r->thread_count),
 	    ARRAY(attrs, r->attr_count),
+	    ARRAY(regions, r->region_count),
 	    ARRAY(contexts, r->context_count),
 	    ARRAY(context_attrs, r->context_attr_count),
 	    ARRAY(strides, r->stride_count),

@@ -69,6 +69,7 @@ void nm_result_free(struct nm_result *result)
 	free(result->objects);
 	free(result->sites);
 	free(result->attrs);
+	free(result->regions);
 	free(result->threads);
 	for (size_t i = 0; i < result->code_count; i++) {
 		free(result->code[i].bytes);

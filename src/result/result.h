@@ -64,6 +64,13 @@ struct nm_result_order {
 struct nm_result_attribution {
 	uint32_t thread;       /* 1, 2, ... in order of their starts */
 	uint32_t site, object; /* indices */
+	uint32_t region;       /* index; 0: outside of all, or there are none */
+};
+
+/* A region that the program names; [0] is what is outside of all. */
+struct nm_result_region {
+	const char *name; /* with those around it, "step/forces"; NULL of [0] */
+	uint64_t entries, instructions;
 };
 
 /* A call chain: the call of a function from a site, in the context of the caller. [0] is the root. */
@@ -316,6 +323,8 @@ struct nm_result {
 	size_t thread_count;
 	struct nm_result_attribution *attrs;
 	size_t attr_count;
+	struct nm_result_region *regions; /* NULL if the program names none */
+	size_t region_count;
 	struct nm_result_context *contexts; /* only if asked for */
 	size_t context_count;
 	struct nm_result_context_attr *context_attrs; /* by context, then attribution key */

@@ -152,6 +152,10 @@ def case_monitor():
     run_document("docs/howto/monitor.md")
 
 
+def case_parts():
+    run_document("docs/howto/parts.md")
+
+
 def case_sharing():
     run_document("docs/howto/sharing.md")
 

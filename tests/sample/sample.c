@@ -44,7 +44,8 @@ static struct nm_result_site solver_sites[] = {
 };
 
 static struct nm_result_attribution solver_attrs[] = {
-    {1, 0, 0}, {1, 1, 0}, {2, 1, 0}, {1, 2, 1}, {1, 3, 1}, {1, 4, 4}, {2, 5, 1}, {1, 0, 2}, {1, 0, 3},
+    {1, 0, 0, 0}, {1, 1, 0, 0}, {2, 1, 0, 0}, {1, 2, 1, 0}, {1, 3, 1, 0},
+    {1, 4, 4, 0}, {2, 5, 1, 0}, {1, 0, 2, 0}, {1, 0, 3, 0},
 };
 
 /* reads writes, misses of each, cold capacity conflict coherence, loads reuse used loaded, evictions
@@ -100,7 +101,7 @@ static const char *undebugged[] = {"/lib/x86_64-linux-gnu/libc.so.6", "/opt/vend
 static struct nm_result_object cc1_objects[] = {
     {"heap ggc_alloc (ggc.c:7)", NM_OBJECT_HEAP, NULL, 4096, 1, 4096, "ggc.c:7", 0}};
 static struct nm_result_site cc1_sites[] = {SITE("ggc_alloc", "ggc.c", "cc1", 7, 0)};
-static struct nm_result_attribution cc1_attrs[] = {{1, 0, 0}};
+static struct nm_result_attribution cc1_attrs[] = {{1, 0, 0, 0}};
 static struct nm_counts cc1_l1[] = {{100, 100, 0, 64, 64, 0, 0, 0, 64, 200, 800, 4096, 0, 0, 2500, 0, 0, 0}};
 static struct nm_counts cc1_l2[] = {{0, 64, 0, 64, 64, 0, 0, 0, 64, 64, 800, 4096, 0, 0, 800, 0, 0, 0}};
 
@@ -181,8 +182,8 @@ static struct nm_result_site walk_sites[] = {
     SITE(NULL, NULL, "libplugin.so", 0, 0x2000),
     SITE(NULL, NULL, "libplugin.so", 0, 0x2003),
 };
-static struct nm_result_attribution walk_attrs[] = {{1, 0, 0}, {1, 1, 3}, {1, 2, 2},
-						    {2, 3, 0}, {1, 0, 2}, {2, 4, 0}};
+static struct nm_result_attribution walk_attrs[] = {{1, 0, 0, 0}, {1, 1, 3, 0}, {1, 2, 2, 0},
+						    {2, 3, 0, 0}, {1, 0, 2, 0}, {2, 4, 0, 0}};
 static struct nm_counts walk_l1[] = {
     {1000000, 0, 1000000, 0, 62500, 937500, 0, 0, 1000000, 1000000, 4000000, 64000000, 999700, 0, 4000000, 0,
      0, 0},

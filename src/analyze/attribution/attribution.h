@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * attribution.h - what references are charged to: an attribution key stands for one (thread, site, object).
+ * attribution.h - what references are charged to: an attribution key stands for one (lane, site, object).
  *
  * A site is a line of the source with the chain of calls that it is inlined through; without debug
  * information it is a function, and on request (--asm) an instruction. One in library code also has the user's
@@ -35,7 +35,7 @@ struct nm_named_site {
 };
 
 struct nm_attribution {
-	uint32_t thread, site, object;
+	uint32_t lane /* a thread in a region: regions.h */, site, object;
 };
 
 struct nm_attr_references {
@@ -49,8 +49,8 @@ struct nm_recent_attr {
 
 enum { NM_RECENT_ATTRS_BITS = 12 };
 
-/* A packed key: 12 bits of thread, 26 of site, 26 of object. Larger numbers share the last one. */
-enum { NM_THREAD_MAX = (1 << 12) - 1, NM_SITE_MAX = (1 << 26) - 1, NM_OBJECT_MAX = (1 << 26) - 1 };
+/* A packed key: 12 bits of lane, 26 of site, 26 of object. Larger numbers share the last one. */
+enum { NM_LANE_MAX = (1 << 12) - 1, NM_SITE_MAX = (1 << 26) - 1, NM_OBJECT_MAX = (1 << 26) - 1 };
 
 struct nm_attributions {
 	struct nm_vec(struct nm_instruction) instructions;
@@ -68,7 +68,7 @@ struct nm_attributions {
 	struct nm_vec(struct nm_attribution) list; /* [0] is unused */
 	struct nm_attr_references *references;     /* [list.room] */
 	size_t references_room;
-	struct nm_map attr_of; /* packed (thread, site, object) */
+	struct nm_map attr_of; /* packed (lane, site, object) */
 	struct nm_recent_attr *recent;
 };
 
@@ -107,11 +107,11 @@ void nm_attributions_forget_code(struct nm_attributions *attrs, uint64_t low, ui
 /* The attribution key for a packed key that the cache lacks, made if it is new; 0: out of memory. */
 uint32_t nm_attributions_find(struct nm_attributions *attrs, uint64_t key, struct nm_recent_attr *recent);
 
-/* The attribution key of (thread, site, object); 0: out of memory. */
-static inline uint32_t nm_attributions_get(struct nm_attributions *attrs, uint32_t thread, uint32_t site,
+/* The attribution key of (lane, site, object); 0: out of memory. */
+static inline uint32_t nm_attributions_get(struct nm_attributions *attrs, uint32_t lane, uint32_t site,
 					   uint32_t object)
 {
-	uint64_t high = thread < NM_THREAD_MAX ? thread : NM_THREAD_MAX;
+	uint64_t high = lane < NM_LANE_MAX ? lane : NM_LANE_MAX;
 	uint64_t low = object < NM_OBJECT_MAX ? object : NM_OBJECT_MAX;
 	uint64_t key = high << 52 | (uint64_t)site << 26 | low;
 	struct nm_recent_attr *r = &attrs->recent[key * 0x9e3779b97f4a7c15ull >> (64 - NM_RECENT_ATTRS_BITS)];

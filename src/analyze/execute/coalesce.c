@@ -29,7 +29,7 @@ void nm_resolver_done(struct nm_resolver *r)
 uint32_t nm_resolver_attribute(struct nm_resolver *r, uint32_t access_site, uint32_t object)
 {
 	return nm_attributions_get(
-	    r->attrs, r->running->thread->number,
+	    r->attrs, r->running->thread->lane->number,
 	    r->attrs->instructions.at[r->decoder->access_instructions.at[access_site]].site, object);
 }
 

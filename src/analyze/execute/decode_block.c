@@ -183,7 +183,7 @@ static int decode_fetches(struct nm_executor *x, struct nm_decoded_block *decode
 		note_exits(t, i, f->bytes);
 		if (nm_executor_instruction(x, decoded, info, i, m, &instruction))
 			return NM_ENOMEM;
-		f->attr = nm_attributions_get(x->attrs, x->running.thread->number,
+		f->attr = nm_attributions_get(x->attrs, x->running.thread->lane->number,
 					      x->attrs->instructions.at[instruction].site, object);
 		if (!f->attr)
 			return NM_ENOMEM;
@@ -194,18 +194,18 @@ static int decode_fetches(struct nm_executor *x, struct nm_decoded_block *decode
 struct nm_decoded_block nm_undecoded_block;
 struct nm_decoded_block nm_no_last_block = {.user_call = NM_OF_LIBRARY};
 
-/* Makes room for block id in the running thread's table of decoded blocks. */
+/* Makes room for block id in the running lane's table of decoded blocks. */
 static int grow_decoded_blocks(struct nm_executor *x, uint32_t id)
 {
-	struct nm_thread *t = x->running.thread;
+	struct nm_lane *l = x->running.thread->lane;
 
-	if (nm_vec_grow((void **)&t->decoded_blocks, &t->decoded_room, x->decoded_room,
-			id + 1 - x->decoded_room, sizeof *t->decoded_blocks))
+	if (nm_vec_grow((void **)&l->decoded_blocks, &l->decoded_room, x->decoded_room,
+			id + 1 - x->decoded_room, sizeof *l->decoded_blocks))
 		return NM_ENOMEM;
-	for (size_t i = x->decoded_room; i < t->decoded_room; i++)
-		t->decoded_blocks[i] = &nm_undecoded_block;
-	x->decoded_blocks = t->decoded_blocks;
-	x->decoded_room = t->decoded_room;
+	for (size_t i = x->decoded_room; i < l->decoded_room; i++)
+		l->decoded_blocks[i] = &nm_undecoded_block;
+	x->decoded_blocks = l->decoded_blocks;
+	x->decoded_room = l->decoded_room;
 	return 0;
 }
 

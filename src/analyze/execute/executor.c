@@ -17,6 +17,7 @@ int nm_executor_init(struct nm_executor *x, const struct nm_executor_process *pr
 	x->measuring = x->asked = x->inside = 1;
 	x->attrs = process->attrs;
 	x->calls = process->calls;
+	x->regions = process->regions;
 	x->space = process->space;
 	x->contexts = process->contexts;
 	nm_bursts_init(&x->builder.bursts);
@@ -113,8 +114,10 @@ void nm_executor_run_thread(struct nm_executor *x)
 void nm_executor_switch_thread(struct nm_executor *x, struct nm_thread *thread)
 {
 	x->running.thread = thread;
-	x->decoded_blocks = thread->decoded_blocks;
-	x->decoded_room = thread->decoded_room;
+	x->decoded_blocks = thread->lane->decoded_blocks;
+	x->decoded_room = thread->lane->decoded_room;
+	if (thread->lane->region != x->regions->current)
+		nm_regions_run(x->regions, thread->lane->region, nm_executor_measured(x));
 	nm_executor_run_thread(x);
 }
 

@@ -12,7 +12,7 @@
  *   decode_block.c                  blocks that are executed for the first time
  *   user_calls.c                    blocks of library code, by the user's call that leads there
  *   batches.c                       references into batches
- *   executor.c                      which thread, stack and frame run
+ *   executor.c, lanes.c             which thread, stack and frame run, in which region
  */
 #ifndef NM_EXECUTOR_H
 #define NM_EXECUTOR_H
@@ -24,6 +24,7 @@
 #include "decoder.h"
 #include "frames.h"
 #include "inline_cache.h"
+#include "regions.h"
 #include "resolver.h"
 #include "running.h"
 #include "space.h"
@@ -71,6 +72,7 @@ struct nm_executor {
 	/* The process; borrowed. */
 	struct nm_attributions *attrs;
 	struct nm_calls *calls; /* NULL unless contexts are asked for */
+	struct nm_regions *regions;
 	struct nm_space *space;
 	struct nm_contexts *contexts;
 };
@@ -79,6 +81,7 @@ struct nm_executor {
 struct nm_executor_process {
 	struct nm_attributions *attrs;
 	struct nm_calls *calls;
+	struct nm_regions *regions;
 	struct nm_space *space;
 	struct nm_contexts *contexts;
 	const struct nm_threads *threads;
@@ -91,6 +94,15 @@ void nm_executor_free_code(struct nm_executor *executor);
 
 /* Makes a thread the running one. */
 void nm_executor_switch_thread(struct nm_executor *executor, struct nm_thread *thread);
+
+/* lanes.c: makes the first lane of a thread; makes the lane of its innermost open region its own, perhaps that
+ * which runs; frees its lanes. 0 or NM_ENOMEM. */
+int nm_executor_start_lanes(struct nm_executor *executor, struct nm_thread *thread);
+int nm_executor_choose_lane(struct nm_executor *executor, struct nm_thread *thread);
+void nm_thread_free_lanes(struct nm_thread *thread);
+
+/* The instructions that count, so far. */
+static inline uint64_t nm_executor_measured(const struct nm_executor *x) { return x->clock - x->unmeasured; }
 
 /* Call when the running thread's stack has changed; when the need for single steps may have. */
 void nm_executor_run_thread(struct nm_executor *executor);

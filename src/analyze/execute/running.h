@@ -12,17 +12,26 @@
 #include "frames.h"
 #include "inline_cache.h"
 #include "map.h"
+#include "regions.h"
 #include "signals.h"
 #include "vector.h"
+
+/* The code of a thread in a region (regions.h). */
+struct nm_lane {
+	uint32_t number, region;
+	/* by block id, of library code the one executed last; nm_undecoded_block where there is none */
+	struct nm_decoded_block **decoded_blocks;
+	size_t decoded_room;
+	struct nm_map library_blocks; /* (block id << 32 | the user's call) -> decoded block */
+};
 
 struct nm_thread {
 	uint32_t wire;   /* the collector's number */
 	uint32_t number; /* 1, 2, ... in order of starts */
 	int live;
-	/* by block id, of library code the one executed last; nm_undecoded_block where there is none */
-	struct nm_decoded_block **decoded_blocks;
-	size_t decoded_room;
-	struct nm_map library_blocks; /* (block id << 32 | the user's call) -> decoded block */
+	struct nm_lane *lane;                  /* that runs; one of */
+	struct nm_vec(struct nm_lane *) lanes; /* [0]: outside of all regions */
+	struct nm_open_regions open;
 	struct nm_frames frames;
 	struct nm_wrapper_probe probe;
 	struct nm_signals signals;

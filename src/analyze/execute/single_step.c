@@ -14,7 +14,7 @@ static struct nm_ref uncounted(struct nm_executor *x, struct nm_ref ref, uint32_
 {
 	x->uncounted += ref.kind == NM_REF_FETCH ? 0 : ref.weight;
 	ref.weight = 0;
-	ref.attr = nm_attributions_get(x->attrs, x->running.thread->number, site, x->space->unmeasured);
+	ref.attr = nm_attributions_get(x->attrs, x->running.thread->lane->number, site, x->space->unmeasured);
 	return ref;
 }
 

@@ -4,7 +4,7 @@
  */
 #include "user_calls.h"
 
-enum { LIBRARY_BLOCKS_MAX = 1 << 18 /* of a thread: beyond, the code of further calls is of none */ };
+enum { LIBRARY_BLOCKS_MAX = 1 << 18 /* of a lane: beyond, the code of further calls is of none */ };
 
 static int find_instruction(struct nm_executor *x, uint64_t pc, uint32_t *ret_instruction)
 {
@@ -70,16 +70,16 @@ static uint64_t key_of(const struct nm_executor *x, uint32_t id)
 struct nm_decoded_block *nm_executor_of_this_call(struct nm_executor *x, uint32_t id,
 						  struct nm_decoded_block *decoded)
 {
-	struct nm_thread *t = x->running.thread;
+	struct nm_lane *l = x->running.thread->lane;
 	uint64_t known;
 
 	if (enter_library(x))
 		return &nm_undecoded_block; /* decoding it fails */
 	if (decoded->user_call == (NM_OF_LIBRARY | x->running.stack->user_call))
 		return decoded;
-	if (t->library_blocks.count >= LIBRARY_BLOCKS_MAX && x->running.stack->user_call)
+	if (l->library_blocks.count >= LIBRARY_BLOCKS_MAX && x->running.stack->user_call)
 		x->running.stack->user_call = 0;
-	known = nm_map_get(&t->library_blocks, key_of(x, id), 0);
+	known = nm_map_get(&l->library_blocks, key_of(x, id), 0);
 	if (!known)
 		return &nm_undecoded_block;
 	return x->decoded_blocks[id] = (struct nm_decoded_block *)(uintptr_t)known;
@@ -95,7 +95,7 @@ int nm_executor_note_call(struct nm_executor *x, struct nm_decoded_block *decode
 	if (enter_library(x))
 		return NM_ENOMEM;
 	decoded->user_call = NM_OF_LIBRARY | x->running.stack->user_call;
-	return nm_map_put(&x->running.thread->library_blocks, key_of(x, nm_tables_of(decoded)->id),
+	return nm_map_put(&x->running.thread->lane->library_blocks, key_of(x, nm_tables_of(decoded)->id),
 			  (uintptr_t)decoded);
 }
 

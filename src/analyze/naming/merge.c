@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * merge.c - from the engine's attribution keys (thread, place, object) to the result's (thread, place, named
- * object): sums up objects that come to the same name.
+ * merge.c - from the engine's attribution keys (lane, place, object) to the result's (thread, place, named
+ * object, region): sums up objects that come to the same name.
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -44,6 +44,7 @@ static void merge_objects(struct merge *f)
 static int merge_attrs(struct merge *f, size_t raw)
 {
 	struct nm_result *r = f->result;
+	const struct nm_lane_of *lanes = f->engine->regions.lanes.at;
 	struct nm_keyed *list = calloc(raw, sizeof *list);
 	uint64_t last = 0;
 
@@ -53,7 +54,7 @@ static int merge_attrs(struct merge *f, size_t raw)
 		const struct nm_attribution *c = &f->engine->attrs.list.at[i];
 
 		list[i].value = i;
-		list[i].key = (uint64_t)c->thread << 52 | (uint64_t)c->site << 26 | f->objects[c->object];
+		list[i].key = (uint64_t)c->lane << 52 | (uint64_t)c->site << 26 | f->objects[c->object];
 	}
 	if (nm_sort_by_key(list + 1, raw - 1)) {
 		free(list);
@@ -64,8 +65,8 @@ static int merge_attrs(struct merge *f, size_t raw)
 		const struct nm_attribution *c = &f->engine->attrs.list.at[list[k].value];
 
 		if (!r->attr_count || list[k].key != last)
-			r->attrs[r->attr_count++] =
-			    (struct nm_result_attribution){c->thread, c->site, f->objects[c->object]};
+			r->attrs[r->attr_count++] = (struct nm_result_attribution){
+			    lanes[c->lane].thread, c->site, f->objects[c->object], lanes[c->lane].region};
 		last = list[k].key;
 		f->attrs[list[k].value] = (uint32_t)(r->attr_count - 1);
 	}
@@ -163,6 +164,28 @@ static int merge_context_attrs(struct merge *f, size_t raw)
 	return 0;
 }
 
+/* ---- regions ---- */
+
+/* All but the root and what is never entered have a name. */
+static int list_regions(struct merge *f)
+{
+	struct nm_regions *regions = &f->engine->regions;
+	struct nm_result *r = f->result;
+	const size_t count = regions->list.count;
+
+	nm_regions_run(regions, 0, nm_executor_measured(&f->engine->executor));
+	if (count == 1)
+		return 0;
+	r->regions = calloc(count, sizeof *r->regions);
+	if (!r->regions)
+		return NM_ENOMEM;
+	r->region_count = count;
+	for (size_t i = 0; i < count; i++)
+		r->regions[i] = (struct nm_result_region){
+		    regions->list.at[i].path, regions->list.at[i].entries, regions->list.at[i].instructions};
+	return 0;
+}
+
 /* ---- references ---- */
 
 static void add_reference(struct nm_counts *c, const struct nm_attr_references *references)
@@ -255,6 +278,8 @@ static int merge_all(struct merge *f)
 	merge_objects(f);
 	if (!status)
 		status = merge_attrs(f, attrs);
+	if (!status)
+		status = list_regions(f);
 	f->keys = f->attrs;
 	if (!status && e->calls)
 		status = merge_contexts(f) || merge_context_attrs(f, keys) || nm_engine_find_destroyed(r)

@@ -490,7 +490,7 @@ static int list_attrs(const struct nm_samples *samples, struct image *image, con
 					       &index_of, &object);
 		if (!status)
 			r->attrs[r->attr_count++] =
-			    (struct nm_result_attribution){a->thread, a->site, object};
+			    (struct nm_result_attribution){a->lane, a->site, object, 0};
 	}
 	nm_map_done(&index_of);
 	return status;

@@ -11,7 +11,7 @@
 #include "viewer.h"
 
 struct annotate_options {
-	const char *input, *level, *sort, *process, *object, *columns, *threshold;
+	const char *input, *level, *sort, *process, *object, *columns, *threshold, *region;
 	struct nm_option_list maps, folders;
 	int64_t context, thread, width;
 	int assembly, syntax, whole, colour, format, frame;
@@ -34,6 +34,8 @@ static const struct nm_option options[] = {
      offsetof(struct annotate_options, process), NULL},
     {"thread", 't', "N", "only this thread, counted from 1", NM_OPTION_NUMBER,
      offsetof(struct annotate_options, thread), NULL},
+    {"region", 'r', "NAME", "only this region of the program, with those within it", NM_OPTION_TEXT,
+     offsetof(struct annotate_options, region), NULL},
     {"threshold", 0, "PERCENT", "leave out files, functions and lines below this share (0.5)", NM_OPTION_TEXT,
      offsetof(struct annotate_options, threshold), NULL},
     {"inline", 0, "FRAME", "the frame of inlined calls that lines and functions name (user)",
@@ -67,6 +69,7 @@ static int read_request(const struct nm_command *self, const struct annotate_opt
 	    .report = {.level = o->level,
 		       .process = o->process,
 		       .thread = o->thread,
+		       .region = o->region,
 		       .sort = o->sort,
 		       .frame = (enum nm_shown_frame)o->frame},
 	    .object = o->object,

@@ -9,7 +9,7 @@
 #include "viewer.h"
 
 struct evictions_options {
-	const char *input, *level, *evictor, *victim, *function, *sort, *process;
+	const char *input, *level, *evictor, *victim, *function, *sort, *process, *region;
 	int64_t limit, width;
 	int sets, format, frame;
 };
@@ -35,6 +35,8 @@ static const struct nm_option options[] = {
      NM_OPTION_CHOICE, offsetof(struct evictions_options, frame), "user|innermost|all"},
     {"process", 'p', "NAME", "only this process of the profile", NM_OPTION_TEXT,
      offsetof(struct evictions_options, process), NULL},
+    {"region", 'r', "NAME", "only this region of the program, with those within it", NM_OPTION_TEXT,
+     offsetof(struct evictions_options, region), NULL},
     {"format", 'f', "FORMAT", "output format (text)", NM_OPTION_CHOICE,
      offsetof(struct evictions_options, format), "text|csv|json"},
     {"width", 'w', "N", "fit text into N columns; 0: no limit (the terminal's)", NM_OPTION_NUMBER,
@@ -63,6 +65,7 @@ static int run(const struct nm_command *self, int argc, char **argv)
 		return status;
 	request = (struct nm_evictions_request){.level = o.level,
 						.process = o.process,
+						.region = o.region,
 						.evictor = o.evictor,
 						.victim = o.victim,
 						.function = o.function,

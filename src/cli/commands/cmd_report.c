@@ -12,7 +12,8 @@
 enum { USUAL_ROWS = 20 };
 
 struct report_options {
-	const char *input, *level, *sort, *process, *by, *object, *function, *file, *columns, *latency;
+	const char *input, *level, *sort, *process, *by, *object, *function, *file, *columns, *latency,
+	    *region;
 	int64_t limit, thread, width;
 	int format, frame;
 };
@@ -24,7 +25,7 @@ static const struct nm_option options[] = {
      offsetof(struct report_options, level), NULL},
     {"sort", 's', "COLUMN", "sort by a column, named as in the CSV output (misses)", NM_OPTION_TEXT,
      offsetof(struct report_options, sort), NULL},
-    {"by", 'b', "KEYS", "group by some of process,thread,core,level,function,file,line,object,type",
+    {"by", 'b', "KEYS", "group by some of process,thread,core,region,level,function,file,line,object,type",
      NM_OPTION_TEXT, offsetof(struct report_options, by), NULL},
     {"object", 'o', "NAME", "only this object, or those of a pattern such as 'heap *'", NM_OPTION_TEXT,
      offsetof(struct report_options, object), NULL},
@@ -44,6 +45,8 @@ static const struct nm_option options[] = {
      offsetof(struct report_options, process), NULL},
     {"thread", 't', "N", "only this thread, counted from 1", NM_OPTION_NUMBER,
      offsetof(struct report_options, thread), NULL},
+    {"region", 'r', "NAME", "only this region of the program, with those within it", NM_OPTION_TEXT,
+     offsetof(struct report_options, region), NULL},
     {"format", 'f', "FORMAT", "output format (text)", NM_OPTION_CHOICE,
      offsetof(struct report_options, format), "text|csv|json"},
     {"width", 'w', "N", "fit text into N columns; 0: no limit (the terminal's)", NM_OPTION_NUMBER,
@@ -113,7 +116,8 @@ static int run(const struct nm_command *self, int argc, char **argv)
 					     .folds = o.limit < 0,
 					     .object = o.object,
 					     .function = o.function,
-					     .file = o.file};
+					     .file = o.file,
+					     .region = o.region};
 	status =
 	    nm_report_run(report, viewer.profile, &request, &viewer.style, viewer.output.file, &viewer.err);
 	return nm_viewer_close(&viewer, status, NM_STATUS_USAGE);

@@ -274,8 +274,8 @@ void nm_ring_close(void)
 /* Whether the count of instructions run must be sent before such a record. */
 static Bool orders_instructions(enum nm_wire_kind kind)
 {
-	return kind == NM_WIRE_MEASURE || kind == NM_WIRE_FORK || kind == NM_WIRE_EXEC ||
-	       kind == NM_WIRE_EXIT;
+	return kind == NM_WIRE_MEASURE || kind == NM_WIRE_REGION || kind == NM_WIRE_THREAD ||
+	       kind == NM_WIRE_FORK || kind == NM_WIRE_EXEC || kind == NM_WIRE_EXIT;
 }
 
 void nm_record_begin(enum nm_wire_kind kind, UInt arg)

@@ -41,6 +41,8 @@ static const struct replacement of_called_code[] = {{"function", UNLESS_LIBRARY(
 						    {"line", UNLESS_LIBRARY("line"), NULL},
 						    {NULL, NULL, NULL}};
 
+static const struct replacement of_nothing[] = {{NULL, NULL, NULL}};
+
 static const struct {
 	const char *view;
 	const struct replacement *columns;
@@ -55,7 +57,22 @@ static const struct {
 	     {"places", of_code},
 	     {"cells", of_code},
 	     {"contexts", of_calls},
-	     {"context_counts", of_called_code}};
+	     {"context_counts", of_called_code},
+	     {"instructions", of_nothing},
+	     {"events", of_nothing},
+	     {"distances", of_nothing},
+	     {"reuses", of_nothing},
+	     {"coherence", of_nothing},
+	     {"schedule_coherence", of_nothing},
+	     {"sharing", of_nothing},
+	     {"schedule_sharing", of_nothing},
+	     {"relocations", of_nothing},
+	     {"numa", of_nothing}};
+
+struct shown {
+	enum nm_shown_frame frames;
+	const char *region; /* NULL: all */
+};
 
 /* The column user_module is younger than the others. */
 static int has_column(const struct nm_rows *rows, const char *name)
@@ -68,15 +85,25 @@ static int has_column(const struct nm_rows *rows, const char *name)
 
 static const char *replaced(const struct replacement *columns, const char *name, enum nm_shown_frame frames)
 {
-	for (; columns->column; columns++)
+	for (; columns->column && frames != NM_SHOW_INNERMOST; columns++)
 		if (!strcmp(columns->column, name))
 			return frames == NM_SHOW_ALL ? columns->all : columns->user;
 	return NULL;
 }
 
+/* " WHERE " what has the region or one within it in a column. */
+static void write_condition(const char *column, const char *region, FILE *sql)
+{
+	fprintf(sql, " WHERE substr(%s || '/', 1, length(", column);
+	nm_sql_text(region, sql);
+	fputs(") + 1) = ", sql);
+	nm_sql_text(region, sql);
+	fputs(" || '/'", sql);
+}
+
 /* "CREATE TEMP VIEW view AS SELECT ... FROM main.source", of the columns that main.view has. */
 static int write_view(struct nm_profile *profile, const char *view, const char *source,
-		      const struct replacement *columns, enum nm_shown_frame frames, FILE *sql,
+		      const struct replacement *columns, const struct shown *shown, FILE *sql,
 		      struct nm_error *err)
 {
 	struct nm_rows *rows = NULL;
@@ -89,13 +116,13 @@ static int write_view(struct nm_profile *profile, const char *view, const char *
 		return status;
 	fprintf(sql, "CREATE TEMP VIEW IF NOT EXISTS %s AS SELECT ", view);
 	for (unsigned i = 0; i < nm_rows_columns(rows); i++) {
-		const char *name = nm_rows_name(rows, i), *by = replaced(columns, name, frames);
+		const char *name = nm_rows_name(rows, i), *by = replaced(columns, name, shown->frames);
 
 		if (by && !strcmp(by, "user_module") && !has_column(rows, by))
 			by = NULL;
 
-		is_code |= !strcmp(name, "function") && columns != of_calls;
-		has_victim |= !strcmp(name, "victim_function");
+		is_code |= !strcmp(name, "function") && columns != of_calls && columns != of_nothing;
+		has_victim |= !strcmp(name, "victim_function") && columns != of_nothing;
 		fprintf(sql, "%s%s AS %s", i ? ", " : "", by ? by : name, name);
 	}
 	if (is_code)
@@ -104,45 +131,121 @@ static int write_view(struct nm_profile *profile, const char *view, const char *
 		fputs(", victim_function AS victim_inner_function, victim_file AS victim_inner_file, "
 		      "victim_line AS victim_inner_line",
 		      sql);
-	fprintf(sql, " FROM main.%s;", source);
+	fprintf(sql, " FROM main.%s", source);
+	if (shown->region && has_column(rows, "region"))
+		write_condition(has_column(rows, "victim_region") ? "victim_region" : "region", shown->region,
+				sql);
+	fputc(';', sql);
 	nm_rows_free(rows);
 	return 0;
 }
 
-int nm_profile_show_frame(struct nm_profile *profile, enum nm_shown_frame frames, struct nm_error *err)
-{
-	char *text = NULL;
-	FILE *sql = frames == NM_SHOW_INNERMOST ? NULL : nm_memstream_open(&text, NULL);
-	int has = nm_profile_has_user_code(profile, err), by_call = 0, status;
-	int chosen =
-	    nm_profile_has_row(profile, "SELECT 1 FROM temp.sqlite_schema WHERE name = 'counts'", err);
+/* ---- the totals of a region ---- */
 
-	if (frames == NM_SHOW_INNERMOST || has <= 0 || chosen) {
-		if (sql)
-			fclose(sql);
-		free(text);
-		return has < 0 ? has : chosen < 0 ? chosen : 0;
+/* Levels with the counts of the region in the place of theirs. */
+static int write_levels(struct nm_profile *profile, const char *region, FILE *sql, struct nm_error *err)
+{
+	struct nm_rows *levels = NULL, *counts = NULL;
+	int status = nm_profile_query(profile, "SELECT * FROM main.levels LIMIT 0", &levels, err);
+
+	if (!status)
+		status = nm_profile_query(profile, "SELECT * FROM main.counts LIMIT 0", &counts, err);
+	if (!status) {
+		fputs("CREATE TEMP VIEW levels AS SELECT ", sql);
+		for (unsigned i = 0; i < nm_rows_columns(levels); i++) {
+			const char *name = nm_rows_name(levels, i);
+			const int counted =
+			    has_column(counts, name) && strcmp(name, "level") && strcmp(name, "process");
+
+			fprintf(sql, counted ? "%scoalesce(c.%s, 0) AS %s" : "%sl.%s AS %s", i ? ", " : "",
+				name, name);
+		}
+		fputs(" FROM main.levels l LEFT JOIN (SELECT process, level", sql);
+		for (unsigned i = 0; i < nm_rows_columns(levels); i++) {
+			const char *name = nm_rows_name(levels, i);
+
+			if (has_column(counts, name) && strcmp(name, "level") && strcmp(name, "process"))
+				fprintf(sql, ", sum(%s) AS %s", name, name);
+		}
+		fputs(" FROM main.counts", sql);
+		write_condition("region", region, sql);
+		fputs(" GROUP BY process, level) c ON c.process = l.process AND c.level = l.level;", sql);
 	}
-	if (!sql)
-		return nm_fail_memory(err);
-	if (frames == NM_SHOW_USER)
-		by_call = nm_profile_has_contexts(profile, err);
-	status = by_call < 0 ? by_call
-			     : write_view(profile, "counts", by_call ? "context_counts" : "counts", of_code,
-					  frames, sql, err);
+	nm_rows_free(levels);
+	nm_rows_free(counts);
+	return status;
+}
+
+/* Processes with the region's instructions and references. How many of these instructions were repetitions is
+ * not known. */
+static void write_processes(const char *region, FILE *sql)
+{
+	fputs("CREATE TEMP VIEW processes AS SELECT process, path, command, exit_status, "
+	      "coalesce((SELECT sum(instructions) FROM main.regions r",
+	      sql);
+	write_condition("region", region, sql);
+	fputs(
+	    " AND r.process = p.process), 0) AS instructions, "
+	    "(SELECT l.reads + l.writes FROM levels l WHERE l.process = p.process AND l.side <> 'instruction' "
+	    "ORDER BY l.position LIMIT 1) AS refs, lost_words, NULL AS repeated FROM main.processes p;",
+	    sql);
+}
+
+/* ---- all of them ---- */
+
+static int write_views(struct nm_profile *profile, const struct shown *shown, FILE *sql, struct nm_error *err)
+{
+	const int by_call = shown->frames == NM_SHOW_USER ? nm_profile_has_contexts(profile, err) : 0;
+	int status = by_call < 0 ? by_call
+				 : write_view(profile, "counts", by_call ? "context_counts" : "counts",
+					      of_code, shown, sql, err);
+
 	for (size_t i = 0; i < sizeof views / sizeof *views && !status; i++) {
 		const char *view = views[i].view;
 		int is_there = nm_profile_has(profile, view, err); /* later versions have more */
 
+		if (views[i].columns == of_nothing && !shown->region)
+			break;
 		if (is_there < 0)
 			status = is_there;
 		else if (is_there && (!by_call || strcmp(view, "cells"))) /* which know no calls */
-			status = write_view(profile, view, view, views[i].columns, frames, sql, err);
+			status = write_view(profile, view, view, views[i].columns, shown, sql, err);
 	}
+	if (!status && shown->region)
+		status = write_levels(profile, shown->region, sql, err);
+	if (!status && shown->region)
+		write_processes(shown->region, sql);
+	return status;
+}
+
+int nm_profile_show_region(struct nm_profile *profile, const char *region, enum nm_shown_frame frames,
+			   struct nm_error *err)
+{
+	struct shown shown = {frames, region};
+	char *text = NULL;
+	FILE *sql;
+	int has = nm_profile_has_user_code(profile, err), status;
+	int chosen =
+	    nm_profile_has_row(profile, "SELECT 1 FROM temp.sqlite_schema WHERE name = 'counts'", err);
+
+	if (!region && (frames == NM_SHOW_INNERMOST || has <= 0 || chosen))
+		return has < 0 ? has : chosen < 0 ? chosen : 0;
+	status = region ? nm_select_region(profile, region, err) : 0;
+	if (status)
+		return status;
+	sql = nm_memstream_open(&text, NULL);
+	if (!sql)
+		return nm_fail_memory(err);
+	status = write_views(profile, &shown, sql, err);
 	if (nm_memstream_close(sql, &text) && !status)
 		status = nm_fail_memory(err);
 	if (!status)
 		status = nm_profile_define(profile, text, err);
 	free(text);
 	return status;
+}
+
+int nm_profile_show_frame(struct nm_profile *profile, enum nm_shown_frame frames, struct nm_error *err)
+{
+	return nm_profile_show_region(profile, NULL, frames, err);
 }

@@ -6,6 +6,8 @@
  * views with the same columns, so that every report, annotation and export names the chosen frame without
  * knowing of it; inner_function, inner_file and inner_line then have the innermost, and
  * victim_inner_function, ... that of a victim.
+ *
+ * In the same way they leave out what is not of a region that the program names, or of one within it.
  */
 #ifndef NM_PROFILE_INLINED_H
 #define NM_PROFILE_INLINED_H
@@ -21,5 +23,9 @@ enum nm_shown_frame {
 /* Call before other statements; later calls change nothing. Profiles of earlier versions only have innermost
  * frames. 0 or a code. */
 int nm_profile_show_frame(struct nm_profile *profile, enum nm_shown_frame frames, struct nm_error *err);
+
+/* The same of one region, if it is not NULL. NM_EINVAL: there is none of that name. */
+int nm_profile_show_region(struct nm_profile *profile, const char *region, enum nm_shown_frame frames,
+			   struct nm_error *err);
 
 #endif

@@ -12,6 +12,9 @@
 #include "profile_priv.h"
 #include "sort.h"
 
+/* A packed place; the engine makes no more sites, objects and regions (attribution.h, regions.h). */
+enum { SITE_SHIFT = 26, REGION_SHIFT = 2 * SITE_SHIFT, RANK_MAX = (1 << SITE_SHIFT) - 1 };
+
 static int compare_text(const char *a, const char *b)
 {
 	if (a == b)
@@ -85,8 +88,9 @@ static int merge_keys(struct nm_place_index *index, const struct nm_result *resu
 	for (size_t i = 0; i < n; i++) {
 		const struct nm_result_attribution *attr = &result->attrs[i];
 
-		attrs[i].key =
-		    (uint64_t)index->site_rank[attr->site] << 32 | index->object_rank[attr->object];
+		attrs[i].key = (uint64_t)attr->region << REGION_SHIFT |
+			       (uint64_t)index->site_rank[attr->site] << SITE_SHIFT |
+			       index->object_rank[attr->object];
 		attrs[i].value = i;
 	}
 	if (nm_sort_by_key(attrs, n))
@@ -94,7 +98,9 @@ static int merge_keys(struct nm_place_index *index, const struct nm_result *resu
 	for (size_t i = 0; i < n; i++) {
 		if (!i || attrs[i].key != attrs[i - 1].key)
 			index->places[index->place_count++] =
-			    (struct nm_location){(uint32_t)(attrs[i].key >> 32), (uint32_t)attrs[i].key};
+			    (struct nm_location){.region = (uint32_t)(attrs[i].key >> REGION_SHIFT),
+						 .site = (uint32_t)(attrs[i].key >> SITE_SHIFT) & RANK_MAX,
+						 .object = (uint32_t)attrs[i].key & RANK_MAX};
 		index->place_of[attrs[i].value] = index->place_count - 1;
 	}
 	for (size_t i = 0; i < n; i++)

@@ -19,7 +19,7 @@ static const char *const insert_sql[NM_INSERTS] = {
     [NM_INSERT_THREAD] = "INSERT INTO thread VALUES(?,?,?)",
     [NM_INSERT_LEVEL] = "INSERT INTO level VALUES(?,?,?,?,?,?,?,?,?," NM_COUNT_MARKS ",?,?,?,?,?,?)",
     [NM_INSERT_OBJECT] = "INSERT INTO object VALUES(?,?,?,?,?,?,?,?,?)",
-    [NM_INSERT_PLACE] = "INSERT INTO place VALUES(?,?,?)",
+    [NM_INSERT_PLACE] = "INSERT INTO place VALUES(?,?,?,?)",
     [NM_INSERT_CELL] = "INSERT INTO cell VALUES(?,?,?," NM_COUNT_MARKS ")",
     [NM_INSERT_EXTRA] = "INSERT INTO extra VALUES(?,?,?,?,?,?,?,?,?,?,?,?,?,?)",
     [NM_INSERT_EVICTION] = "INSERT INTO eviction VALUES(?,?,?,?,?)",
@@ -31,6 +31,7 @@ static const char *const insert_sql[NM_INSERTS] = {
     [NM_INSERT_CONTEXT_SUM] = "INSERT INTO context_sum VALUES(?,?," NM_COUNT_MARKS ")",
     [NM_INSERT_BUCKET] = "INSERT INTO bucket VALUES(?,?)",
     [NM_INSERT_FIGURE] = "INSERT INTO pass_figure VALUES(?,?,?,?,?)",
+    [NM_INSERT_REGION] = "INSERT INTO region VALUES(?,?,?,?,?)",
 };
 
 int nm_store_open(struct nm_store *store, sqlite3 *db)
@@ -196,6 +197,20 @@ static sqlite3_int64 *store_sites(struct nm_result_writer *w)
 	return ids;
 }
 
+static void store_regions(struct nm_result_writer *w)
+{
+	for (size_t i = 0; i < w->result->region_count && !w->status; i++) {
+		const struct nm_result_region *region = &w->result->regions[i];
+		sqlite3_stmt *insert = nm_row_of_process(w, NM_INSERT_REGION);
+
+		nm_row_number(insert, 2, i);
+		nm_row_id(insert, 3, nm_row_text_id(w, region->name));
+		nm_row_number(insert, 4, region->entries);
+		nm_row_number(insert, 5, region->instructions);
+		nm_row_run(w, insert);
+	}
+}
+
 static void store_places(struct nm_result_writer *w)
 {
 	sqlite3_int64 *sites = store_sites(w);
@@ -208,6 +223,8 @@ static void store_places(struct nm_result_writer *w)
 		nm_row_number(insert, 1, nm_row_place(w, i));
 		nm_row_number(insert, 2, (uint64_t)sites[place->site]);
 		nm_row_number(insert, 3, (uint64_t)nm_row_text_id(w, w->result->objects[object].name));
+		nm_row_id(insert, 4,
+			  place->region ? nm_row_text_id(w, w->result->regions[place->region].name) : 0);
 		nm_row_run(w, insert);
 	}
 	w->store->places += w->index.place_count;
@@ -376,6 +393,7 @@ static void store_all(struct nm_result_writer *w)
 	store_process(w);
 	store_levels(w);
 	store_objects(w);
+	store_regions(w);
 	store_places(w);
 	for (unsigned level = 0; level < w->result->machine.count; level++) {
 		store_attrs(w, level);

@@ -9,7 +9,7 @@
  *           places of the first ones (top_pairs.c)
  *     c     `counts` summed by level and keys, restricted to the request's selection or to a
  *     t     sums of c, or b, by level: the totals of which shares are percentages
- *     p     instructions of all selected processes, or by process if that is a key
+ *     p     instructions of all selected processes, or by process or region if that is a key
  *     d     if object is a key: its description
  *     f     if object is a key and only processes are selected: the bytes of its lines that were touched
  *     e     if object, line and function are keys: the evictor that replaced most lines of the pair
@@ -27,8 +27,9 @@
 #include "memstream.h"
 #include "report_priv.h"
 #include "rest.h"
+#include "selection.h"
 
-enum { PROCESS, THREAD, CORE, LEVEL, FUNCTION, SOURCE, LINE, OBJECT, TYPE, FIELD, KEYS };
+enum { PROCESS, THREAD, CORE, REGION, LEVEL, FUNCTION, SOURCE, LINE, OBJECT, TYPE, FIELD, KEYS };
 
 static const struct {
 	const char *name, *from;
@@ -37,6 +38,7 @@ static const struct {
     [THREAD] = {"thread", "counts.thread"},
     [CORE] = {"core", "coalesce((SELECT threads.core FROM threads WHERE threads.process = counts.process AND "
 		      "threads.thread = counts.thread), 0)"},
+    [REGION] = {"region", "counts.region"},
     [LEVEL] = {"level", "w.level"},
     [FUNCTION] = {"function", "counts.function"},
     [SOURCE] = {"file", "counts.file"},
@@ -141,7 +143,8 @@ static void put_keys(struct query_builder *b)
 		unsigned key = b->order[i];
 		struct nm_column column = {.name = keys[key].name, .title = keys[key].name};
 
-		if (key == FUNCTION || key == SOURCE || key == OBJECT || key == TYPE || key == FIELD)
+		if (key == REGION || key == FUNCTION || key == SOURCE || key == OBJECT || key == TYPE ||
+		    key == FIELD)
 			column.kind = NM_COLUMN_NAME;
 		column.drop_order = key == SOURCE && i ? 8 : 0;
 		column.hidden = (b->has[LINE] && (key == LINE || key == SOURCE || key == FUNCTION)) ||
@@ -207,7 +210,8 @@ static void put_figures(struct query_builder *b)
 
 static int has_evictor(const struct query_builder *b)
 {
-	return b->has[OBJECT] && b->has[LINE] && b->has[FUNCTION] && !b->has[THREAD] && !b->has[CORE];
+	return b->has[OBJECT] && b->has[LINE] && b->has[FUNCTION] && !b->has[THREAD] && !b->has[CORE] &&
+	       !b->has[REGION];
 }
 
 static void put_evictor(struct query_builder *b)
@@ -390,7 +394,16 @@ static void write_instructions(const struct query_builder *b, FILE *sql)
 {
 	const char *unrepeated = b->selection->has_repeated ? "instructions - repeated" : "instructions";
 
-	if (b->has[PROCESS])
+	if (b->has[REGION]) /* some processes may have none */
+		fprintf(
+		    sql,
+		    ", p AS MATERIALIZED (SELECT %sregion, sum(instructions) AS instructions, "
+		    "sum(instructions) AS unrepeated FROM (SELECT process, region, instructions FROM regions "
+		    "UNION ALL SELECT process, NULL, instructions FROM processes "
+		    "WHERE process NOT IN (SELECT process FROM regions)) "
+		    "WHERE ?2 IS NULL OR process = ?2 GROUP BY %sregion)",
+		    b->has[PROCESS] ? "process, " : "", b->has[PROCESS] ? "process, " : "");
+	else if (b->has[PROCESS])
 		fprintf(sql,
 			", p AS MATERIALIZED (SELECT process, instructions, %s AS unrepeated FROM processes)",
 			unrepeated);
@@ -491,8 +504,10 @@ static void write_first(const struct query_builder *b, const char *ties, FILE *s
 static void write_joins(const struct query_builder *b, FILE *sql)
 {
 	fprintf(sql, " FROM %s CROSS JOIN t ON t.level = c.level CROSS JOIN p", b->rank ? "r AS c" : "c");
+	if (b->has[REGION])
+		fputs(" ON p.region IS c.region", sql);
 	if (b->has[PROCESS])
-		fputs(" ON p.process = c.process", sql);
+		fputs(b->has[REGION] ? " AND p.process = c.process" : " ON p.process = c.process", sql);
 	if (b->has[OBJECT])
 		fprintf(sql, " LEFT JOIN d ON d.object = c.object%s",
 			b->has[PROCESS] ? " AND d.process = c.process" : "");
@@ -577,6 +592,8 @@ int nm_query_make(struct nm_query *ret_query, const struct nm_report *report,
 	char *select = NULL, *ties = NULL;
 	int status = take_keys(&b, report->keys ? report->keys : selection->request.by, err);
 
+	if (!status && b.has[REGION] && !selection->has_regions)
+		status = nm_fail(err, NM_EINVAL, "%s", nm_no_regions);
 	if (!status && b.has[FIELD] && !selection->has_fields)
 		status = nm_fail(err, NM_EINVAL, "the profile has no fields: an older version wrote it");
 	if (status)

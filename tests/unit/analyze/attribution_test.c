@@ -217,6 +217,13 @@ static void change_mappings(struct twin *t)
 	}
 }
 
+static void change_region(struct twin *t)
+{
+	const char *const name = (const char *[]){"a", "b", "c"}[below(3)];
+
+	PUT(t, region, below(5) < 3 && t->threads[t->running].innermost < MAX_OPEN, name);
+}
+
 /* path: room that own_program_mappings needs. */
 static void begin_stream(struct twin *t, char path[4200])
 {
@@ -253,40 +260,64 @@ static void make_stream(struct twin *t, int names)
 			change_mappings(t);
 		if (!below(100))
 			PUT(t, thread, 2 - t->running);
+		if (names && !below(60))
+			change_region(t);
 		run(t, (uint32_t)below(BLOCKS), 0);
 	}
 }
 
 /* ---- the comparison ---- */
 
+static void compare_regions(struct twin *t, const struct nm_result *r)
+{
+	uint64_t instructions = 0;
+
+	for (size_t i = 0; i < r->region_count; i++) {
+		const unsigned region = twin_region(t, r->regions[i].name);
+
+		assert_int_equal(r->regions[i].instructions, t->instructions[region]);
+		assert_int_equal(r->regions[i].entries, t->entries[region]);
+		instructions += r->regions[i].instructions;
+	}
+	assert_int_equal(instructions, r->region_count ? r->instructions : 0);
+	assert_int_equal(r->region_count != 0, t->regions[1][0] != 0);
+}
+
 static void compare(struct twin *t, const struct nm_result *r)
 {
-	static uint64_t counts[THREADS][FUNCTIONS][MAX_OBJECTS][2];
+	static uint64_t counts[THREADS][REGIONS][FUNCTIONS][MAX_OBJECTS][2];
 
 	memset(counts, 0, sizeof counts);
 	for (size_t i = 0; i < r->attr_count; i++) {
 		const struct nm_result_attribution *a = &r->attrs[i];
 		const struct nm_result_site *s = &r->sites[a->site];
 		const struct nm_counts *c = &r->levels[0].counts[i];
+		const unsigned region = a->region ? twin_region(t, r->regions[a->region].name) : 0;
+		uint64_t(*of)[MAX_OBJECTS][2] = counts[a->thread - 1][region];
 		unsigned f = 0;
 
 		while (f < FUNCTIONS && strcmp(s->function, functions[f].name))
 			f++;
 		assert_true(f < FUNCTIONS);
 		assert_int_equal(s->line, functions[f].line);
-		counts[a->thread - 1][f][twin_object(t, r->objects[a->object].name)][0] += c->reads;
-		counts[a->thread - 1][f][twin_object(t, r->objects[a->object].name)][1] += c->writes;
+		of[f][twin_object(t, r->objects[a->object].name)][0] += c->reads;
+		of[f][twin_object(t, r->objects[a->object].name)][1] += c->writes;
 	}
-	for (unsigned thread = 0; thread < THREADS; thread++)
-		for (unsigned f = 0; f < FUNCTIONS; f++)
-			for (unsigned o = 0; *t->objects[o]; o++)
-				for (unsigned write = 0; write < 2; write++)
-					if (counts[thread][f][o][write] != t->counts[thread][f][o][write])
-						fail_msg("thread %u, %s, %s, %s: %lu, the twin has %lu",
-							 thread + 1, functions[f].name, t->objects[o],
-							 write ? "writes" : "reads",
-							 (unsigned long)counts[thread][f][o][write],
-							 (unsigned long)t->counts[thread][f][o][write]);
+	for (unsigned i = 0; i < THREADS * REGIONS * FUNCTIONS; i++) {
+		const unsigned thread = i / REGIONS / FUNCTIONS, region = i / FUNCTIONS % REGIONS,
+			       f = i % FUNCTIONS;
+
+		for (unsigned o = 0; *t->objects[o]; o++)
+			for (unsigned write = 0; write < 2; write++)
+				if (counts[thread][region][f][o][write] !=
+				    t->counts[thread][region][f][o][write])
+					fail_msg("thread %u, region %s, %s, %s, %s: %lu, the twin has %lu",
+						 thread + 1, t->regions[region], functions[f].name,
+						 t->objects[o], write ? "writes" : "reads",
+						 (unsigned long)counts[thread][region][f][o][write],
+						 (unsigned long)t->counts[thread][region][f][o][write]);
+	}
+	compare_regions(t, r);
 }
 
 static struct nm_engine *feed(const struct twin *t, struct nm_machine *machine,

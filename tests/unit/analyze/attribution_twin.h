@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * attribution_twin.h - to which thread, line of code and object each reference of a stream is charged, found
- * by a naive replay: it decodes each record, searches lists of everything, and caches nothing.
+ * attribution_twin.h - to which thread, region, line of code and object each reference of a stream is
+ * charged, found by a naive replay: it decodes each record, searches lists of everything, and caches nothing.
  */
 #ifndef ATTRIBUTION_TWIN_H
 #define ATTRIBUTION_TWIN_H
@@ -41,6 +41,8 @@ enum {
 	MAX_NAMES = 8,
 	MAX_MAPPINGS = 40,
 	MAX_OBJECTS = 64,
+	REGIONS = 16, /* what three names and their absence make */
+	MAX_OPEN = 40,
 	STEPS = 40000
 };
 
@@ -92,8 +94,14 @@ struct twin_frame {
 	unsigned caller; /* function */
 };
 
+struct twin_region {
+	char name[8], path[24];
+};
+
 struct twin_thread {
 	struct range stack;
+	struct twin_region open[MAX_OPEN + 1]; /* [0] is outside of all */
+	unsigned innermost;
 	struct twin_frame frames[MAX_FRAMES]; /* oldest first */
 	unsigned depth;
 	unsigned returned_to; /* the function that the last return led to */
@@ -110,8 +118,50 @@ struct twin {
 	unsigned mapping_count, heap_count, named_count;
 	int has_heap; /* a block was allocated */
 	char objects[MAX_OBJECTS][48];
-	uint64_t counts[THREADS][FUNCTIONS][MAX_OBJECTS][2];
+	char regions[REGIONS][24]; /* paths; [0] is outside of all */
+	uint64_t counts[THREADS][REGIONS][FUNCTIONS][MAX_OBJECTS][2], instructions[REGIONS], entries[REGIONS];
 };
+
+/* The number of a path; NULL: outside of all. */
+static inline unsigned twin_region(struct twin *t, const char *path)
+{
+	unsigned i = 0;
+
+	while (path && *path && strcmp(t->regions[i], path))
+		if (!*t->regions[++i])
+			snprintf(t->regions[i], sizeof t->regions[i], "%s", path);
+	assert_true(i < REGIONS);
+	return i;
+}
+
+/* A name that the path has leads back to there. */
+static inline void twin_begin(struct twin *t, const char *name)
+{
+	struct twin_thread *thread = &t->threads[t->running];
+	const struct twin_region outer = thread->open[thread->innermost++];
+	struct twin_region *inner = &thread->open[thread->innermost];
+	const char *known = strstr(outer.path, name); /* names are letters */
+
+	assert_true(thread->innermost <= MAX_OPEN);
+	snprintf(inner->name, sizeof inner->name, "%s", name);
+	if (known)
+		snprintf(inner->path, sizeof inner->path, "%.*s", (int)(known - outer.path) + 1, outer.path);
+	else
+		assert_true(snprintf(inner->path, sizeof inner->path, "%s%s%s", outer.path,
+				     *outer.path ? "/" : "", name) < (int)sizeof inner->path);
+	t->entries[twin_region(t, inner->path)]++;
+}
+
+static inline void twin_end(struct twin *t, const char *name)
+{
+	struct twin_thread *thread = &t->threads[t->running];
+
+	for (unsigned i = thread->innermost; i > 0; i--)
+		if (!strcmp(thread->open[i].name, name)) {
+			thread->innermost = i - 1;
+			return;
+		}
+}
 
 static inline unsigned twin_object(struct twin *t, const char *name)
 {
@@ -198,16 +248,28 @@ static inline unsigned twin_charge(struct twin *t, uint64_t address, unsigned fu
 	return twin_object(t, found ? found->name : "<unknown>");
 }
 
+/* Those that an execution with so many address words has executed: up to its exit, or all. */
+static inline unsigned twin_instructions(const struct nm_wire_block_info *b, size_t words)
+{
+	size_t all = 0;
+
+	for (unsigned i = 0; i < b->def.accesses; i++)
+		all += !(nm_wire_access_flags(b->accesses[i]) & NM_WIRE_FOLLOWS);
+	return b->def.exits && words < all ? nm_wire_exit_instructions(b->exits[0]) : b->def.instructions;
+}
+
 /* One access after another; members of a coalesced access lie at distances from its address word. */
 static inline void twin_block(struct twin *t, const struct nm_wire_record *r)
 {
 	struct nm_wire_block_info b;
 	struct twin_thread *thread = &t->threads[t->running];
 	size_t word = 0;
-	unsigned function;
+	unsigned function, region;
 
 	assert_int_equal(nm_wire_block_decode(&t->definitions[r->arg], &b, NULL), 0);
 	function = twin_function(b.def.pc);
+	region = twin_region(t, thread->open[thread->innermost].path);
+	t->instructions[region] += twin_instructions(&b, r->words);
 	for (unsigned i = 0; i < b.def.accesses; i++) {
 		const uint64_t a = b.accesses[i];
 		const unsigned flags = nm_wire_access_flags(a);
@@ -220,7 +282,7 @@ static inline void twin_block(struct twin *t, const struct nm_wire_record *r)
 		if (flags & NM_WIRE_PREFETCH || !address)
 			continue;
 		address += nm_wire_access_distance(a);
-		t->counts[t->running][function][twin_charge(t, address, function)]
+		t->counts[t->running][region][function][twin_charge(t, address, function)]
 			 [(flags & NM_WIRE_WRITE) != 0]++;
 	}
 	if (b.def.end == NM_WIRE_JUMP)
@@ -304,6 +366,7 @@ static inline void twin_record(struct twin *t, const struct nm_wire_record *r)
 		struct nm_wire_free free;
 		struct nm_wire_name name;
 		struct nm_wire_unname unname;
+		struct nm_wire_region region;
 	} u;
 
 	switch ((unsigned)r->kind) {
@@ -340,6 +403,10 @@ static inline void twin_record(struct twin *t, const struct nm_wire_record *r)
 	case NM_WIRE_UNNAME:
 		assert_int_equal(nm_wire_unname_decode(r, &u.unname, NULL), 0);
 		twin_remove(t->named, &t->named_count, u.unname.address);
+		break;
+	case NM_WIRE_REGION:
+		assert_int_equal(nm_wire_region_decode(r, &u.region, NULL), 0);
+		(u.region.enter ? twin_begin : twin_end)(t, u.region.name);
 		break;
 	case NM_WIRE_BLOCK_DEF: /* the stream may move */
 		t->payloads[r->arg] = malloc(r->words * sizeof *r->payload);
