@@ -147,8 +147,8 @@ struct nm_pass {
 	void (*free)(void *self);
 };
 
-extern const struct nm_pass nm_pass_cache, nm_pass_distances, nm_pass_estimates, nm_pass_fields,
-    nm_pass_pmu, nm_pass_relocations, nm_pass_strides;
+extern const struct nm_pass nm_pass_cache, nm_pass_distances, nm_pass_estimates, nm_pass_fields, nm_pass_pmu,
+    nm_pass_relocations, nm_pass_strides;
 
 /* ---- helpers for passes (pass.c) ----------------------------------------------------------------- */
 

@@ -127,7 +127,7 @@ static void test_groups(void **state)
 	assert_true(a.worst && a.worst->group == 1);
 	assert_true(fabs(a.error - 50) < 1e-9);
 	assert_true(fabs(a.tau + 1 / sqrt(2)) < 1e-9); /* a tie of the estimates, and an opposite pair */
-	assert_int_equal(a.covered, 2); /* 50 of 100 can be 40.4 to 59.6 % */
+	assert_int_equal(a.covered, 2);                /* 50 of 100 can be 40.4 to 59.6 % */
 	nm_estimates_done(&e);
 }
 
