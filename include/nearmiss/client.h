@@ -6,13 +6,15 @@
  *     NEARMISS_UNNAME(p);                                  ... and under its own name again
  *     NEARMISS_MEASURE_OFF(); ... NEARMISS_MEASURE_ON();   do not count what runs in between
  *     NEARMISS_REGION_BEGIN("forces"); ... NEARMISS_REGION_END("forces");
+ *     NEARMISS_MARK("warm");                               --from mark:warm counts from here on
  *     if (NEARMISS_RUNNING()) ...
  *
  * While measuring is off, caches are simulated as ever, but nothing is counted: data that is read meanwhile
  * is in the cache afterwards, and lines that it pushes out are told to be evicted by "<not measured>".
  *
  * What a thread does between NEARMISS_REGION_BEGIN and NEARMISS_REGION_END is also counted as that region's
- * (nearmiss report --by region). Regions may be nested, "step/forces"; threads start outside of all.
+ * (nearmiss report --by region). Regions may be nested, "step/forces"; threads start outside of all. A mark is a
+ * region with nothing in it.
  *
  * Nothing has to be linked. Outside nearmiss an annotation costs a few instructions without effect: four
  * rotations of a register that together are a full turn, and an exchange of a register with itself. No
@@ -73,6 +75,7 @@ static inline unsigned long nearmiss_request(enum nearmiss_request request, unsi
 	((void)nearmiss_request(NEARMISS_REQUEST_REGION, 1, (unsigned long)(name), 0))
 #define NEARMISS_REGION_END(name) \
 	((void)nearmiss_request(NEARMISS_REQUEST_REGION, 0, (unsigned long)(name), 0))
+#define NEARMISS_MARK(name) (NEARMISS_REGION_BEGIN(name), NEARMISS_REGION_END(name))
 #define NEARMISS_MEASURE_ON() ((void)nearmiss_request(NEARMISS_REQUEST_MEASURE, 1, 0, 0))
 #define NEARMISS_MEASURE_OFF() ((void)nearmiss_request(NEARMISS_REQUEST_MEASURE, 0, 0, 0))
 

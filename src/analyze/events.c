@@ -622,8 +622,8 @@ static int on_region(struct nm_engine *e, const struct nm_wire_record *r, struct
 	name = nm_symbols_intern(e->symbols, w.name);
 	if (!name || (w.enter && nm_regions_begin(&e->regions, &t->open, name, region_path, e)))
 		return nm_fail_memory(err);
-	if (!w.enter)
-		nm_regions_end(&t->open, name);
+	if (w.enter || nm_regions_end(&t->open, name))
+		nm_executor_watch_region(&e->executor, w.enter, name);
 	return nm_executor_choose_lane(&e->executor, t) ? nm_fail_memory(err) : 0;
 }
 

@@ -65,7 +65,7 @@ static int translate_calls(struct nm_engine *child, const struct nm_engine *pare
 	return status;
 }
 
-/* The child begins in the regions that its thread has open. */
+/* The child begins in the regions, and in the window's functions, that its thread has open. */
 static int copy_regions(struct nm_engine *child, const struct nm_engine *parent, struct nm_thread *to,
 			const struct nm_thread *from)
 {
@@ -73,6 +73,9 @@ static int copy_regions(struct nm_engine *child, const struct nm_engine *parent,
 		return NM_ENOMEM;
 	for (size_t i = 0; i < from->open.count; i++)
 		to->open.at[to->open.count++] = from->open.at[i];
+	for (size_t i = 0; i < from->open_calls.count; i++)
+		if (nm_vec_push(&to->open_calls, from->open_calls.at[i]))
+			return NM_ENOMEM;
 	return nm_executor_choose_lane(&child->executor, to);
 }
 

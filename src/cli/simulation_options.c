@@ -361,36 +361,68 @@ int nm_read_size(const char *text, uint64_t *ret)
 	return !end[1] && *ret >> 10 * (suffix - suffixes + 1) == strtoull(text, NULL, 10);
 }
 
-/* "2.5e8", "1e6refs"; the beginning of the run is no position. */
+/* "enter:FUNCTION", "mark#2:NAME". 1, or 0: it is none. */
+static int read_event(const char *text, struct nm_run_position *ret)
+{
+	static const struct {
+		const char *word;
+		enum nm_position_unit unit;
+	} events[] = {{"enter", NM_POSITION_ENTER},
+		      {"leave", NM_POSITION_LEAVE},
+		      {"mark", NM_POSITION_MARK},
+		      {"end", NM_POSITION_END}};
+
+	for (size_t i = 0; i < sizeof events / sizeof *events; i++) {
+		const size_t length = strlen(events[i].word);
+		char *name = (char *)text + length;
+		unsigned long long time = 1;
+
+		if (strncmp(text, events[i].word, length))
+			continue;
+		if (*name == '#')
+			time = isdigit((unsigned char)name[1]) ? strtoull(name + 1, &name, 10) : 0;
+		if (time < 1 || *name != ':' || !name[1])
+			continue;
+		*ret = (struct nm_run_position){events[i].unit, time, name + 1};
+		return 1;
+	}
+	return 0;
+}
+
+/* "2.5e8", "1e6refs", "enter:FUNCTION"; the beginning of the run is no position. */
 static int read_position(const struct nm_command *self, const char *option, const char *text,
 			 struct nm_run_position *ret)
 {
 	char *end = NULL;
 	const double at = text ? strtod(text, &end) : 0;
 
-	if (!text)
+	if (!text || read_event(text, ret))
 		return 0;
 	if (end == text || !(at >= 0 && at < 0x1p53) || (*end && strcmp(end, "refs") != 0))
 		return nm_usage(self,
 				"%s takes a number of instructions, such as 2.5e8, or of references, such as "
-				"1e6refs, not \"%s\"",
+				"1e6refs, or enter:FUNCTION, leave:FUNCTION, mark:NAME, end:NAME, not \"%s\"",
 				option, text);
 	if (at >= 1)
 		*ret = (struct nm_run_position){*end ? NM_POSITION_REFERENCES : NM_POSITION_INSTRUCTIONS,
-						(uint64_t)at};
+						(uint64_t)at, NULL};
 	return 0;
 }
 
 static int choose_window(const struct nm_command *self, const struct nm_simulation_options *o,
 			 struct nm_run_window *ret)
 {
-	int status = read_position(self, "--from", o->from, &ret->from);
+	int status = read_position(self, "--from", o->from, &ret->from), comparable;
 
 	if (!status)
 		status = read_position(self, "--until", o->until, &ret->until);
-	if (!status && o->until &&
-	    (!ret->until.unit || (ret->from.unit == ret->until.unit && ret->from.at >= ret->until.at)))
+	comparable = ret->from.unit == ret->until.unit &&
+		     (!ret->from.name || !strcmp(ret->from.name, ret->until.name));
+	if (!status && o->until && (!ret->until.unit || (comparable && ret->from.at >= ret->until.at)))
 		return nm_usage(self, "--until must be behind the beginning of what counts");
+	if (!status && o->in && !*o->in)
+		return nm_usage(self, "--in takes the name of a function");
+	ret->in = o->in;
 	return status;
 }
 

@@ -35,6 +35,7 @@ struct nm_simulation_options {
 	const char *distance_limit; /* a size, or NULL */
 	const char *estimates;      /* "METHOD@RATE,...", or NULL */
 	const char *from, *until;   /* positions, or NULL */
+	const char *in;             /* a function, or NULL */
 	const char *user_folders;   /* of the user's sources, or NULL */
 	int embed_sources;
 	struct nm_option_list source_roots; /* only files below these; empty: all */
@@ -164,16 +165,21 @@ struct nm_simulation_options {
 		"user-path", 0, "DIR:...", "only code with sources below DIR is yours (default: by rule)", \
 		    NM_OPTION_TEXT, offsetof(type, member.user_folders), NULL                              \
 	}
-#define NM_ROW_FROM(type, member)                                                                  \
-	{                                                                                          \
-		"from", 0, "POSITION",                                                             \
-		    "count from there on, in warm caches: instructions, or references as 1e6refs", \
-		    NM_OPTION_TEXT, offsetof(type, member.from), NULL                              \
+#define NM_ROW_FROM(type, member)                                                                      \
+	{                                                                                              \
+		"from", 0, "POSITION",                                                                 \
+		    "count from there on, in warm caches: instructions, 1e6refs, enter:FUNCTION, ...", \
+		    NM_OPTION_TEXT, offsetof(type, member.from), NULL                                  \
 	}
 #define NM_ROW_UNTIL(type, member)                                                                         \
 	{                                                                                                  \
 		"until", 0, "POSITION", "count up to there", NM_OPTION_TEXT, offsetof(type, member.until), \
 		    NULL                                                                                   \
+	}
+#define NM_ROW_IN(type, member)                                                                           \
+	{                                                                                                 \
+		"in", 0, "FUNCTION", "count while this function, or what it calls, runs", NM_OPTION_TEXT, \
+		    offsetof(type, member.in), NULL                                                       \
 	}
 #define NM_ROW_EMBED_SOURCES(type, member)                                                           \
 	{                                                                                            \

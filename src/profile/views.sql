@@ -446,8 +446,7 @@ CREATE VIEW schedule_sharing AS
 		n.text AS object, y.text AS type, f.text AS field, t.structure AS structure,
 		t.field_offset AS field_offset, t.position AS position, t.reads AS reads, t.writes AS writes,
 		t.misses AS misses, t.false_misses AS false_misses, t.invalidations AS invalidations,
-		t.schedule AS schedule,
-		rg.text AS region
+		t.schedule AS schedule
 	FROM level l
 	CROSS JOIN process p ON p.id = l.process
 	CROSS JOIN touch t ON t.level = l.id
@@ -458,7 +457,7 @@ CREATE VIEW schedule_sharing AS
 
 CREATE VIEW sharing AS
 	SELECT process, level, block, offset, bytes, thread, core, function, file, line, object, type, field, structure,
-		field_offset, position, reads, writes, misses, false_misses, invalidations, region
+		field_offset, position, reads, writes, misses, false_misses, invalidations
 	FROM schedule_sharing WHERE schedule = 0;
 
 CREATE VIEW schedule_contenders AS

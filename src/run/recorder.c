@@ -257,7 +257,7 @@ static int needs_all_blocks(const struct nm_record_request *request)
 	const struct nm_engine_options *engine = &request->run.engine;
 
 	return request->trace || engine->event_query || engine->instructions || engine->contexts ||
-	       engine->heap_chains;
+	       engine->heap_chains || nm_window_has_functions(&engine->window);
 }
 
 static int find_program(struct recorder *r, struct nm_error *err)

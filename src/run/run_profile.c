@@ -7,6 +7,7 @@
 #include <assert.h>
 #include <inttypes.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <time.h>
 
 static int write_info(const struct nm_run_info *info, struct nm_profile_writer *writer, struct nm_error *err)
@@ -37,6 +38,7 @@ struct written {
 	struct nm_profile_writer *writer;
 	const char *command;                /* of the first process */
 	struct nm_result_sampling sampling; /* the same for all processes; samples: of all */
+	unsigned window_met;                /* by any */
 };
 
 static int write_result(void *arg, const struct nm_result *result, struct nm_error *err)
@@ -49,6 +51,7 @@ static int write_result(void *arg, const struct nm_result *result, struct nm_err
 		w->sampling = result->sampling;
 	}
 	w->sampling.samples = samples + result->sampling.samples;
+	w->window_met |= result->window_met;
 	return nm_profile_writer_add(w->writer, result, err);
 }
 
@@ -69,27 +72,61 @@ static int write_sampling(const struct nm_result_sampling *s, struct nm_profile_
 	return status;
 }
 
-/* What counts of the run, as "6000 references". */
+static const char *const units[] = {[NM_POSITION_INSTRUCTIONS] = "instructions",
+				    [NM_POSITION_REFERENCES] = "references",
+				    [NM_POSITION_ENTER] = "enter",
+				    [NM_POSITION_LEAVE] = "leave",
+				    [NM_POSITION_MARK] = "mark",
+				    [NM_POSITION_END] = "end"};
+
+/* What counts of the run, as "6000 references" or "enter#1:main". */
 static int write_window(const struct nm_run_window *w, struct nm_profile_writer *writer, struct nm_error *err)
 {
-	static const char *const units[] = {
-	    [NM_POSITION_INSTRUCTIONS] = "instructions", [NM_POSITION_REFERENCES] = "references"};
 	const struct {
 		const char *key;
 		const struct nm_run_position *position;
 	} ends[] = {{"window_from", &w->from}, {"window_until", &w->until}};
-	int status = 0;
+	int status = w->in ? nm_profile_writer_info(writer, "window_in", w->in, err) : 0;
 
 	for (unsigned i = 0; i < 2 && !status; i++) {
-		char text[64];
+		const struct nm_run_position *p = ends[i].position;
+		char *text = NULL;
 
-		if (!ends[i].position->unit)
+		if (!p->unit)
 			continue;
-		snprintf(text, sizeof text, "%" PRIu64 " %s", ends[i].position->at,
-			 units[ends[i].position->unit]);
+		if ((p->name ? asprintf(&text, "%s#%" PRIu64 ":%s", units[p->unit], p->at, p->name)
+			     : asprintf(&text, "%" PRIu64 " %s", p->at, units[p->unit])) < 0)
+			return nm_fail_memory(err);
 		status = nm_profile_writer_info(writer, ends[i].key, text, err);
+		free(text);
 	}
 	return status;
+}
+
+/* Warns of functions and regions that the window waited for. */
+static void warn_of_unmet(const struct nm_run_request *request, unsigned met)
+{
+	const struct nm_run_window *w = &request->engine.window;
+	const struct {
+		const struct nm_run_position *position;
+		const char *option, *so;
+		unsigned bit;
+	} ends[] = {{&w->from, "from", "nothing was counted", NM_WATCH_FROM},
+		    {&w->until, "until", "the run was counted to its end", NM_WATCH_UNTIL}};
+
+	if (w->in && !(met & NM_WATCH_IN))
+		request->feedback.warn("--in %s: no function of this name ran (it may have been inlined); "
+				       "nothing was counted",
+				       w->in);
+	for (unsigned i = 0; i < 2; i++)
+		if (ends[i].position->name && !(met & ends[i].bit))
+			request->feedback.warn("--%s %s#%" PRIu64 ":%s was not reached%s; %s", ends[i].option,
+					       units[ends[i].position->unit], ends[i].position->at,
+					       ends[i].position->name,
+					       nm_position_is_of_function(ends[i].position)
+						   ? " (the function may have been inlined)"
+						   : "",
+					       ends[i].so);
 }
 
 static int write_profile(const struct nm_run_request *request, const struct nm_run_info *info,
@@ -98,6 +135,8 @@ static int write_profile(const struct nm_run_request *request, const struct nm_r
 	struct written written = {.writer = writer};
 	int status = nm_session_each(session, write_result, &written, err);
 
+	if (!status)
+		warn_of_unmet(request, written.window_met);
 	if (!status && written.command)
 		status = nm_profile_writer_info(writer, "command", written.command, err);
 	if (!status && written.sampling.rate)

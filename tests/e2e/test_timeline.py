@@ -4,7 +4,7 @@
 import json
 import os
 
-from harness import ENVIRONMENT, at, main, need, nearmiss, program, record, rows
+from harness import ENVIRONMENT, SPEC, at, main, need, nearmiss, program, record, rows
 
 FIGURES = ("reads", "writes", "read_misses", "write_misses", "cold", "capacity", "conflict", "coherence", "loads")
 SUMS = ", ".join(f"sum({name})" for name in FIGURES)
@@ -99,7 +99,9 @@ def case_windows_of_traces():
         f.writelines(f"{n * 7919 % 4001} {n}\n" for n in range(4000))
     for command in ([need("sort"), "-n", "numbers"], [need("gzip"), "-c", "numbers"],
                     [need("awk"), "{ n[$1 % 100] += $2 } END { for (i in n) print n[i] }", "numbers"]):
-        record(command, "--trace", "t.nmt", "-q")
+        record(command, "--trace", "t.nmt", "--callgraph", "-q")
+        function, calls = rows("SELECT function, sum(calls) FROM contexts WHERE level = 'L1d' GROUP BY 1 "
+                               "HAVING sum(calls) BETWEEN 9 AND 999 ORDER BY 2 DESC, 1")[0]
         refs, instructions = rows("SELECT refs, instructions FROM processes")[0]
 
         def replay(profile, *options):
@@ -109,6 +111,9 @@ def case_windows_of_traces():
         check_windows(replay, "", [instructions // 3, instructions // 2])
         check_windows(replay, "refs", [refs // 4, refs // 4 * 3])
         assert rows("SELECT value FROM info WHERE key = 'window_from'", profile="part1.nmp") == [(f"{refs // 4} references",)]
+        cuts = [f"enter#{calls // 3}:{function}", f"leave#{calls // 3 * 2}:{function}"]
+        check_windows(replay, "", cuts)
+        assert rows("SELECT value FROM info WHERE key = 'window_from'", profile="part1.nmp") == [(cuts[0],)]
 
 
 def case_windows_of_recordings():
@@ -123,8 +128,41 @@ def case_windows_of_recordings():
     assert rows("SELECT refs, instructions FROM processes") == [(0, 0)]
 
 
+def inclusive(function, level="L1d"):
+    """(reads, writes) of a function and all that it calls, by its outermost call chains."""
+    return rows("WITH RECURSIVE below(process, context, counts) AS (SELECT process, context, 0 FROM contexts WHERE parent IS NULL "
+                "AND level = ?1 UNION ALL SELECT c.process, c.context, b.counts + (c.function IS ?2) FROM below b JOIN contexts c "
+                "ON c.process = b.process AND c.parent = b.context AND c.level = ?1 WHERE NOT b.counts) "
+                "SELECT sum(reads), sum(writes) FROM below b JOIN contexts c USING (process, context) "
+                "WHERE b.counts AND c.level = ?1", level, function)[0]
+
+
+def case_functions():
+    """While a function runs, what its call chains count is counted; entries, marks and ends cut the run where they are."""
+    record([program("phases")], "--trace", "t.nmt", "-q", "--callgraph", "--cache", SPEC)
+    for function, wanted in [(function, inclusive(function)) for function in ("sweep", "visit", "main")]:
+        for command in (["replay", "-q", "--cache", SPEC, "t.nmt"], ["record", "-q", "--cache", SPEC, "--", program("phases")]):
+            done = nearmiss(command[0], f"--in={function}", "-o", "p.nmp", *command[1:])
+            assert done.returncode == 0, done
+            assert rows("SELECT reads, writes FROM levels WHERE level = 'L1d'") == [wanted], (function, wanted)
+    record([program("regions")], "--trace", "t.nmt", "-q")
+    for cuts in (["mark:step", "end:step"], ["mark#2:tree", "end#3:tree"]):
+        parts = []
+        for options in ([f"--until={cuts[0]}"], [f"--from={cuts[0]}", f"--until={cuts[1]}"], [f"--from={cuts[1]}"]):
+            done = nearmiss("replay", "-q", "-o", "p.nmp", *options, "t.nmt")
+            assert done.returncode == 0 and not done.stderr, done
+            parts.append(rows("SELECT sum(reads) FROM counts WHERE object = 'table' AND level = 'L1d' AND process = 'regions'")[0][0] // 1000)
+        assert parts == {"mark:step": [1, 8, 1], "mark#2:tree": [3, 2, 5]}[cuts[0]], (cuts, parts)
+
+
 def case_window_that_is_none():
-    for options in (["--from=x"], ["--from=-1"], ["--until=0"], ["--from=9", "--until=9"], ["--from=1e6ref"]):
+    for options in (["--in=nothing"], ["--from=enter:nothing"], ["--until=mark:nothing"], ["--from=leave#99:main"]):
+        done = nearmiss("record", "-q", "-o", "p.nmp", *options, "--", need("true"))
+        assert done.returncode == 0 and options[0].split(":")[0].replace("=", " ").split("#")[0].encode() in done.stderr, done
+        assert (rows("SELECT sum(refs) FROM processes")[0][0] == 0) == ("until" not in options[0]), options
+    for options in (["--from=x"], ["--from=-1"], ["--until=0"], ["--from=9", "--until=9"], ["--from=1e6ref"],
+                    ["--from=enter:"], ["--from=enter#0:main"], ["--from=into:main"], ["--from=enter#2:main", "--until=enter:main"],
+                    ["--in="]):
         done = nearmiss("record", *options, "--", need("true"))
         assert done.returncode == USAGE and options[-1].split("=")[0].encode() in done.stderr, (options, done.stderr)
     done = nearmiss("record", "--sample=1e-3", "--from=9", "--", need("true"))

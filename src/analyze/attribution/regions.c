@@ -91,13 +91,14 @@ int nm_regions_begin(struct nm_regions *r, struct nm_open_regions *open, const c
 	return nm_vec_push(open, (struct nm_open_region){region, name});
 }
 
-void nm_regions_end(struct nm_open_regions *open, const char *name)
+int nm_regions_end(struct nm_open_regions *open, const char *name)
 {
 	for (size_t i = open->count; i-- > 0;)
 		if (open->at[i].name == name) {
 			open->count = i;
-			return;
+			return 1;
 		}
+	return 0;
 }
 
 int nm_regions_lane(struct nm_regions *r, uint32_t thread, uint32_t region, uint32_t *ret_lane)

@@ -60,8 +60,8 @@ int nm_regions_copy(struct nm_regions *regions, const struct nm_regions *from);
 int nm_regions_begin(struct nm_regions *regions, struct nm_open_regions *open, const char *name,
 		     const char *(*path)(void *arg, const char *outer, const char *name), void *arg);
 
-/* Closes a region. */
-void nm_regions_end(struct nm_open_regions *open, const char *name);
+/* Closes a region. Returns whether one of that name was open. */
+int nm_regions_end(struct nm_open_regions *open, const char *name);
 
 static inline uint32_t nm_regions_innermost(const struct nm_open_regions *open)
 {

@@ -285,6 +285,7 @@ static int fill_decoded_block(struct nm_executor *x, struct nm_decoded_block *p,
 	    (framed && nm_space_frame_object(x->space, f.name, f.nameless, f.locals, &p->stack_object)) ||
 	    (x->fetching && decode_fetches(x, p, info, m)))
 		return NM_ENOMEM;
+	nm_tables_of(p)->watched = f.nameless ? 0 : nm_executor_watches(x, f.name);
 	frame = &x->space->objects.at[p->stack_object];
 	p->fills = frame->copies || frame->clears ? UINT8_MAX : 0;
 	return 0;

@@ -106,6 +106,7 @@ struct nm_decoded_tables {
 	uint32_t words, entries;
 	/* of repetitions of a string instruction (rep stos, rep movs): the bytes that each writes; else 0 */
 	uint32_t string_bytes;
+	unsigned watched; /* enum nm_watched: its function is one that the window names */
 };
 
 /* The accesses that share an address word: [first, end) of `single`. */

@@ -60,7 +60,7 @@ void nm_executor_choose_path(struct nm_executor *x)
 {
 	const struct nm_thread *t = x->running.thread;
 
-	x->single_step = x->fetching || !x->measuring || x->window.until.unit || x->calls ||
+	x->single_step = x->fetching || !x->measuring || x->window.until.unit || x->window.in || x->calls ||
 			 x->builder.instruction_clock || (t && (t->probe.context || t->signals.list.count));
 }
 
@@ -74,7 +74,7 @@ static void set_measuring(struct nm_executor *x)
 void nm_executor_set_window(struct nm_executor *x, const struct nm_run_window *window)
 {
 	x->window = *window;
-	x->inside = !window->from.unit;
+	x->inside = !window->from.unit && !window->in;
 	set_measuring(x);
 }
 
@@ -89,9 +89,10 @@ void nm_executor_ask(struct nm_executor *x, int asked)
 void nm_executor_turn(struct nm_executor *x)
 {
 	const uint64_t references = x->builder.references + x->uncounted;
-	const int over = nm_position_reached(&x->window.until, x->clock, references);
-	const int inside =
-	    !over && (!x->window.from.unit || nm_position_reached(&x->window.from, x->clock, references));
+	const int over = nm_position_reached(&x->window.until, x->clock, references, x->passed.until);
+	const int begun = !x->window.from.unit ||
+			  nm_position_reached(&x->window.from, x->clock, references, x->passed.from);
+	const int inside = begun && !over && nm_executor_is_in_function(x);
 
 	if (inside == x->inside)
 		return;

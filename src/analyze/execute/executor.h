@@ -51,7 +51,11 @@ struct nm_executor {
 	int measuring, fetching; /* measuring: the program asks for it, within the window */
 	int asked;               /* the program asks for it */
 	struct nm_run_window window;
-	int inside;          /* the window */
+	int inside; /* the window */
+	struct {
+		uint64_t from, until;
+	} passed;            /* how often the function or region of either end was */
+	unsigned window_met; /* NM_WATCH_FROM, ...: what the window names occurred, so often */
 	uint64_t uncounted;  /* references to data made while not measuring */
 	int has_paused;      /* some references do not count */
 	uint32_t fetch_line; /* bytes of a line of the first level that takes fetches */
@@ -114,6 +118,15 @@ void nm_executor_ask(struct nm_executor *executor, int asked);
 
 /* Between blocks: enters or leaves the window if a position is reached. */
 void nm_executor_turn(struct nm_executor *executor);
+
+/* window.c: which of the window's functions this is; one runs, perhaps a new call of it, or 0; a call or a return
+ * ends all frames up to a slot; a region begins or ends. 0 or NM_ENOMEM. */
+unsigned nm_executor_watches(const struct nm_executor *executor, const char *function);
+int nm_executor_watch_call(struct nm_executor *executor, unsigned watched);
+void nm_executor_watch_frame(struct nm_executor *executor, uint64_t slot);
+void nm_executor_watch_region(struct nm_executor *executor, int enter, const char *name);
+/* Whether the running thread is in the window's function, if it has one. */
+int nm_executor_is_in_function(const struct nm_executor *executor);
 
 /* Makes the stack around slot, or that of an index, the running one. 0 or NM_ENOMEM. */
 int nm_executor_switch_stack(struct nm_executor *executor, uint64_t slot);

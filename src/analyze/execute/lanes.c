@@ -62,4 +62,5 @@ void nm_thread_free_lanes(struct nm_thread *t)
 	}
 	nm_vec_free(&t->lanes);
 	nm_vec_free(&t->open);
+	nm_vec_free(&t->open_calls);
 }

@@ -15,6 +15,7 @@
 #include "regions.h"
 #include "signals.h"
 #include "vector.h"
+#include "window.h"
 
 /* The code of a thread in a region (regions.h). */
 struct nm_lane {
@@ -32,6 +33,7 @@ struct nm_thread {
 	struct nm_lane *lane;                  /* that runs; one of */
 	struct nm_vec(struct nm_lane *) lanes; /* [0]: outside of all regions */
 	struct nm_open_regions open;
+	struct nm_open_calls open_calls; /* of functions that the window names, the latest last */
 	struct nm_frames frames;
 	struct nm_wrapper_probe probe;
 	struct nm_signals signals;

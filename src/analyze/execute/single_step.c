@@ -186,13 +186,15 @@ int nm_executor_single_step(struct nm_executor *x, const uint64_t *header, size_
 		return err ? err->code : NM_EFORMAT;
 	if (!find_exit(decoded, n, &left))
 		return nm_fail(err, NM_EFORMAT, "block %u has no exit after %zu addresses", id, n);
-	x->clock += left.instructions;
 	if (x->calls || x->running.thread->signals.list.count) {
 		if (enter(x, decoded))
 			return nm_fail_memory(err);
 		if (!(decoded = find_decoded(x, id, err))) /* another stack, another call */
 			return err ? err->code : NM_EFORMAT;
 	}
+	if (nm_tables_of(decoded)->watched && nm_executor_watch_call(x, nm_tables_of(decoded)->watched))
+		return nm_fail_memory(err);
+	x->clock += left.instructions;
 	if (measure(x, decoded, id, header + 1, left))
 		return nm_fail_memory(err);
 	x->running.last = n == nm_tables_of(decoded)->words ? decoded : &nm_no_last_block;
@@ -204,6 +206,8 @@ int nm_executor_single_step(struct nm_executor *x, const uint64_t *header, size_
 
 		if (change_frame(x, decoded, slot))
 			return nm_fail_memory(err);
+		if (x->running.thread->open_calls.count)
+			nm_executor_watch_frame(x, slot);
 		if (w->context && decoded->end == NM_WIRE_RETURN)
 			nm_wrapper_probe_return(w, x->contexts, slot,
 						nm_frames_top(&x->running.thread->frames));

@@ -319,5 +319,6 @@ int nm_engine_merge(struct nm_engine *e, struct nm_result *result, const uint32_
 	result->sampling = (struct nm_result_sampling){e->sampled.options.rate, e->sampled.options.line,
 						       e->sampled.options.seed, e->sampled.taken};
 	result->lost_words = e->lost;
+	result->window_met = e->executor.window_met;
 	return status;
 }

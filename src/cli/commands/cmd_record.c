@@ -64,6 +64,7 @@ static const struct nm_option options[] = {
     NM_ROW_USER_PATH(struct record_options, simulation),
     NM_ROW_FROM(struct record_options, simulation),
     NM_ROW_UNTIL(struct record_options, simulation),
+    NM_ROW_IN(struct record_options, simulation),
     NM_ROW_CALLGRAPH(struct record_options, simulation),
     NM_ROW_ASM(struct record_options, simulation),
     NM_ROW_SETS(struct record_options, simulation),
@@ -97,6 +98,7 @@ static const char *beyond_samples(const struct nm_simulation_options *o)
 	       : o->distances      ? "--distances"
 	       : o->huge_pages     ? "--huge-pages"
 	       : o->from           ? "--from"
+	       : o->in             ? "--in"
 	       : o->until          ? "--until"
 	       : o->relocations    ? "--relocate"
 	       : o->pmu            ? "--pmu"

@@ -47,6 +47,7 @@ static const struct nm_option options[] = {
     NM_ROW_SOURCE_ROOT(struct replay_options, simulation),
     NM_ROW_FROM(struct replay_options, simulation),
     NM_ROW_UNTIL(struct replay_options, simulation),
+    NM_ROW_IN(struct replay_options, simulation),
     {"format", 'f', "FORMAT", "format of the file (detected)", NM_OPTION_CHOICE,
      offsetof(struct replay_options, format), "any|lackey|din|drmemtrace|csv|champsim|cloudsuite"},
     {"kernel", 0, NULL, "count the kernel's part of another tool's trace, too", NM_OPTION_FLAG,

@@ -64,8 +64,6 @@ static const struct {
 	     {"reuses", of_nothing},
 	     {"coherence", of_nothing},
 	     {"schedule_coherence", of_nothing},
-	     {"sharing", of_nothing},
-	     {"schedule_sharing", of_nothing},
 	     {"relocations", of_nothing},
 	     {"numa", of_nothing}};
 

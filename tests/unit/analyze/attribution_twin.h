@@ -19,6 +19,7 @@
 #include "decode.h"
 #include "encode.h"
 #include "numbers.h"
+#include "window.h"
 
 #define HEAP 0x10000000ull
 #define MAPPED 0x20000000ull
@@ -94,6 +95,12 @@ struct twin_frame {
 	unsigned caller; /* function */
 };
 
+/* A function that runs in a frame, or has called. */
+struct twin_call {
+	uint64_t slot;
+	unsigned function;
+};
+
 struct twin_region {
 	char name[8], path[24];
 };
@@ -102,6 +109,8 @@ struct twin_thread {
 	struct range stack;
 	struct twin_region open[MAX_OPEN + 1]; /* [0] is outside of all */
 	unsigned innermost;
+	struct twin_call calls[MAX_FRAMES * FUNCTIONS];
+	unsigned call_count;
 	struct twin_frame frames[MAX_FRAMES]; /* oldest first */
 	unsigned depth;
 	unsigned returned_to; /* the function that the last return led to */
@@ -118,7 +127,10 @@ struct twin {
 	unsigned mapping_count, heap_count, named_count;
 	int has_heap; /* a block was allocated */
 	char objects[MAX_OBJECTS][48];
-	char regions[REGIONS][24]; /* paths; [0] is outside of all */
+	struct nm_run_window window;        /* what counts */
+	uint64_t executed, made, passed[2]; /* instructions; references; events of the window's ends */
+	uint64_t measured;                  /* instructions within it */
+	char regions[REGIONS][24];          /* paths; [0] is outside of all */
 	uint64_t counts[THREADS][REGIONS][FUNCTIONS][MAX_OBJECTS][2], instructions[REGIONS], entries[REGIONS];
 };
 
@@ -133,6 +145,63 @@ static inline unsigned twin_region(struct twin *t, const char *path)
 	assert_true(i < REGIONS);
 	return i;
 }
+
+/* ---- the window ---- */
+
+static inline void twin_pass(struct twin *t, enum nm_position_unit unit, const char *name)
+{
+	const struct nm_run_position *ends[] = {&t->window.from, &t->window.until};
+
+	for (unsigned i = 0; i < 2; i++)
+		t->passed[i] += ends[i]->unit == unit && !strcmp(ends[i]->name, name);
+}
+
+static inline int twin_reached(const struct twin *t, unsigned end)
+{
+	const struct nm_run_position *p = end ? &t->window.until : &t->window.from;
+
+	switch (p->unit) {
+	case NM_POSITION_NONE: return !end;
+	case NM_POSITION_INSTRUCTIONS: return t->executed >= p->at;
+	case NM_POSITION_REFERENCES: return t->made >= p->at;
+	default: return t->passed[end] >= p->at;
+	}
+}
+
+/* A block of a function is about to run. Returns whether it counts. */
+static inline int twin_enter(struct twin *t, unsigned function)
+{
+	struct twin_thread *thread = &t->threads[t->running];
+	const uint64_t slot = thread->depth ? thread->frames[thread->depth - 1].slot : thread->stack.end;
+	int known = 0, in = !t->window.in;
+
+	for (unsigned i = 0; i < thread->call_count; i++)
+		known |= thread->calls[i].slot == slot && thread->calls[i].function == function;
+	if (!known) {
+		assert_true(thread->call_count < MAX_FRAMES * FUNCTIONS);
+		thread->calls[thread->call_count++] = (struct twin_call){slot, function};
+		twin_pass(t, NM_POSITION_ENTER, functions[function].name);
+	}
+	for (unsigned i = 0; i < thread->call_count && t->window.in; i++)
+		in |= !strcmp(functions[thread->calls[i].function].name, t->window.in);
+	return in && twin_reached(t, 0) && !twin_reached(t, 1);
+}
+
+/* A call or a return at a slot: what lies below has been left. */
+static inline void twin_leave(struct twin *t, uint64_t slot)
+{
+	struct twin_thread *thread = &t->threads[t->running];
+	unsigned kept = 0;
+
+	for (unsigned i = 0; i < thread->call_count; i++)
+		if (thread->calls[i].slot <= slot)
+			twin_pass(t, NM_POSITION_LEAVE, functions[thread->calls[i].function].name);
+		else
+			thread->calls[kept++] = thread->calls[i];
+	thread->call_count = kept;
+}
+
+/* ---- regions ---- */
 
 /* A name that the path has leads back to there. */
 static inline void twin_begin(struct twin *t, const char *name)
@@ -150,6 +219,7 @@ static inline void twin_begin(struct twin *t, const char *name)
 		assert_true(snprintf(inner->path, sizeof inner->path, "%s%s%s", outer.path,
 				     *outer.path ? "/" : "", name) < (int)sizeof inner->path);
 	t->entries[twin_region(t, inner->path)]++;
+	twin_pass(t, NM_POSITION_MARK, name);
 }
 
 static inline void twin_end(struct twin *t, const char *name)
@@ -159,6 +229,7 @@ static inline void twin_end(struct twin *t, const char *name)
 	for (unsigned i = thread->innermost; i > 0; i--)
 		if (!strcmp(thread->open[i].name, name)) {
 			thread->innermost = i - 1;
+			twin_pass(t, NM_POSITION_END, name);
 			return;
 		}
 }
@@ -265,11 +336,15 @@ static inline void twin_block(struct twin *t, const struct nm_wire_record *r)
 	struct twin_thread *thread = &t->threads[t->running];
 	size_t word = 0;
 	unsigned function, region;
+	int counts;
 
 	assert_int_equal(nm_wire_block_decode(&t->definitions[r->arg], &b, NULL), 0);
 	function = twin_function(b.def.pc);
 	region = twin_region(t, thread->open[thread->innermost].path);
-	t->instructions[region] += twin_instructions(&b, r->words);
+	counts = twin_enter(t, function);
+	t->executed += twin_instructions(&b, r->words);
+	t->instructions[region] += counts ? twin_instructions(&b, r->words) : 0;
+	t->measured += counts ? twin_instructions(&b, r->words) : 0;
 	for (unsigned i = 0; i < b.def.accesses; i++) {
 		const uint64_t a = b.accesses[i];
 		const unsigned flags = nm_wire_access_flags(a);
@@ -283,10 +358,12 @@ static inline void twin_block(struct twin *t, const struct nm_wire_record *r)
 			continue;
 		address += nm_wire_access_distance(a);
 		t->counts[t->running][region][function][twin_charge(t, address, function)]
-			 [(flags & NM_WIRE_WRITE) != 0]++;
+			 [(flags & NM_WIRE_WRITE) != 0] += counts;
+		t->made++;
 	}
 	if (b.def.end == NM_WIRE_JUMP)
 		return;
+	twin_leave(t, r->payload[r->words - 1]);
 	while (thread->depth && thread->frames[thread->depth - 1].slot <= r->payload[r->words - 1])
 		thread->returned_to = thread->frames[--thread->depth].caller;
 	if (b.def.end == NM_WIRE_CALL)

@@ -1,0 +1,96 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * window.c - follows the functions and regions that a window names (window.h).
+ */
+#include <fnmatch.h>
+#include <string.h>
+
+#include "executor.h"
+
+/* A function's name without its parameters is enough. */
+static int is_named(const char *function, const char *wanted)
+{
+	const size_t length = strlen(wanted);
+
+	return (!strncmp(function, wanted, length) && (!function[length] || function[length] == '(')) ||
+	       !fnmatch(wanted, function, 0);
+}
+
+static int is_function_of(const struct nm_run_position *p, const char *function)
+{
+	return nm_position_is_of_function(p) && is_named(function, p->name);
+}
+
+unsigned nm_executor_watches(const struct nm_executor *x, const char *function)
+{
+	const struct nm_run_window *w = &x->window;
+
+	return (is_function_of(&w->from, function) ? NM_WATCH_FROM : 0u) |
+	       (is_function_of(&w->until, function) ? NM_WATCH_UNTIL : 0u) |
+	       (w->in && is_named(function, w->in) ? NM_WATCH_IN : 0u);
+}
+
+/* What the ends of the window wait for has happened once more. */
+static void pass(struct nm_executor *x, unsigned watched, enum nm_position_unit unit)
+{
+	if (watched & NM_WATCH_FROM && x->window.from.unit == unit)
+		x->window_met |= ++x->passed.from >= x->window.from.at ? NM_WATCH_FROM : 0u;
+	if (watched & NM_WATCH_UNTIL && x->window.until.unit == unit)
+		x->window_met |= ++x->passed.until >= x->window.until.at ? NM_WATCH_UNTIL : 0u;
+}
+
+int nm_executor_watch_call(struct nm_executor *x, unsigned watched)
+{
+	struct nm_thread *t = x->running.thread;
+	const struct nm_open_call call = {
+	    .slot = nm_frames_top(&t->frames), .stack = t->frames.current, .watched = watched};
+
+	for (size_t i = t->open_calls.count; i-- > 0;)
+		if (t->open_calls.at[i].slot == call.slot && t->open_calls.at[i].stack == call.stack &&
+		    t->open_calls.at[i].watched == watched)
+			return 0;
+	if (nm_vec_push(&t->open_calls, call))
+		return NM_ENOMEM;
+	x->window_met |= watched & NM_WATCH_IN;
+	pass(x, watched, NM_POSITION_ENTER);
+	nm_executor_turn(x);
+	return 0;
+}
+
+void nm_executor_watch_frame(struct nm_executor *x, uint64_t slot)
+{
+	struct nm_thread *t = x->running.thread;
+	size_t kept = 0;
+
+	for (size_t i = 0; i < t->open_calls.count; i++) {
+		const struct nm_open_call *call = &t->open_calls.at[i];
+
+		if (call->stack == t->frames.current && call->slot <= slot)
+			pass(x, call->watched, NM_POSITION_LEAVE);
+		else
+			t->open_calls.at[kept++] = *call;
+	}
+	t->open_calls.count = kept;
+}
+
+void nm_executor_watch_region(struct nm_executor *x, int enter, const char *name)
+{
+	const struct nm_run_window *w = &x->window;
+	const enum nm_position_unit unit = enter ? NM_POSITION_MARK : NM_POSITION_END;
+
+	pass(x,
+	     (w->from.unit == unit && !strcmp(w->from.name, name) ? NM_WATCH_FROM : 0u) |
+		 (w->until.unit == unit && !strcmp(w->until.name, name) ? NM_WATCH_UNTIL : 0u),
+	     unit);
+}
+
+int nm_executor_is_in_function(const struct nm_executor *x)
+{
+	const struct nm_thread *t = x->running.thread;
+
+	for (size_t i = 0; x->window.in && t && i < t->open_calls.count; i++)
+		if (t->open_calls.at[i].watched & NM_WATCH_IN &&
+		    t->open_calls.at[i].stack == t->frames.current)
+			return 1;
+	return !x->window.in;
+}
