@@ -311,7 +311,7 @@ struct nm_result {
 	const char *command; /* argv joined by blanks */
 	int exit_status;     /* or 128 + signal; -1 if the stream ended early (killed) */
 	uint64_t instructions, references, lost_words;
-	uint64_t repeated; /* of the instructions: string instructions beyond one for each 64 bytes */
+	uint64_t repeated;   /* of the instructions: string instructions beyond one for each 64 bytes */
 	unsigned window_met; /* enum nm_watched: what the window names occurred */
 	struct nm_result_sampling sampling;
 	struct nm_machine machine;
