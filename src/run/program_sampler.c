@@ -164,9 +164,10 @@ static void open_heap(struct sampler *s)
 
 	if (!reason) {
 		s->sampling.heap = nm_sampling_file(&s->sampling);
-		reason = s->sampling.heap < 0 || nm_heap_log_begin(s->sampling.heap, &err)
-			     ? "it cannot be kept"
-			     : NULL;
+		reason =
+		    s->sampling.heap < 0 || nm_heap_log_begin(s->sampling.heap, s->request->heap_from, &err)
+			? "it cannot be kept"
+			: NULL;
 	}
 	if (!reason)
 		return;

@@ -12,6 +12,7 @@ struct nm_sample_request {
 	enum nm_sampled event;
 	uint64_t period;          /* 0: the usual one */
 	int is_without_heap;      /* blocks of the heap are not to be named */
+	uint64_t heap_from;       /* bytes: smaller ones neither */
 	const char *output;       /* path of the profile */
 	const char *exact;        /* profile that names data at instructions (exact.h), or NULL */
 	const char *user_folders; /* of the user's sources (user_code.h), or NULL */

@@ -104,6 +104,10 @@ def case_blocks():
     for what, name in (("signal", "of_handler %"), ("deep", "%descend%")):
         sample(program("blocks"), what)
         assert rows("SELECT sum(count) FROM samples WHERE object LIKE ?", name) == [(69 if what == "signal" else 79,)], what
+    sample(program("blocks"), "functions", options=("-q", "--heap-from=500000"))
+    large = dict(rows("SELECT object, sum(count) FROM samples WHERE object LIKE 'by_%' GROUP BY object"))
+    assert {name.split(" ")[0]: count for name, count in large.items()} == \
+        {name: count for name, count in wanted.items() if count > 122}, large  # pages
     sample(program("blocks"), "functions", options=("-q", "--no-heap"))
     assert rows("SELECT count(*) FROM samples WHERE object LIKE 'by_%'") == [(0,)]
     sample(program("blocks"), "exec")

@@ -27,7 +27,7 @@ static void begin(struct log *log)
 	*log = (struct log){.fd = mkstemp(path)};
 	assert_true(log->fd >= 0);
 	unlink(path);
-	assert_int_equal(nm_heap_log_begin(log->fd, NULL), 0);
+	assert_int_equal(nm_heap_log_begin(log->fd, 0, NULL), 0);
 }
 
 static void add_chunk(struct log *log, uint64_t pid)

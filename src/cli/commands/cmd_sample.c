@@ -15,6 +15,7 @@ struct sample_options {
 	int event; /* enum nm_sampled */
 	int64_t period;
 	int is_without_heap;
+	int64_t heap_from;
 	int64_t pid, seconds;
 	const char *exact;
 };
@@ -27,6 +28,8 @@ static const struct nm_option options[] = {
      NM_OPTION_NUMBER, offsetof(struct sample_options, period), NULL},
     {"no-heap", 0, NULL, "do not note allocations: the heap is one object", NM_OPTION_FLAG,
      offsetof(struct sample_options, is_without_heap), NULL},
+    {"heap-from", 0, "BYTES", "note allocations of at least so many bytes only (0)", NM_OPTION_NUMBER,
+     offsetof(struct sample_options, heap_from), NULL},
     {"pid", 'p', "PID", "sample a process that runs, until it ends or Ctrl-C", NM_OPTION_NUMBER,
      offsetof(struct sample_options, pid), NULL},
     {"for", 0, "SECONDS", "and for so long at most", NM_OPTION_NUMBER,
@@ -59,6 +62,7 @@ static int run(const struct nm_command *self, int argc, char **argv)
 	    .event = (enum nm_sampled)o.event,
 	    .period = (uint64_t)o.period,
 	    .is_without_heap = o.is_without_heap,
+	    .heap_from = (uint64_t)o.heap_from,
 	    .output = o.simulation.output,
 	    .exact = o.exact,
 	    .user_folders = o.simulation.user_folders,

@@ -6,7 +6,7 @@
  * above the stack pointer behind each return the next return address stands: at one instruction a function's frame
  * has nearly always one size. From then on a walk is a look-up and a load for each frame. It ends at an address that
  * was not met before, and the unwinder runs; so it does at one whose frames differ (alloca), that has a frame of
- * another kind (a signal's handler), and now and then to see whether all is as noted.
+ * another kind (a signal's handler), and now and then to see whether all is as noted. Walks are kept (memo.c).
  *
  * Of recursion the innermost call at each return address is kept: so the number of chains is bounded by the
  * program's text.
@@ -17,7 +17,7 @@
 #include "heap_writer.h"
 
 enum {
-	NOTES = 1 << 13,
+	NOTES = 1 << 15,
 	PROBES = 4,
 	CHAINS = 1 << 12,
 	PC_BITS = 48,
@@ -34,6 +34,7 @@ static uint64_t
 
 struct chain {
 	uint64_t words[1 + NM_HEAP_FRAMES]; /* the time, then return addresses */
+	uint64_t steps[MOST_WALKED + 1];    /* of a walk, as memo.c keeps them */
 	uint32_t count, walked;
 	uint64_t seen; /* one bit for each return address, by its hash */
 	uint64_t hash;
@@ -97,8 +98,11 @@ static void note(uint64_t pc, uint64_t distance)
 		if (!notes[(hash + i) % NOTES])
 			at = &notes[(hash + i) % NOTES];
 	at = at ? at : &notes[hash % NOTES];
-	if (old && *old >> PC_BITS != distance)
+	if (old && *old >> PC_BITS != distance) {
+		if (*old >> PC_BITS != VARIES)
+			heap_writer_forget();
 		distance = VARIES;
+	}
 	__atomic_store_n(at, distance << PC_BITS | pc, __ATOMIC_RELAXED);
 }
 
@@ -144,9 +148,12 @@ static void unwind(struct chain *c, uintptr_t frame, uint64_t pc)
 		add(c, pc, mix(pc));
 }
 
-/* 0 where the notes do not suffice. */
-static int walk(struct chain *c, uintptr_t frame, uint64_t pc)
+/* The number of steps; 0 where the notes do not suffice. */
+static uint32_t walk(struct chain *c, uintptr_t frame, uint64_t pc)
 {
+	uint32_t steps = 0;
+
+	c->steps[steps++] = pc;
 	for (uint64_t hash = mix(pc); add(c, pc, hash); hash = mix(pc)) {
 		const uint64_t *noted = note_of(pc, hash);
 		const uint64_t distance = noted ? *noted >> PC_BITS : VARIES;
@@ -154,13 +161,14 @@ static int walk(struct chain *c, uintptr_t frame, uint64_t pc)
 		if (distance == VARIES)
 			return 0;
 		if (distance == ENDS)
-			return 1;
+			return steps;
 		frame += distance * UNIT;
 		pc = ((const uint64_t *)frame)[-1];
 		if (!pc || pc >> PC_BITS)
 			return 0;
+		c->steps[steps++] = distance << PC_BITS | pc;
 	}
-	return 1;
+	return steps;
 }
 
 /* ---- numbers ------------------------------------------------------------------------------------ */
@@ -184,13 +192,23 @@ static uint32_t number_of(struct heap_writer *d, const struct chain *c)
 uint32_t heap_writer_chain(struct heap_writer *d, uintptr_t frame, uintptr_t pc, uint64_t time)
 {
 	static __thread unsigned walks __attribute__((tls_model("initial-exec")));
+	const int checks = ++walks % CHECK_EVERY == 0;
+	const uint32_t known = checks ? 0 : heap_writer_known(frame, pc);
+	uint32_t steps = 0, number;
 	struct chain c;
 
+	if (known)
+		return known;
 	empty(&c);
-	if (++walks % CHECK_EVERY == 0 || !walk(&c, frame, pc)) {
+	if (!checks)
+		steps = walk(&c, frame, pc);
+	if (!steps) {
 		empty(&c);
 		unwind(&c, frame, pc);
 	}
 	c.words[0] = time;
-	return number_of(d, &c);
+	number = number_of(d, &c);
+	if (steps)
+		heap_writer_keep(frame, c.steps, steps, number);
+	return number;
 }

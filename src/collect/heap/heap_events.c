@@ -33,9 +33,10 @@ struct nm_heap_events {
 	int has_event;
 };
 
-int nm_heap_log_begin(int fd, struct nm_error *err)
+int nm_heap_log_begin(int fd, uint64_t least, struct nm_error *err)
 {
-	const struct nm_heap_log_header header = {.magic = NM_HEAP_MAGIC, .end = NM_HEAP_HEADER};
+	const struct nm_heap_log_header header = {
+	    .magic = NM_HEAP_MAGIC, .end = NM_HEAP_HEADER, .least = least};
 
 	return ftruncate(fd, NM_HEAP_HEADER) || pwrite(fd, &header, sizeof header, 0) != sizeof header
 		   ? nm_fail_errno(err, "cannot make a log of the heap")

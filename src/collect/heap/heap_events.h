@@ -21,8 +21,8 @@ struct nm_heap_event {
 
 struct nm_heap_events;
 
-/* Makes the empty file `fd` a log. 0 or NM_EIO. */
-int nm_heap_log_begin(int fd, struct nm_error *err);
+/* Makes the empty file `fd` a log of blocks of at least so many bytes. 0 or NM_EIO. */
+int nm_heap_log_begin(int fd, uint64_t least, struct nm_error *err);
 
 /* 0; NM_EFORMAT: it is no log. */
 int nm_heap_events_open(struct nm_heap_events **ret_events, int fd, struct nm_error *err);

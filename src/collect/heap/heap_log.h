@@ -8,7 +8,7 @@
  * is whole.
  *
  *     allocation  kind | address, time, bytes << 24 | chain
- *     release     kind | address, time           (before the allocator has the block back)
+ *     release     kind | address, time           (before the allocator has the block back; also of blocks without allocation)
  *     chain       kind | count << 32 | chain, time, return addresses [count], the innermost first
  *
  * Times are of CLOCK_MONOTONIC in nanoseconds. Numbers of chains are unique in the file.
@@ -36,6 +36,7 @@ struct nm_heap_log_header {
 	uint64_t end;    /* of the chunks that were taken */
 	uint32_t chains; /* the last number of a chain */
 	uint32_t failed; /* 1: there was no room for another chunk */
+	uint64_t least;  /* bytes of blocks that are noted */
 };
 
 struct nm_heap_log_chunk {

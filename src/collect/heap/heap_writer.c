@@ -139,6 +139,8 @@ struct heap_writer *heap_writer_of_thread(unsigned words)
 
 uint32_t heap_writer_new_chain(void) { return __atomic_add_fetch(&header->chains, 1, __ATOMIC_RELAXED); }
 
+uint64_t heap_writer_least(void) { return header->least; }
+
 int heap_writer_open(void)
 {
 	const char *named = getenv(NM_HEAP_LOG_VARIABLE);
@@ -151,5 +153,5 @@ int heap_writer_open(void)
 		return 0;
 	family = heap_writer_memory(sizeof *family);
 	return family && !madvise(family, sizeof *family, MADV_WIPEONFORK) && heap_writer_open_chains() &&
-	       !pthread_key_create(&ending, leave);
+	       heap_writer_open_memo() && !pthread_key_create(&ending, leave);
 }

@@ -20,6 +20,7 @@ struct heap_writer {
 
 /* Opens the log that the environment names. 0 if there is none. */
 int heap_writer_open(void);
+uint64_t heap_writer_least(void); /* bytes of blocks that are to be noted */
 
 /* The running thread's writer, with room for so many words; NULL: none, and nothing is noted. */
 struct heap_writer *heap_writer_of_thread(unsigned words);
@@ -47,5 +48,12 @@ uint32_t heap_writer_new_chain(void);
  * words. */
 int heap_writer_open_chains(void);
 uint32_t heap_writer_chain(struct heap_writer *d, uintptr_t frame, uintptr_t pc, uint64_t time);
+
+/* memo.c: 0 if there is no memory; the number of a chain that was kept, if it is the one here, else 0; keeps one: its return
+ * addresses, each with its distance to the one before in the upper 16 bits; forgets all. */
+int heap_writer_open_memo(void);
+uint32_t heap_writer_known(uintptr_t frame, uint64_t pc);
+void heap_writer_keep(uintptr_t frame, const uint64_t *steps, uint32_t count, uint32_t number);
+void heap_writer_forget(void);
 
 #endif

@@ -29,10 +29,12 @@ static struct {
 	int (*posix_memalign)(void **, size_t, size_t);
 	void *(*aligned_alloc)(size_t, size_t);
 	void *(*valloc)(size_t);
+	size_t (*usable)(void *);
 } next;
 
 static int has_begun;  /* the log was looked for */
 static int is_ready;   /* calls are noted */
+static size_t least;   /* bytes of blocks that are noted */
 static int is_finding; /* the next library's functions are being looked up, which may allocate */
 static __thread int is_within __attribute__((tls_model("initial-exec")));
 
@@ -67,6 +69,7 @@ static void find_next(void)
 	next.posix_memalign = (int (*)(void **, size_t, size_t))dlsym(RTLD_NEXT, "posix_memalign");
 	next.aligned_alloc = (void *(*)(size_t, size_t))dlsym(RTLD_NEXT, "aligned_alloc");
 	next.valloc = (void *(*)(size_t))dlsym(RTLD_NEXT, "valloc");
+	next.usable = (size_t(*)(void *))dlsym(RTLD_NEXT, "malloc_usable_size");
 	next.free = (void (*)(void *))dlsym(RTLD_NEXT, "free");
 	is_finding = 0;
 }
@@ -79,6 +82,7 @@ __attribute__((constructor)) static void begin(void)
 		return;
 	has_begun = is_within = 1;
 	is_ready = heap_writer_open();
+	least = is_ready ? heap_writer_least() : 0;
 	is_within = 0;
 }
 
@@ -100,7 +104,7 @@ static void note_allocation(const void *block, size_t bytes, uintptr_t frame, ui
 
 	if (!has_begun)
 		begin();
-	if (!block || !is_ready || is_within)
+	if (!block || !is_ready || is_within || bytes < least)
 		return;
 	is_within = 1;
 	d = heap_writer_of_thread(CHAIN_WORDS + WORDS);
@@ -125,10 +129,10 @@ static void note_release_at(const void *block, uint64_t time)
 	is_within = 0;
 }
 
-static void note_release(const void *block)
+/* The allocation may have been noted: a block has at least the room that was asked for. */
+static int was_noted(void *block)
 {
-	if (block && is_ready && !is_within)
-		note_release_at(block, now());
+	return is_ready && !is_within && (!least || !next.usable || next.usable(block) >= least);
 }
 
 /* ---- malloc's family ---------------------------------------------------------------------------- */
@@ -150,7 +154,8 @@ EXPORTED void free(void *block)
 	find_next();
 	if (!block || is_early(block) || !next.free)
 		return;
-	note_release(block);
+	if (was_noted(block))
+		note_release_at(block, now());
 	next.free(block);
 }
 
@@ -187,7 +192,7 @@ static void *resize(void *old, size_t bytes, uintptr_t frame, uintptr_t caller)
 		return move_early(old, bytes);
 	if (!next.realloc)
 		return old ? NULL : early_block(bytes);
-	if (old && is_ready && !is_within)
+	if (old && was_noted(old))
 		time = now();
 	block = next.realloc(old, bytes);
 	if (time && (block || !bytes))

@@ -110,6 +110,7 @@ static int show_rows(const struct nm_report *report, struct nm_profile *profile,
 static const struct nm_column head_columns[] = {{.name = "command"}, {.name = "events"},  {.name = "samples"},
 						{.name = "lost"},    {.name = "without"}, {.name = "host"},
 						{.name = "exact"},   {.name = "joined"},  {.name = "shared"}};
+enum { HEAD_COLUMNS = sizeof head_columns / sizeof *head_columns };
 static const char head_sql[] =
     "SELECT coalesce((SELECT value FROM info WHERE key = 'command'), '?'), "
     "(SELECT value FROM info WHERE key = 'sampled_events'), (SELECT sum(count) FROM samples), "
@@ -197,6 +198,32 @@ static void print_head(const struct nm_table *head, unsigned width, FILE *out)
 		print_joined(head, width, out);
 }
 
+/* "1,045 samples in all, page-faults every 1, on vm, Intel(R) Xeon(R) Processor". */
+static int show_source(struct nm_profile *profile, unsigned width, FILE *out, struct nm_error *err)
+{
+	struct nm_table head = {.columns = NULL};
+	char *text = NULL;
+	FILE *line = nm_memstream_open(&text, NULL);
+	int status = fill_table(&head, profile, head_sql, head_columns, HEAD_COLUMNS, err);
+
+	if (!status && line) {
+		const char *events = nm_table_at(&head, 0, 1)->text, *host = nm_table_at(&head, 0, 5)->text;
+
+		nm_print_grouped(nm_table_at(&head, 0, 2)->integer - nm_table_at(&head, 0, 4)->integer, line);
+		fprintf(line, " samples in all%s%s%s%s", events ? ", " : "", events ? events : "",
+			host ? ", on " : "", host ? host : "");
+	}
+	if (!line || nm_memstream_close(line, &text))
+		status = nm_fail_memory(err);
+	if (!status) {
+		fputc('\n', out);
+		nm_print_wrapped("", text, width, out);
+	}
+	free(text);
+	nm_table_done(&head);
+	return status;
+}
+
 static int show_summary(struct nm_profile *profile, const struct nm_report_request *request,
 			const struct nm_style *style, FILE *out, struct nm_error *err)
 {
@@ -209,8 +236,7 @@ static int show_summary(struct nm_profile *profile, const struct nm_report_reque
 	if (style->format != NM_FORMAT_TEXT)
 		return show_rows(pairs, profile, request, style, out, err);
 	memcpy(shown, served_columns, sizeof shown);
-	status = fill_table(&head, profile, head_sql, head_columns,
-			    sizeof head_columns / sizeof *head_columns, err);
+	status = fill_table(&head, profile, head_sql, head_columns, HEAD_COLUMNS, err);
 	if (!status)
 		status = fill_table(&served, profile, served_sql, shown, LATENCY + 1, err);
 	if (!status)
@@ -235,11 +261,15 @@ int nm_samples_report(const struct nm_report *report, struct nm_profile *profile
 		      const struct nm_report_request *request, const struct nm_style *style, FILE *out,
 		      struct nm_error *err)
 {
+	int status;
+
 	if (report->is_summary)
 		return show_summary(profile, request, style, out, err);
 	if (report->columns)
 		return nm_fail(err, NM_EINVAL,
 			       "samples do not tell what the report \"%s\" shows: it needs simulated caches",
 			       report->name);
-	return show_rows(report, profile, request, style, out, err);
+	status = show_rows(report, profile, request, style, out, err);
+	return status || style->format != NM_FORMAT_TEXT ? status
+							 : show_source(profile, style->width, out, err);
 }
