@@ -18,6 +18,10 @@ struct level {
 	uint32_t ways;
 	unsigned shift;
 	uint64_t *misses; /* by key */
+	/* of a level that is watched, else NULL: by line the key that loaded it */
+	uint32_t *loaders;
+	void (*load)(void *self, uint32_t victim);
+	void *self;
 };
 
 /* The levels on the way of a machine's data or fetches. */
@@ -107,8 +111,20 @@ void nm_lru_misses_free(struct nm_lru_misses *caches)
 	for (unsigned i = 0; i < caches->level_count; i++) {
 		free(caches->levels[i].lines);
 		free(caches->levels[i].misses);
+		free(caches->levels[i].loaders);
 	}
 	free(caches);
+}
+
+int nm_lru_misses_watch(struct nm_lru_misses *caches, unsigned level,
+			void (*load)(void *self, uint32_t victim), void *self)
+{
+	struct level *l = &caches->levels[level];
+
+	l->load = load;
+	l->self = self;
+	l->loaders = calloc(l->sets * l->ways, sizeof *l->loaders);
+	return l->loaders ? 0 : NM_ENOMEM;
 }
 
 int nm_lru_misses_reserve(struct nm_lru_misses *caches, size_t keys)
@@ -132,8 +148,20 @@ const uint64_t *nm_lru_misses_of(const struct nm_lru_misses *caches, unsigned le
 
 size_t nm_lru_misses_keys(const struct nm_lru_misses *caches) { return caches->keys; }
 
+/* Way i of a set becomes the latest one; if its line is missing there, loads it. */
+static void load_or_move(struct level *l, uint64_t set, uint32_t i, int missing, uint32_t key)
+{
+	uint32_t *loaders = &l->loaders[set * l->ways], loader = missing ? key : loaders[i];
+
+	if (missing)
+		l->load(l->self, loaders[i]);
+	for (; i > 0; i--)
+		loaders[i] = loaders[i - 1];
+	loaders[0] = loader;
+}
+
 /* Whether the line is missing; it is there now, as the latest of its set. */
-static inline int touch(struct level *l, uint64_t line)
+static inline int touch(struct level *l, uint64_t line, uint32_t key)
 {
 	const uint64_t set = l->mask || l->sets == 1 ? line & l->mask : line % l->sets, tag = line + 1;
 	uint64_t *lines = &l->lines[set * l->ways];
@@ -145,7 +173,10 @@ static inline int touch(struct level *l, uint64_t line)
 	while (i < l->ways && lines[i] != tag)
 		i++;
 	missing = i == l->ways;
-	for (i -= (uint32_t)missing; i > 0; i--)
+	i -= (uint32_t)missing;
+	if (l->loaders)
+		load_or_move(l, set, i, missing, key);
+	for (; i > 0; i--)
 		lines[i] = lines[i - 1];
 	lines[0] = tag;
 	return missing;
@@ -157,7 +188,7 @@ static void fill(const struct chain *chain, uint64_t address, uint32_t key)
 	for (unsigned depth = 1; depth < chain->count; depth++) {
 		struct level *l = chain->at[depth];
 
-		if (!touch(l, address >> l->shift))
+		if (!touch(l, address >> l->shift, key))
 			return;
 		l->misses[key]++;
 	}
@@ -169,7 +200,7 @@ static inline void refer(const struct chain *chain, uint64_t address, unsigned s
 	int missed = 0;
 
 	for (uint64_t line = address >> l->shift; line <= (address + size - 1) >> l->shift; line++) {
-		if (!touch(l, line))
+		if (!touch(l, line, key))
 			continue;
 		missed = 1;
 		fill(chain, line << l->shift, key);

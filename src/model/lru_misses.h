@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
  * lru_misses.h - counts the misses of LRU caches, and nothing else: no classes, reuse, evictors or write-backs.
- * Relocations are simulated with it: many machines over one stream, of which only misses are asked.
+ * Relocations are simulated with it: many machines over one stream, of which only misses are asked. A level may be
+ * watched: then it also knows who had loaded its lines.
  *
  * The counts are those of hierarchy.h for the same references; a test holds one against the other.
  */
@@ -30,6 +31,11 @@ int nm_lru_misses_check(const struct nm_machine *machine, const char *what, stru
 /* The levels of a machine that nm_lru_misses_check accepts, empty; borrowed until nm_lru_misses_free. NULL: out of memory. */
 struct nm_lru_misses *nm_lru_misses_new(const struct nm_machine *machine);
 void nm_lru_misses_free(struct nm_lru_misses *caches);
+
+/* Before the first reference: tells each load of a line of a level, as it happens, with the key whose reference had
+ * loaded the line that left; 0: none did. 0 or NM_ENOMEM. */
+int nm_lru_misses_watch(struct nm_lru_misses *caches, unsigned level,
+			void (*load)(void *self, uint32_t victim), void *self);
 
 /* From now on, keys are below. 0 or NM_ENOMEM. */
 int nm_lru_misses_reserve(struct nm_lru_misses *caches, size_t keys);

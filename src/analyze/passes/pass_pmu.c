@@ -3,17 +3,16 @@
  * pass_pmu.c - what a processor's samplers would have shown of this run (simulated_pmu.h), and what their interrupts do to
  * the caches.
  *
- * A hierarchy of the pass's own tells which lines each reference loads and which lines leave. For each sampler
- * there is a second copy of the caches that counts misses alone (lru_misses.h): at each interrupt the handler
- * touches its lines there, always the same ones, and the next one of a ring of records. What the samplers see
- * is the first hierarchy, so samplers do not depend on each other.
+ * Caches of the pass's own (lru_misses.h) tell which lines each reference loads and which lines leave. For each
+ * sampler there is a copy of them, where at each interrupt the handler touches its lines, always the same ones, and
+ * the next one of a ring of records. What the samplers see are the first caches, so samplers do not depend on each
+ * other.
  */
 #include <assert.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "lru_misses.h"
-#include "monitor.h"
 #include "pass.h"
 #include "vector.h"
 
@@ -31,12 +30,12 @@ struct watch {
 struct pmu {
 	const struct nm_pmu *spec;
 	const struct nm_coalesced_table *coalesced;
-	struct nm_hierarchy *hierarchy;
+	struct nm_lru_misses *caches; /* that are sampled */
 	unsigned level;
+	int tags; /* a sampler sees references that load nothing, too */
 	struct watch watches[NM_PMU_SAMPLERS];
 	/* for each line that the current reference has loaded, the key that had loaded the one that left; 0: none did */
 	struct nm_vec(uint32_t) victims;
-	uint32_t victim;                              /* of its next load */
 	struct nm_vec(struct nm_lru_misses_ref) refs; /* of the batch, with key 0 those of handlers */
 	struct nm_lru_misses_ref *handler;
 	struct nm_vec(struct nm_result_pmu_sample) rows; /* by keys */
@@ -50,7 +49,7 @@ static void release(void *self)
 
 	for (unsigned i = 0; i < p->spec->count; i++)
 		nm_lru_misses_free(p->watches[i].copy);
-	nm_hierarchy_free(p->hierarchy);
+	nm_lru_misses_free(p->caches);
 	nm_vec_free(&p->victims);
 	nm_vec_free(&p->refs);
 	nm_vec_free(&p->rows);
@@ -63,19 +62,12 @@ static unsigned needs(const struct nm_engine_options *options)
 	return options->pmu && nm_pmu_needs_instructions(options->pmu) ? NM_PASS_CLOCK : 0u;
 }
 
-static void take_event(void *self, const struct nm_event *e)
+static void take_load(void *self, uint32_t victim)
 {
 	struct pmu *p = self;
 
-	if (e->level != p->level)
-		return;
-	if (e->kind == NM_EVENT_REPLACE)
-		p->victim = e->victim;
-	if (e->kind != NM_EVENT_LOAD)
-		return;
-	if (nm_vec_push(&p->victims, p->victim))
+	if (nm_vec_push(&p->victims, victim))
 		p->status = NM_ENOMEM;
-	p->victim = 0;
 }
 
 static int make_watches(struct pmu *p, const struct nm_machine *machine)
@@ -87,6 +79,7 @@ static int make_watches(struct pmu *p, const struct nm_machine *machine)
 		p->handler[i] = (struct nm_lru_misses_ref){
 		    .address = handler_memory + (uint64_t)i * machine->levels[p->level].line, .size = 1};
 	for (unsigned i = 0; i < p->spec->count; i++) {
+		p->tags |= p->spec->samplers[i].rule == NM_PMU_IBS;
 		nm_pmu_sampler_init(&p->watches[i].sampler, p->spec, i);
 		p->watches[i].copy = p->spec->handler ? nm_lru_misses_new(machine) : NULL;
 		if (p->spec->handler && !p->watches[i].copy)
@@ -111,10 +104,10 @@ static int make(void **ret_self, const struct nm_pass_setup *setup, struct nm_er
 	p->coalesced = setup->coalesced;
 	p->fold_at = FOLD;
 	status = nm_pmu_level(p->spec, machine, &p->level, err);
-	if (!status)
-		status = nm_hierarchy_new(&p->hierarchy, machine, err);
-	if (!status)
-		nm_hierarchy_watch(p->hierarchy, &(struct nm_monitor){.event = take_event, .self = p});
+	if (!status && !(p->caches = nm_lru_misses_new(machine)))
+		status = nm_fail_memory(err);
+	if (!status && nm_lru_misses_watch(p->caches, p->level, take_load, p))
+		status = nm_fail_memory(err);
 	if (!status && make_watches(p, machine))
 		status = nm_fail_memory(err);
 	if (status)
@@ -216,10 +209,11 @@ static int take(struct pmu *p, const struct nm_ref *ref, uint64_t instruction)
 	int status;
 
 	p->victims.count = 0;
-	status = nm_hierarchy_run(p->hierarchy, ref, 1);
-	if (!status)
-		status = p->status ? p->status : nm_vec_push(&p->refs, copied);
-	for (unsigned i = 0; i < p->spec->count && ref->weight && !status; i++) {
+	nm_lru_misses_run(p->caches, &copied, 1, no_shift);
+	status = p->status ? p->status : nm_vec_push(&p->refs, copied);
+	if (!ref->weight || (!p->victims.count && !p->tags))
+		return status;
+	for (unsigned i = 0; i < p->spec->count && !status; i++) {
 		struct watch *w = &p->watches[i];
 		const uint64_t before = w->sampler.interrupts;
 
@@ -235,10 +229,9 @@ static int batch(void *self, const struct nm_pass_batch *b)
 	struct pmu *p = self;
 	const size_t keys = atomic_load_explicit(&p->coalesced->attrs, memory_order_relaxed);
 	struct nm_ref refs[NM_COALESCED_MAX];
-	int status = 0;
+	int status;
 
-	if (b->uncounted)
-		nm_hierarchy_expect_uncounted(p->hierarchy);
+	status = nm_lru_misses_reserve(p->caches, keys);
 	for (unsigned i = 0; i < p->spec->count && !status; i++)
 		if (p->watches[i].copy)
 			status = nm_lru_misses_reserve(p->watches[i].copy, keys);
