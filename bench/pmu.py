@@ -5,7 +5,7 @@ of each rule by which processors sample, on the kernels of bench/programs/taggin
 
     bench/pmu.py misses       2 MB, two-way: shares of objects, extra misses and time at each period
     bench/pmu.py evictions    64 KB, four-way, lines of 32 bytes: shares of objects, of pairs, and of pairs at a line
-    bench/pmu.py rules        what each rule says of three kernels, with fixed and random periods
+    bench/pmu.py rules        what each rule says of three kernels, in percent, with fixed and random periods
 
 Each program is recorded once; all samplers see the same run. Tables are those of docs/evaluation/samples.md.
 """
@@ -14,6 +14,7 @@ import argparse
 import csv
 import io
 import os
+import statistics
 import subprocess
 import sys
 import tempfile
@@ -34,26 +35,47 @@ def accuracy(nearmiss, *arguments):
     return list(csv.DictReader(io.StringIO(text.decode())))
 
 
-def record(nearmiss, workload, cache, samplers, profile="pmu.nmp"):
-    done = subprocess.run([nearmiss, "record", "-q", "-o", profile, "--cache", cache, "--pmu", samplers, "--", *workload.argv],
-                          stdin=open(workload.stdin or "/dev/null", "rb"), stdout=subprocess.DEVNULL,
-                          env=workloads.ENVIRONMENT, check=False)
+def record(nearmiss, workload, cache, samplers):
+    with open(workload.stdin or "/dev/null", "rb") as stdin:
+        done = subprocess.run([nearmiss, "record", "-q", "-o", "pmu.nmp", "--cache", cache, "--pmu", samplers, "--",
+                               *workload.argv], stdin=stdin, stdout=subprocess.DEVNULL, env=workloads.ENVIRONMENT, check=False)
     if done.returncode not in workloads.ENDED:
         sys.exit(f"pmu.py: {workload.name} ended with {done.returncode}")
 
 
-def total(nearmiss, view, figure):
-    text = subprocess.run([nearmiss, "query", "-i", "pmu.nmp", "--format=csv", f"SELECT sum({figure}) FROM {view}"],
+def loads_of(nearmiss):
+    text = subprocess.run([nearmiss, "query", "-i", "pmu.nmp", "--format=csv", "SELECT sum(loads) FROM counts"],
                           stdout=subprocess.PIPE, check=True).stdout
     return int(text.split()[1])
 
 
-def points(row):
-    return f"{float(row['error']):.1f}" if row["error"] else "–"
-
-
-def number(text, digits):
+def number(text, digits=1):
     return f"{float(text):.{digits}f}" if text else "–"
+
+
+def spread(values, digits):
+    """"median (largest)"."""
+    values = [float(value) for value in values if value]
+    return f"{statistics.median(values):.{digits}f} ({max(values):.{digits}f})" if values else "–"
+
+
+def show(periods, wanted, results):
+    """Errors by program and period; then what all programs have in common. results: (name, loads, {part: rows by period})."""
+    head = " | ".join(f"1 in {n:,}" for n in periods)
+    print(f"| program | misses | {head} |\n|---|{'---:|' * (len(periods) + 1)}")
+    for name, loads, by in results:
+        cells = [" / ".join(number(by[part][i]["error"]) for part in wanted) for i in range(len(periods))]
+        print(f"| {name} | {loads:,} | {' | '.join(cells)} |")
+    rows = [[by["object"][i] for _, _, by in results] for i in range(len(periods))]
+    lines = [("extra misses, %", [spread([r["extra_misses"] for r in at], 2) for at in rows]),
+             ("time, %", [spread([r["overhead"] for r in at], 2) for at in rows]),
+             ("tau of objects", [number(statistics.median(float(r["tau"]) for r in at if r["tau"]), 2)
+                                 if any(r["tau"] for r in at) else "–" for at in rows]),
+             ("in 95 %", [f"{sum(int(r['covered'] or 0) for r in at)} of {sum(int(r['ranked']) for r in at if r['covered'])}"
+                          for at in rows])]
+    print(f"\n| | {head} |\n|---|{'---:|' * len(periods)}")
+    for title, cells in lines:
+        print(f"| {title} | {' | '.join(cells)} |")
 
 
 def rates(nearmiss, study, scale, names):
@@ -62,25 +84,21 @@ def rates(nearmiss, study, scale, names):
         print("left out:", ", ".join(missing), file=sys.stderr)
     samplers = ",".join(f"miss@{n}" for n in PERIODS[study]) + ",random=1"
     wanted = ["object"] if study == "misses" else ["object", "pair", "pair-line"]
-    print("| program | loads | period | samples |", " | ".join(wanted), "| tau | in 95 % | extra misses % | time % |", flush=True)
+    results = []
     for workload in found:
         if workload.name not in names:
             continue
         record(nearmiss, workload, SIZES[study], samplers)
-        loads = total(nearmiss, "counts", "loads")
-        by = {name: accuracy(nearmiss, "pmu.nmp", "--by", name) for name in wanted}
-        for i, row in enumerate(by["object"]):
-            print(f"| {workload.name} | {loads:,} | {PERIODS[study][i]:,} | {int(row['samples']):,} |",
-                  " | ".join(points(by[name][i]) for name in wanted),
-                  f"| {number(row['tau'], 2)} | {row['covered'] or 0} of {row['ranked']} | {number(row['extra_misses'], 2)} |",
-                  f"{number(row['overhead'], 2)} |", flush=True)
+        results.append((workload.name, loads_of(nearmiss),
+                        {part: accuracy(nearmiss, "pmu.nmp", "--by", part) for part in wanted}))
+    show(PERIODS[study], wanted, results)
 
 
 def rules(nearmiss, period):
     path = os.path.abspath("tagging")
     subprocess.run(["gcc", "-g", "-O1", "-fno-tree-vectorize", "-o", path, os.path.join(workloads.HERE, "programs/tagging.c")],
                    check=True)
-    print("| kernel | object | counted % |", " | ".join(f"{rule} | random" for rule in RULES), "|")
+    print("| kernel | object | counted % |", " | ".join(f"{rule} | random" for rule in RULES), f"|\n|---|---|{'---:|' * 9}")
     for kernel, arguments in KERNELS.items():
         shares = {}
         for periods in ("", ",random=1"):
@@ -93,7 +111,7 @@ def rules(nearmiss, period):
             if float(share) >= 1:
                 fixed, random = estimates[:len(RULES)], estimates[len(RULES):]
                 print(f"| {kernel} | {name} | {float(share):.1f} |",
-                      " | ".join(f"{number(a, 1)} | {number(b, 1)}" for a, b in zip(fixed, random)), "|", flush=True)
+                      " | ".join(f"{number(a)} | {number(b)}" for a, b in zip(fixed, random)), "|", flush=True)
 
 
 def main():
