@@ -2,19 +2,21 @@
 # SPDX-License-Identifier: MIT
 """calibration.py - the verdict beside a clock: the tables of docs/evaluation/cost.md.
 
-    bench/calibration.py kernels|others [NAME...]
+    bench/calibration.py kernels|others|pairs [NAME...]
     bench/calibration.py repairs
 
 *kernels* and *others* run the loops of calibration/kernels.c or others.c over 16K, 1M and 32M: the same instructions, so what a
 loop takes longer over much memory than over 16K is what it waits. That share of its processor time should lie in the interval of
 its verdict, or at most SCATTER percent beside it: the ends are whole percents, and the clock is not exact to one.
 
-*repairs* runs faults and their repairs. The programs of examples/faults and bench/advice that have a repair are recorded once, on this machine's caches. Then both run
-by themselves, in turn; each has its least wall time, which counts the kernel's work too. What the repair saves of the time is
-compared with two estimates: the verdict of the faulty program, as if the repaired one did not wait and had the same work; and
-both verdicts. A program whose instructions take e cycles each and of which a share s waits takes instructions * e / (1 - s), so
-two verdicts say which part of the time the repair saves: e cancels out. Their range is from both low ends to both high ends.
-The column "instructions" is the repaired program's number divided by the other's; pairs are alike if it is 0.9 to 1.1.
+*pairs* runs the faults of calibration/placed.c, walked.c and later.c, their repairs, and the faults over 16K: the same work. What a fault
+takes longer than the quicker one of the other two is what it waits.
+
+*repairs* runs the programs of examples/faults and their repairs, which need not do the same work: their user time with many
+rounds, and the verdict with few.
+
+Each time is the least of some runs, all in turn. --real-time runs them by chrt(1) before all else, so that other work on the
+machine does not empty their caches; that takes root.
 """
 
 import argparse
@@ -23,66 +25,61 @@ import re
 import subprocess
 import tempfile
 
-import advice
-import native
+import faults
 import run
+import studies
 
 SCATTER = 1
-FOLDERS = ("examples/faults", "bench/advice")
+RECORDED = "4000000"  # steps of a loop: the share does not depend on them
 SHOWN = re.compile(r"about ([0-9]+) % of the run \(([0-9]+) to ([0-9]+) %\)")
 
 
-def sources():
-    for folder in FOLDERS:
-        for name in sorted(os.listdir(os.path.join(run.TOP, folder))):
-            if advice.has_repair(os.path.join(run.TOP, folder, name)):
-                yield os.path.join(run.TOP, folder, name)
-
-
 def estimate(nearmiss, command):
-    """Instructions, and the likely, least and greatest percent that wait."""
+    """The likely, least and greatest percent of the instructions' cycles and the waits that are waits."""
     subprocess.run([nearmiss, "record", "-q", "-o", "run.nmp", "--", *command], stdout=subprocess.DEVNULL, check=True)
     summary = subprocess.run([nearmiss, "report", "-i", "run.nmp", "--width", "0"], capture_output=True, text=True, check=True)
-    total = subprocess.run([nearmiss, "query", "-i", "run.nmp", "--format", "csv", "SELECT sum(instructions) FROM processes"],
-                           capture_output=True, text=True, check=True)
-    return int(total.stdout.split()[-1]), [int(percent) for percent in SHOWN.search(summary.stdout).groups()]
-
-
-def saving(before, after, instructions):
-    """Percent of the time, of two percents that wait and the ratio of instructions."""
-    return 100 * (1 - instructions * (100 - before) / (100 - after))
+    return [int(percent) for percent in SHOWN.search(summary.stdout).groups()]
 
 
 def place(measured, figures):
     return "below" if measured < min(figures) else "above" if measured > max(figures) else "inside"
 
 
-def least_times(commands, rounds):
-    """The least wall time of each command, all run in turn."""
-    return [min(column) for column in zip(*([native.wall(command) for command in commands] for _ in range(rounds)))]
+def printed(command):
+    """The processor time that a loop prints."""
+    return int(subprocess.run(command, capture_output=True, text=True, check=True).stdout.split()[1])
 
 
-def loop_times(commands, rounds):
-    """The least processor time that each loop prints, all run in turn."""
-    def once(command):
-        return int(subprocess.run(command, capture_output=True, text=True, check=True).stdout.split()[1])
-    return [min(column) for column in zip(*([once(command) for command in commands] for _ in range(rounds)))]
+def least(measure, commands, options):
+    """The least time of each command, all run in turn."""
+    before = ["chrt", "-f", "10"] if options.real_time else []
+    return [min(column) for column in zip(*([measure(before + command) for command in commands] for _ in range(options.rounds)))]
 
 
-def loops(nearmiss, rounds, file, names):
+def build(file, *flags):
+    subprocess.run(["gcc", "-O2", "-g", *flags, "-I", os.path.join(run.TOP, "include"),
+                    os.path.join(run.TOP, "bench/calibration", f"{file}.c"), "-o", file], check=True)
+    return subprocess.run([f"./{file}"], capture_output=True, text=True, check=True).stdout.split()
+
+
+def longer(time, base):
+    """In percent of it."""
+    return max(0, round(100 * (1 - base / time)))
+
+
+def loops(options):
     little, sizes = 16 << 10, {"1M": 1 << 20, "32M": 32 << 20}
     found, close = dict.fromkeys(sizes, 0), dict.fromkeys(sizes, 0)
-    subprocess.run(["gcc", "-O2", "-g", "-I", os.path.join(run.TOP, "include"),
-                    os.path.join(run.TOP, "bench/calibration", f"{file}.c"), "-o", "loops"], check=True)
-    names = names or subprocess.run(["./loops"], capture_output=True, text=True, check=True).stdout.split()
+    names = build(options.what)
+    names = options.names or names
     print(f"{'loop':20}" + "".join(f" {'waits %, ' + size:>15} {'measured':>9}" for size in sizes))
     for name in names:
-        commands = [["./loops", name, str(size)] for size in (little, *sizes.values())]
-        base, *times = loop_times(commands, rounds)
+        commands = [[f"./{options.what}", name, str(size)] for size in (little, *sizes.values())]
+        base, *times = least(printed, commands, options)
         cells = []
         for size, command, time in zip(sizes, commands[1:], times):
-            _, (likely, low, high) = estimate(nearmiss, command)
-            measured = max(0, round(100 * (1 - base / time)))
+            likely, low, high = estimate(options.nearmiss, [*command, RECORDED])
+            measured = longer(time, base)
             found[size] += place(measured, (low, high)) == "inside"
             close[size] += place(measured, (low - SCATTER, high + SCATTER)) == "inside"
             outside = " " if place(measured, (low, high)) == "inside" else "*"
@@ -92,40 +89,49 @@ def loops(nearmiss, rounds, file, names):
                                                       for size in sizes))
 
 
-def repairs(nearmiss, rounds):
-    found = []
-    print("| program | waits | repaired | instructions | saved, estimated | measured | of the verdict |\n"
-          "|---|---:|---:|---:|---:|---:|---|")
-    for source in sources():
-        commands = [advice.build(source, name, name == "repaired") for name in ("fault", "repaired")]
-        (before, faulty), (after, mended) = (estimate(nearmiss, command) for command in commands)
-        fault, repaired = least_times(commands, rounds)
-        estimated = [saving(f, m, after / before) for f, m in zip(faulty, mended)]
-        measured = 100 * (1 - repaired / fault)
-        verdict = place(measured, faulty[1:])
-        found.append((0.9 <= after / before <= 1.1, verdict == "inside", place(measured, estimated) == "inside"))
-        print(f"| `{os.path.basename(source)}` | {faulty[0]} % ({faulty[1]} to {faulty[2]}) | {mended[0]} % | "
-              f"{after / before:.2f} | {estimated[0]:.0f} % ({min(estimated):.0f} to {max(estimated):.0f}) | "
-              f"{measured:.0f} % | {verdict} |", flush=True)
-    for name, pairs in ("all", found), ("alike", [pair for pair in found if pair[0]]):
-        print(f"{name}: {len(pairs)} pairs, {sum(p[1] for p in pairs)} in the verdict's interval, "
-              f"{sum(p[2] for p in pairs)} in that of both")
+def pairs(options):
+    inside = []
+    print(f"{'pair':22} {'waits %':>14} {'measured':>9} {'saved':>6}")
+    for file in ("placed", "walked", "later"):
+        for name in build(file, "-fno-tree-vectorize"):
+            if options.names and name not in options.names:
+                continue
+            commands = [[f"./{file}", name, variant] for variant in ("fault", "repaired", "still")]
+            fault, repaired, still = least(printed, commands, options)
+            likely, low, high = estimate(options.nearmiss, commands[0])
+            measured = longer(fault, min(repaired, still))
+            inside.append(place(measured, (low, high)) == "inside")
+            print(f"{name.replace('_', ' '):22} {f'{likely} ({low}–{high})':>14} {measured:>8}{' ' if inside[-1] else '*'} "
+                  f"{longer(fault, repaired):>6}", flush=True)
+    print(f"{len(inside)} pairs, {sum(inside)} inside")
+
+
+def repairs(options):
+    inside = []
+    print(f"{'program':14} {'waits %':>14} {'saved':>6} {'repaired waits %':>17}")
+    for name, (compiler, rounds) in faults.FAULTS.items():
+        commands = [[path] for path in faults.build(name, compiler, os.getcwd())]
+        faulty, mended = (estimate(options.nearmiss, command) for command in commands)
+        fault, repaired = least(studies.user_time, [[*command, str(rounds)] for command in commands], options)
+        saved = longer(fault, repaired)
+        inside.append(place(saved, faulty[1:]) == "inside")
+        print(f"{name:14} {'{} ({}–{})'.format(*faulty):>14} {saved:>5}{' ' if inside[-1] else '*'} "
+              f"{'{} ({}–{})'.format(*mended):>17}", flush=True)
+    print(f"{len(inside)} programs, {sum(inside)} inside")
 
 
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("what", choices=("kernels", "others", "repairs"))
-    parser.add_argument("names", nargs="*", help="loops; all unless named")
+    parser.add_argument("what", choices=("kernels", "others", "pairs", "repairs"))
+    parser.add_argument("names", nargs="*", help="loops or pairs; all unless named")
     parser.add_argument("--nearmiss", default=os.path.join(run.TOP, "build/src/cli/nearmiss"))
     parser.add_argument("--rounds", type=int, default=15)
+    parser.add_argument("--real-time", action="store_true")
     options = parser.parse_args()
-    nearmiss = os.path.abspath(options.nearmiss)
+    options.nearmiss = os.path.abspath(options.nearmiss)
     with tempfile.TemporaryDirectory() as folder:
         os.chdir(folder)
-        if options.what == "repairs":
-            repairs(nearmiss, options.rounds)
-        else:
-            loops(nearmiss, options.rounds, options.what, options.names)
+        {"pairs": pairs, "repairs": repairs}.get(options.what, loops)(options)
 
 
 if __name__ == "__main__":

@@ -52,9 +52,9 @@ struct loop {
 #name, name, (uint64_t)((millions)*1e6), setup \
 	}
 
-static uint64_t next(uint64_t x) { return x * 6364136223846793005u + 1442695040888963407u; }
-static size_t drawn(uint64_t x, size_t n) { return (size_t)(x >> 32) & (n - 1); }
-static double *real(uint64_t *w) { return (double *)(void *)w; }
+static inline uint64_t next(uint64_t x) { return x * 6364136223846793005u + 1442695040888963407u; }
+static inline size_t drawn(uint64_t x, size_t n) { return (size_t)(x >> 32) & (n - 1); }
+static inline double *real(uint64_t *w) { return (double *)(void *)w; }
 
 /* A random cycle through all places of a part, `stride` words apart; each holds the index of the next. */
 static void link_part(uint64_t *w, size_t n, size_t stride, int in_order)
@@ -115,7 +115,7 @@ static uint64_t now(void)
 	return (uint64_t)t.tv_sec * 1000000000u + (uint64_t)t.tv_nsec;
 }
 
-static int run_loop(const struct loop *loops, unsigned count, int argc, char **argv)
+static inline int run_loop(const struct loop *loops, unsigned count, int argc, char **argv)
 {
 	unsigned k = 0;
 
