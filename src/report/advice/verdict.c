@@ -13,9 +13,10 @@
 #include "machine.h"
 #include "memstream.h"
 
-/* Cycles that misses wait, in each case; where nothing is foreseen, all are the same. */
+/* Cycles that misses wait, in each case, and that chained loads take without them; where nothing is foreseen, all
+ * cases are the same. */
 struct waits {
-	double of[NM_CASES];
+	double of[NM_CASES], first[NM_CASES];
 };
 
 /* What is summed of the counts of a level. */
@@ -23,13 +24,18 @@ struct sums {
 	double chained, together, foreseen; /* loads, by kind */
 	double walks, chained_walks;        /* page walks: all, and those of chained loads */
 	double plain;                       /* cycles, on a machine that foresees nothing */
+	double conflicting;                 /* the part of the loads that are conflicts */
+	double written;                     /* lines that are written back */
 };
+
+enum { PAGE = 4096 /* bytes; a level with larger ways is looked up by places in memory */ };
 
 static double share(const struct waits *waits, double instructions, enum nm_case which)
 {
 	const double w = waits->of[which];
 
-	return w > 0 ? 100 * w / (w + instructions * nm_waiting[which].per_instruction) : 0;
+	return w > 0 ? 100 * w / (w + waits->first[which] + instructions * nm_waiting[which].per_instruction)
+		     : 0;
 }
 
 /* Where the program's data go first, in the machine of the level that is reported on. */
@@ -51,10 +57,15 @@ static void add_waits(const struct nm_levels *levels, const struct nm_level *lev
 
 	for (enum nm_case c = 0; c < NM_CASES; c++) {
 		const struct nm_waits each = nm_levels_waits(levels, first, level, c);
+		const double left = level->way > PAGE ? 1 - nm_waiting[c].scattered * s->conflicting : 1;
 
-		waits->of[c] += s->plain + s->chained * each.chained + s->together * each.together +
-				s->foreseen * each.foreseen + s->chained_walks * each.chained_walk +
-				(s->walks - s->chained_walks) * each.walk;
+		waits->of[c] +=
+		    s->plain + left * (s->chained * each.chained + s->together * each.together +
+				       s->foreseen * each.foreseen + s->chained_walks * each.chained_walk +
+				       (s->walks - s->chained_walks) * each.walk +
+				       s->written * each.foreseen * nm_waiting[c].written);
+		if (level == first)
+			waits->first[c] += s->chained * nm_waiting[c].first;
 	}
 }
 
@@ -79,7 +90,8 @@ static int write_query(const struct nm_levels *levels, char **ret_sql)
 		fputs("0, 0, 0, ", sql);
 	fputs(levels->foresees && levels->walk ? "sum(s.page_walks), sum(s.chained_walks), " : "0, 0, ", sql);
 	fputs(
-	    "sum(w.hit * (reads + writes - read_misses - write_misses) + w.miss * (read_misses + write_misses)) "
+	    "sum(w.hit * (reads + writes - read_misses - write_misses) + w.miss * (read_misses + write_misses)), "
+	    "1.0 * sum(s.conflict) / nullif(sum(s.loads), 0), sum(s.writebacks) "
 	    "FROM w CROSS JOIN s ON s.level = w.source WHERE w.code IS NULL OR w.code = s.code GROUP BY w.source",
 	    sql);
 	return nm_memstream_close(sql, ret_sql);
@@ -106,7 +118,9 @@ static int read_waits(struct nm_profile *profile, const struct nm_selection *sel
 					  .foreseen = nm_rows_real(rows, 3),
 					  .walks = nm_rows_real(rows, 4),
 					  .chained_walks = nm_rows_real(rows, 5),
-					  .plain = nm_rows_real(rows, 6)};
+					  .plain = nm_rows_real(rows, 6),
+					  .conflicting = nm_rows_real(rows, 7),
+					  .written = nm_rows_real(rows, 8)};
 		const struct nm_level *level = nm_levels_named(&selection->levels, nm_rows_text(rows, 0));
 		const double before = ret->of[NM_LIKELY];
 

@@ -12,8 +12,8 @@
  * On machines with foresight, a load waits its latency only if it is chained, that is, if its address depends
  * on the load before it. The processor has other work meanwhile for a load that is not: that hides its first
  * cycles, and what is left is waited for together with other such loads. A foreseen load waits a part of that, at
- * most the transfer of its line. A page walk adds its cycles to a chained load, and a part of them to others,
- * where the machine has a TLB. Each miss of a further level adds the difference of two waits. docs/cost.md has
+ * most the transfer of its line, and a line that is written back at most as much. A page walk adds its cycles to a
+ * chained load, and a part of them to others, where the machine has a TLB. Each miss of a further level adds the difference of two waits. docs/cost.md has
  * the accuracy of these rules.
  *
  * Latencies come from the user, else from the machine's SPEC, else from the level's distance from the
@@ -44,19 +44,22 @@ const struct nm_waiting nm_waiting[NM_CASES] = {
 		   .transfer = 5,
 		   .walk = 0.125},
     [NM_LEAST] = {.per_instruction = 0.6,
-		  .chained = 0.5,
+		  .chained = 0.2,
 		  .hidden = 20,
 		  .together = 28,
 		  .foreseen = 0.1,
 		  .transfer = 0.5,
-		  .walk = 0.06},
+		  .walk = 0.06,
+		  .first = 5,
+		  .scattered = 1},
     [NM_MOST] = {.per_instruction = 0.15,
 		 .chained = 1.1,
 		 .hidden = 8,
 		 .together = 5,
 		 .foreseen = 1,
 		 .transfer = 8,
-		 .walk = 0.3},
+		 .walk = 0.3,
+		 .written = 1},
 };
 
 struct nm_waits nm_waits_of(enum nm_case which, double latency)
@@ -168,6 +171,7 @@ static int take_level(struct nm_levels *levels, struct nm_rows *rows)
 							: NM_LEVEL_CODE;
 	level->size = nm_rows_bounded(rows, 2);
 	level->line_size = nm_rows_bounded(rows, 3);
+	level->way = nm_rows_bounded(rows, 4) * level->line_size;
 	n = distance(levels, levels->count++);
 	level->latency = by_distance[n < 3 ? n : 3];
 	return level->name ? 0 : NM_ENOMEM;
@@ -219,7 +223,7 @@ int nm_levels_load(struct nm_levels *levels, struct nm_profile *profile, const c
 {
 	struct nm_rows *rows = NULL;
 	int status = nm_profile_query(
-	    profile, "SELECT level, side, size, line_size FROM levels GROUP BY level ORDER BY position",
+	    profile, "SELECT level, side, size, line_size, sets FROM levels GROUP BY level ORDER BY position",
 	    &rows, err);
 
 	levels->memory = MEMORY;
@@ -267,8 +271,8 @@ struct nm_waits nm_levels_waits(const struct nm_levels *levels, const struct nm_
 	if (!foresees(levels, (unsigned)(level - levels->at)))
 		return (struct nm_waits){.chained = 0};
 	if (source == level) {
-		w.chained_walk = (double)levels->walk;
-		w.walk = w.chained_walk * nm_waiting[which].walk;
+		w.chained_walk = (double)levels->walk * fmin(nm_waiting[which].chained, 1);
+		w.walk = (double)levels->walk * nm_waiting[which].walk;
 	} else {
 		const struct nm_waits served = nm_waits_of(which, (double)source->latency);
 
@@ -348,7 +352,8 @@ void nm_levels_sums(const struct nm_levels *levels, const char *where, FILE *sql
 		fprintf(sql,
 			" AS level, %s AS code, sum(reads) AS reads, sum(writes) AS writes, "
 			"sum(read_misses) AS read_misses, sum(write_misses) AS write_misses, "
-			"sum(loads) AS loads, sum(loaded_bytes) AS loaded_bytes",
+			"sum(loads) AS loads, sum(loaded_bytes) AS loaded_bytes, sum(conflict) AS conflict, "
+			"sum(writebacks) AS writebacks",
 			split ? "object IN x" : "NULL");
 		if (levels->foresees)
 			fputs(", sum(foreseen) AS foreseen, sum(chained) AS chained", sql);

@@ -15,7 +15,7 @@ enum { NM_REPORT_LEVELS = 32 };
 struct nm_level {
 	const char *name;
 	enum { NM_LEVEL_UNIFIED, NM_LEVEL_DATA, NM_LEVEL_CODE } side;
-	int64_t size, line_size; /* bytes */
+	int64_t size, line_size, way; /* bytes; a way has a line of each set */
 	/* bytes of a load, where lines are prefetched too; else 0, and each load is a line */
 	int64_t unit;
 	int64_t latency; /* cycles of a reference that this level serves */
@@ -55,12 +55,15 @@ enum nm_case { NM_LIKELY, NM_LEAST, NM_MOST, NM_CASES };
 
 struct nm_waiting {
 	double per_instruction; /* cycles of an instruction, without misses */
-	double chained;         /* the part of its latency that a chained load waits */
+	double chained;         /* the part of its latency, and of a page walk, that a chained load waits */
 	double hidden;          /* cycles of a latency that other work hides, if the load is not chained, */
 	double together;        /* and how many such loads wait at a time */
 	double foreseen;        /* the part of such a load's wait that is left if it is foreseen, */
 	double transfer;        /* and the cycles that it takes at most: those of the transfer of a line */
 	double walk;            /* the part of a page walk that a load waits that is not chained */
+	double first;           /* cycles that a chained load takes without a miss */
+	double written;         /* the part of a foreseen load's wait that a write-back takes */
+	double scattered;       /* the part of the conflicts that the places of pages in memory avoid */
 };
 extern const struct nm_waiting nm_waiting[NM_CASES];
 
