@@ -18,7 +18,8 @@
  * gives an array of T. Others of the crate alloc (Box, Rc, Arc, nodes of B-trees) give T, or the target of
  * the returned pointer if that is a structure of exactly the block's size: for Rc<T>, its box with the
  * counts. Other functions of the library pass the block on. Those of programs follow the rules above, except
- * for source lines. Hash tables stay unknown: after their elements they hold bytes of another kind.
+ * for source lines. A hash table has a type of its own without fields, hashbrown::raw::RawTable<T>: after its elements
+ * it holds bytes of another kind.
  */
 #include <dwarf.h>
 #include <stdio.h>
@@ -411,6 +412,22 @@ static int is_of_library(const char *function)
 	return 0;
 }
 
+/* The type of a whole hash table. */
+static enum nm_allocated judge_table(struct search *s, Dwarf_Die *element)
+{
+	static const struct nm_field none;
+	struct nm_type table = {.bytes = s->bytes, .fields = &none};
+	const char *of = type_spelled(s->module, element, s->unit->language);
+	char name[200];
+
+	if (!of || !s->bytes)
+		return NM_ALLOCATED_UNKNOWN;
+	snprintf(name, sizeof name, "hashbrown::raw::RawTable<%s>", of);
+	table.name = nm_symbols_intern(s->module->store, name);
+	s->found = table.name ? type_intern(s->module->store, &table) : NULL;
+	return NM_ALLOCATED_OTHER;
+}
+
 /* A function of Rust's library. */
 static enum nm_allocated by_type_argument(struct search *s, struct frame *frame, const char *function)
 {
@@ -422,6 +439,8 @@ static enum nm_allocated by_type_argument(struct search *s, struct frame *frame,
 	known = type_argument(&root, "T", &argument);
 	if (strstr(function, "raw_vec::"))
 		return known ? judge_type(s, &argument) : NM_ALLOCATED_UNKNOWN;
+	if (strstr(function, "hashbrown::raw::RawTable<"))
+		return known ? judge_table(s, &argument) : NM_ALLOCATED_UNKNOWN;
 	if (strncmp(function + (*function == '<'), "alloc::", 7))
 		return NM_ALLOCATED_UNKNOWN;
 	if (known && type_is_structure(&argument) && type_bytes(&argument) == s->bytes)
