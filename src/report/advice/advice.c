@@ -176,6 +176,9 @@ static void add_fields(struct nm_evidence *e, const struct nm_table *table, size
 	e->far_visits = count(table, row, "far_visits");
 	e->most_visits = count(table, row, "most_visits");
 	e->far_both = nm_table_find(table, row, "far_both")->real;
+	e->line_field = word(table, row, "line_field");
+	e->line_field_loads = count(table, row, "line_field_loads");
+	e->line_field_bytes = count(table, row, "line_field_bytes");
 }
 
 static struct nm_evidence evidence(const struct nm_table *table, size_t row)

@@ -52,6 +52,8 @@ struct nm_evidence {
 	int64_t far_bytes, far_visits;     /* so far apart; elements that were visited for one of them, */
 	double far_both;                   /* of which for both, in % */
 	int64_t most_visits;               /* elements that were visited for one of any two fields, at most */
+	const char *line_field;            /* that this line loads most, and how often; its bytes */
+	int64_t line_field_loads, line_field_bytes;
 	const char *level;                 /* its name, size and line size in bytes */
 	int64_t level_size, line_size;
 	int64_t last_size; /* of the last level */

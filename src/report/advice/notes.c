@@ -70,7 +70,7 @@ static const char *word(const struct nm_table *table, size_t row, const char *na
 	return nm_table_find(table, row, name)->text;
 }
 
-/* Whether the advice was given before, or a better one on the same object or line. */
+/* Whether the advice was given before, or one that is as good or better on the same object or line. */
 static int is_repeated(const struct note_writer *r, const struct nm_rule *rule, const struct advised *new)
 {
 	for (size_t i = 0; i < r->advised.count; i++) {
@@ -78,8 +78,7 @@ static int is_repeated(const struct note_writer *r, const struct nm_rule *rule, 
 		const int object = is_same(old->object, new->object);
 		const int line = new->line && old->line == new->line &&is_same(old->file, new->file);
 
-		if ((old->rule == rule && (rule->once || object)) ||
-		    (rule->general && !old->rule->general && (object || line)))
+		if ((old->rule == rule && (rule->once || object)) || (rule->general && (object || line)))
 			return 1;
 	}
 	return 0;

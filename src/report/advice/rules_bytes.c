@@ -4,6 +4,7 @@
  *
  * Fields come first, then scattered small blocks, then the order in which an array is walked.
  */
+#include <ctype.h>
 #include <math.h>
 
 #include "declaration.h"
@@ -129,12 +130,47 @@ static void advise_unused_fields(const struct nm_evidence *e, FILE *out)
 	advise_hot_structure(e, out);
 }
 
+/* ---- the field that a line of code loads ---------------------------------------------------------------- */
+
+/* Other lines use more of it, but lines are loaded here for one field, and leave without much more. */
+static int one_field(const struct nm_evidence *e)
+{
+	return is_users(e) && wasteful(e) && e->line_field && e->structure > NM_PLAIN_ELEMENT &&
+	       half(e, e->line_field_loads) && 4 * e->line_field_bytes <= e->structure;
+}
+
+static void advise_one_field(const struct nm_evidence *e, FILE *out)
+{
+	fprintf(
+	    out,
+	    "%.0f %% of the loads here are for %s, %" PRId64 " of the %" PRId64
+	    " bytes of its structure, and %.0f %% of the bytes loaded are never used: keep %s, with what is used beside it here, "
+	    "in an array of its own",
+	    percent(e->line_field_loads, e->loads), e->line_field, e->line_field_bytes, e->structure,
+	    e->waste, e->line_field);
+}
+
+/* Bytes of an array of this field alone. */
+static double dense(const struct nm_evidence *e)
+{
+	return (double)in_use(e) * (double)e->line_field_bytes / (double)e->structure;
+}
+
+/* Without order, what the level holds of the array is found there. */
+static double saves_one_field(const struct nm_evidence *e)
+{
+	const double found = dense(e) > 0 ? (double)e->level_size / dense(e) : 1;
+
+	return follows_no_order(e) ? fmin(found, e->waste / 100) : saves_waste(e);
+}
+
 /* ---- components of a derived type ---------------------------------------------------------------------- */
 
 /* What is allocated for a pointer or allocatable component of each element, or the elements, which hold descriptors. */
 static int components(const struct nm_evidence *e)
 {
-	const int is_part = e->object && strstr(e->object, ")%") && is_collection(e);
+	const char *part = e->object ? strstr(e->object, ")%") : NULL;
+	const int is_part = part && isalpha((unsigned char)part[2]) && is_collection(e);
 
 	return (is_part || e->component) && !half(e, e->cold);
 }
@@ -231,6 +267,53 @@ static void advise_cold_fields(const struct nm_evidence *e, FILE *out)
 		"of each line of %" PRId64 " bytes %.0f are used, and its structure has %" PRId64
 		": move the fields that are used here into an array of their own, apart from the others",
 		e->line_size, e->used, structure_of(e));
+}
+
+/* ---- elements that are moved ---------------------------------------------------------------------------- */
+
+/* What sorts or keeps a heap, by its name. */
+static int sorts(const char *function)
+{
+	static const char *const marks[] = {"sort", "heap", "partition", "Heap", "Sort"};
+
+	for (unsigned i = 0; function && i < sizeof marks / sizeof *marks; i++)
+		if (strstr(function, marks[i]))
+			return 1;
+	return 0;
+}
+
+/* As many writes as reads, by no steps. */
+static int swaps(const struct nm_evidence *e)
+{
+	return e->strided && e->follow < NM_HALF && follows_no_order(e) && 10 * e->writes >= 8 * e->reads;
+}
+
+/* Of structures of a line or more, most bytes are read and written, where elements are put in order. */
+static int large_elements(const struct nm_evidence *e)
+{
+	return is_users(e) && !is_collection(e) && e->structure >= e->line_size && !wasteful(e) &&
+	       4 * e->hot_bytes >= 3 * e->structure && 3 * e->writes >= e->reads &&
+	       (sorts(e->inner) || sorts(e->function) || swaps(e)) && !half(e, e->cold);
+}
+
+static void advise_large_elements(const struct nm_evidence *e, FILE *out)
+{
+	fprintf(
+	    out,
+	    "elements of %" PRId64
+	    " bytes are moved%s (%.0f %% of the accesses are writes): put keys with indices of elements, of 8 or "
+	    "16 bytes, in order instead, and let the elements stay where they are",
+	    e->structure,
+	    sorts(e->inner) || sorts(e->function) ? " as they are put in order"
+						  : ", in no order, as a sort or a heap does",
+	    percent(e->writes, e->reads + e->writes));
+}
+
+enum { KEY_AND_INDEX = 16 };
+
+static double saves_moves(const struct nm_evidence *e)
+{
+	return 1 - (double)KEY_AND_INDEX / (double)e->structure;
 }
 
 /* ---- the order of a walk ----------------------------------------------------------------------------- */
@@ -405,7 +488,9 @@ const struct nm_rule nm_rules_of_bytes[] = {
     {"fields apart", fields_apart, advise_fields_apart, .saves = saves_second_line},
     {"padding", padding, advise_padding, .saves = saves_padding},
     {"unused fields", unused_fields, advise_unused_fields, .saves = saves_waste},
+    {"one field", one_field, advise_one_field, .saves = saves_one_field},
     {"components", components, advise_components, .saves = saves_components},
+    {"large elements", large_elements, advise_large_elements, .saves = saves_moves},
     {"small blocks", small_blocks, advise_small_blocks, .saves = saves_pool},
     {"pointer array", pointer_array, advise_pointer_array, .saves = saves_waste},
     {"cold fields", cold_fields, advise_cold_fields, .saves = saves_waste},

@@ -17,9 +17,98 @@ enum {
 	INDEX = 4          /* bytes of an index */
 };
 
+/* ---- where the hot fields lead --------------------------------------------------------------------------- */
+
+/* Whether text has a name, and not only as the beginning of a longer one. */
+static int has_name(const char *text, size_t bytes, const char *name, size_t name_bytes)
+{
+	for (size_t i = 0; name_bytes && i + name_bytes <= bytes; i++)
+		if (!strncmp(text + i, name, name_bytes) &&
+		    (i + name_bytes == bytes ||
+		     !(isalnum((unsigned char)text[i + name_bytes]) || text[i + name_bytes] == '_')))
+			return 1;
+	return 0;
+}
+
+/* Characters of the type's name, without its bounds. */
+static size_t own_name(const struct nm_evidence *e)
+{
+	size_t n = e->type ? strcspn(e->type, "[") : 0;
+
+	return n && e->type[n - 1] == ' ' ? n - 1 : n;
+}
+
+/* Of a list, or from a child. */
+static int leads_back(const char *field)
+{
+	return !strncmp(field, "prev", 4) || !strncmp(field, "back", 4) || !strncmp(field, "before", 6) ||
+	       !strncmp(field, "parent", 6);
+}
+
+/* Along a list, or the chain of a hash table: an element may be in several. */
+static int leads_along(const char *field)
+{
+	return !strncmp(field, "next", 4) || !strncmp(field, "after", 5) || !strncmp(field, "chain", 5) ||
+	       !strncmp(field, "hash", 4) || !strncmp(field, "link", 4);
+}
+
+/* Hot fields that lead on to nodes of the same type, `arrays` of which are arrays; these are two. */
+static int branches(const struct nm_evidence *e, int *ret_arrays)
+{
+	const char *field = e->hot_fields, *type = e->hot_types;
+	int count = 0;
+
+	*ret_arrays = 0;
+	while (field && type) {
+		const char *next_field = strstr(field, ", "), *next_type = strstr(type, " | ");
+		const size_t bytes = next_type ? (size_t)(next_type - type) : strlen(type);
+		const int is_array = memchr(type, '[', bytes) != NULL;
+
+		if (has_name(type, bytes, e->type, own_name(e)) && !leads_back(field) &&
+		    (is_array || !leads_along(field))) {
+			count += 1 + is_array;
+			*ret_arrays += is_array;
+		}
+		field = next_field ? next_field + strlen(", ") : NULL;
+		type = next_type ? next_type + strlen(" | ") : NULL;
+	}
+	return count;
+}
+
+/* Whether a type may be that of an index, or of a pointer to anything. */
+static int is_index(const char *type, size_t bytes)
+{
+	static const char *const words[] = {"int",     "long", "short", "unsigned", "size_t", "uint",
+					    "integer", "u16",  "u32",   "u64",      "usize",  "i16",
+					    "i32",     "i64",  "isize", "void",     "?"};
+
+	for (unsigned i = 0; i < sizeof words / sizeof *words; i++)
+		if (bytes >= strlen(words[i]) && !strncmp(type, words[i], strlen(words[i])))
+			return 1;
+	return 0;
+}
+
+/* Whether an element may lead to the next: unless the types of the hot fields are known, and none does. */
+static int leads_on(const struct nm_evidence *e)
+{
+	if (!e->structure || !e->hot_types || !own_name(e) ||
+	    has_name(e->hot_types, strlen(e->hot_types), e->type, own_name(e)))
+		return 1;
+	for (const char *type = e->hot_types; type;) {
+		const char *next = strstr(type, " | ");
+
+		if (is_index(type, next ? (size_t)(next - type) : strlen(type)))
+			return 1;
+		type = next ? next + strlen(" | ") : NULL;
+	}
+	return 0;
+}
+
+/* ---- nodes ------------------------------------------------------------------------------------------------ */
+
 static int short_chain(const struct nm_evidence *e)
 {
-	return chained(e) && (is_collection(e) || e->structure > 0);
+	return chained(e) && (is_collection(e) || e->structure > 0) && leads_on(e);
 }
 
 static int long_chain(const struct nm_evidence *e)
@@ -58,44 +147,12 @@ static void advise_short_chain(const struct nm_evidence *e, FILE *out)
 
 static double saves_chained(const struct nm_evidence *e) { return percent(e->chained, e->loads) / 100; }
 
-/* Whether text has a name, and not only as the beginning of a longer one. */
-static int has_name(const char *text, size_t bytes, const char *name, size_t name_bytes)
+static int tree(const struct nm_evidence *e)
 {
-	for (size_t i = 0; name_bytes && i + name_bytes <= bytes; i++)
-		if (!strncmp(text + i, name, name_bytes) &&
-		    (i + name_bytes == bytes ||
-		     !(isalnum((unsigned char)text[i + name_bytes]) || text[i + name_bytes] == '_')))
-			return 1;
-	return 0;
+	int arrays;
+
+	return short_chain(e) && branches(e, &arrays) >= 2;
 }
-
-/* Of a list, or from a child. */
-static int leads_back(const char *field)
-{
-	return !strncmp(field, "prev", 4) || !strncmp(field, "back", 4) || !strncmp(field, "parent", 6);
-}
-
-/* Hot fields that lead on to nodes of the same type; those of an array are two. */
-static int branches(const struct nm_evidence *e)
-{
-	const char *field = e->hot_fields, *type = e->hot_types;
-	const size_t own = e->type ? strcspn(e->type, "[") : 0,
-		     bare = own && e->type[own - 1] == ' ' ? own - 1 : own;
-	int count = 0;
-
-	while (field && type) {
-		const char *next_field = strstr(field, ", "), *next_type = strstr(type, " | ");
-		const size_t bytes = next_type ? (size_t)(next_type - type) : strlen(type);
-
-		if (has_name(type, bytes, e->type, bare) && !leads_back(field))
-			count += memchr(type, '[', bytes) ? 2 : 1;
-		field = next_field ? next_field + strlen(", ") : NULL;
-		type = next_type ? next_type + strlen(" | ") : NULL;
-	}
-	return count;
-}
-
-static int tree(const struct nm_evidence *e) { return short_chain(e) && branches(e) >= 2; }
 
 static void advise_tree(const struct nm_evidence *e, FILE *out)
 {
@@ -158,7 +215,29 @@ static double saves_nothing(const struct nm_evidence *e)
 	return 0;
 }
 
+/* Nodes of several lines with an array of links, of whose lines hardly anything else is used. */
+static int wide_nodes(const struct nm_evidence *e)
+{
+	int arrays;
+
+	return (is_collection(e) || e->structure > 0) && e->structure >= 2 * e->line_size && wasteful(e) &&
+	       branches(e, &arrays) && arrays;
+}
+
+static void advise_wide_nodes(const struct nm_evidence *e, FILE *out)
+{
+	fprintf(
+	    out,
+	    "each node of %" PRId64
+	    " bytes has an array of links (%s), and %.0f %% of the bytes loaded here are never used: if most links are "
+	    "empty, keep only those that are there (a bitmap or a sorted list of their keys, and a packed array), as "
+	    "4-byte indices into one array of nodes; if only whole keys are looked up, a hash table or a sorted array "
+	    "of keys",
+	    e->structure, e->hot_fields, e->waste);
+}
+
 const struct nm_rule nm_rules_of_chains[] = {
+    {"wide nodes", wide_nodes, advise_wide_nodes, .saves = saves_waste, .at_most = 1},
     {"tree", tree, advise_tree, .saves = saves_levels},
     {"list", long_chain, advise_long_chain, .saves = saves_order, .orders = 1},
     {"short chains", short_chain, advise_short_chain, .saves = saves_chained},

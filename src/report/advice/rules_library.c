@@ -57,6 +57,14 @@ static const struct container containers[] = {
      0,
      0,
      0.7},
+    {{"hashbrown::raw::"},
+     "HashMap or HashSet",
+     "a look-up loads a line of its control bytes and one of its entries, anywhere: if keys are small numbers, use a "
+     "Vec that is indexed by them; keep large values elsewhere, and their indices in the table; give it its size at "
+     "the start (with_capacity), since each growth moves all entries",
+     0,
+     0,
+     0.25},
     {{"basic_string<", "std::string"},
      "std::string",
      "a string of more than 15 characters keeps them in a block of its own, so each comparison follows a "

@@ -65,12 +65,18 @@ static void advise_write_stream(const struct nm_evidence *e, FILE *out)
 	    out);
 }
 
+/* Loads, or else accesses, go on by one step, or nothing is known of them. */
+static int in_order(const struct nm_evidence *e)
+{
+	return (!e->walked && !e->strided) || e->load_follow >= NM_HALF || e->follow >= NM_HALF;
+}
+
 /* Two lines of one function load the whole of it: two loops, or one that goes through two parts of it. */
 static int passes_twice(const struct nm_evidence *e)
 {
 	return half(e, e->capacity) && e->other_line && is(e->other_function, e->function) &&
 	       4 * e->other_loads >= 3 * e->loads && e->other_loads <= 4 * e->loads &&
-	       percent(e->foreseen, e->loads) >= NM_HALF && e->blocks <= 1;
+	       percent(e->foreseen, e->loads) >= NM_HALF && e->blocks <= 1 && in_order(e);
 }
 
 static void advise_passes_twice(const struct nm_evidence *e, FILE *out)
@@ -83,9 +89,24 @@ static void advise_passes_twice(const struct nm_evidence *e, FILE *out)
 	    out,
 	    ": where lines %" PRId64 " and %" PRId64
 	    " are two loops over the same elements, join the two loops, so that the second uses what the first "
-	    "has just loaded, or go through them in blocks",
+	    "has just loaded; else make its elements smaller, or do several passes together in blocks",
 	    e->line < e->other_line ? e->line : e->other_line,
 	    e->line < e->other_line ? e->other_line : e->line);
+}
+
+/* It is passed over in order, again and again. */
+static int passed_often(const struct nm_evidence *e)
+{
+	return e->walked && half(e, e->foreseen) && passes(e) >= 2 && in_order(e);
+}
+
+static void advise_fewer_passes(const struct nm_evidence *e, FILE *out)
+{
+	fprintf(
+	    out,
+	    ": it is passed over in order about %.0f times: make its elements smaller, or, where one pass "
+	    "does not need the end of another, do them together in blocks (tiles) that fit the cache",
+	    passes(e));
 }
 
 static int too_large(const struct nm_evidence *e)
@@ -118,12 +139,8 @@ static void advise_too_large(const struct nm_evidence *e, FILE *out)
 		fprintf(out, ", and line %" PRId64 " of %s loads %.0f %% as much of it", e->other_line,
 			e->other_function ? e->other_function : "another function",
 			percent(e->other_loads, e->loads));
-	if (e->walked && half(e, e->foreseen) && passes(e) >= 2) {
-		fprintf(
-		    out,
-		    ": it is passed over in order about %.0f times: make its elements smaller, or, where one pass "
-		    "does not need the end of another, do them together in blocks (tiles) that fit the cache",
-		    passes(e));
+	if (passed_often(e)) {
+		advise_fewer_passes(e, out);
 	} else {
 		fputs(
 		    ": nearmiss evictions shows which lines of code do, nearmiss curve which cache would hold it",
@@ -135,11 +152,15 @@ static int pushed_out(const struct nm_evidence *e) { return half(e, e->capacity)
 
 static void advise_pushed_out(const struct nm_evidence *e, FILE *out)
 {
-	fprintf(
-	    out,
-	    "%.0f %% of the loads bring back lines that did not stay, %.0f %% of them pushed out by %s: work "
-	    "on less of that between two uses, or let it pass the cache by if it is used once",
-	    percent(e->capacity, e->loads), percent(e->evictor_count, e->evictions), e->evictor);
+	fprintf(out,
+		"%.0f %% of the loads bring back lines that did not stay, %.0f %% of them pushed out by %s",
+		percent(e->capacity, e->loads), percent(e->evictor_count, e->evictions), e->evictor);
+	if (passed_often(e))
+		advise_fewer_passes(e, out);
+	else
+		fputs(
+		    ": work on less of that between two uses, or let it pass the cache by if it is used once",
+		    out);
 }
 
 /* Of what it is, nothing is known. */

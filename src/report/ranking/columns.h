@@ -22,11 +22,15 @@ const struct nm_ranked_column *nm_derived_columns(unsigned *ret_count);
 /* Columns of a field, where object and field are keys, and of an object that has fields. */
 const struct nm_ranked_column *nm_field_columns(unsigned *ret_count);
 const struct nm_ranked_column *nm_structure_columns(unsigned *ret_count);
+/* Of the field that a line of code loads most, where object and line are keys. */
+const struct nm_ranked_column *nm_line_field_columns(unsigned *ret_count);
 
 /* Table expressions that these columns need, appended to a WITH clause: g (process: "process, " or "") and h
  * (among: an SQL condition on the object; types: fields have types). */
 void nm_field_expression(const char *process, FILE *sql);
 void nm_structure_expression(const char *among, int types, FILE *sql);
+/* j, which is made of h. */
+void nm_line_field_expression(const char *among, FILE *sql);
 
 /* y, the components that are allocated for the elements of an object, one for each. */
 #define NM_COMPONENT_JOIN " LEFT JOIN y ON y.whole = substr(c.object, 1, instr(c.object, ' (') - 1)"

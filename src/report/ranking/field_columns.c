@@ -11,6 +11,7 @@
  *       not hot and used in at most COLD % of the residencies of their lines; and the two hot fields that
  *       cannot share a line but are visited together most often
  *   i   if object is a key: its lines
+ *   j   if object, line and function are keys: the field of its structure that a line loads most
  *   y   the same: "m(j)%v (f.f90:33)", the largest component that is allocated for elements of "m (f.f90:21)"
  *
  * An object of several structures is represented by the one with the most accesses.
@@ -23,6 +24,12 @@ static const struct nm_ranked_column field_columns[] = {
     {{.name = "stays", .title = "stays", .kind = NM_COLUMN_NUMBER, .hidden = 1}, "g.stays"},
     {{.name = "used", .title = "used %", .kind = NM_COLUMN_REAL, .decimals = 1, .hidden = 1},
      "100.0 * g.used / nullif(g.stays, 0)"},
+};
+
+static const struct nm_ranked_column line_columns[] = {
+    {{.name = "line_field", .title = "field", .kind = NM_COLUMN_TEXT, .hidden = 1}, "j.field"},
+    {{.name = "line_field_loads", .title = "field loads", .kind = NM_COLUMN_NUMBER, .hidden = 1}, "j.loads"},
+    {{.name = "line_field_bytes", .title = "field bytes", .kind = NM_COLUMN_NUMBER, .hidden = 1}, "j.bytes"},
 };
 
 static const struct nm_ranked_column object_columns[] = {
@@ -66,6 +73,12 @@ const struct nm_ranked_column *nm_structure_columns(unsigned *ret_count)
 {
 	*ret_count = sizeof object_columns / sizeof *object_columns;
 	return object_columns;
+}
+
+const struct nm_ranked_column *nm_line_field_columns(unsigned *ret_count)
+{
+	*ret_count = sizeof line_columns / sizeof *line_columns;
+	return line_columns;
 }
 
 void nm_field_expression(const char *process, FILE *sql)
@@ -140,6 +153,19 @@ void nm_structure_expression(const char *among, int types, FILE *sql)
 	      "WHERE ?2 IS NULL OR process = ?2 GROUP BY object), "
 	      "y AS MATERIALIZED (SELECT substr(object, 1, instr(object, '(') - 1) AS whole, "
 	      "object AS component, max(bytes) FROM objects "
-	      "WHERE (?2 IS NULL OR process = ?2) AND instr(object, ')%') GROUP BY whole)",
+	      "WHERE (?2 IS NULL OR process = ?2) AND object GLOB '*)%[a-z]*' GROUP BY whole)",
 	      sql);
+}
+
+/* max(loads) makes SQLite take the other columns of its group from the row that has it. */
+void nm_line_field_expression(const char *among, FILE *sql)
+{
+	fprintf(
+	    sql,
+	    ", j AS MATERIALIZED (SELECT object, function, file, line, field, max(loads) AS loads, "
+	    "(SELECT max(h2.bytes) FROM h2 WHERE h2.object = f.object AND h2.field = f.field) AS bytes FROM "
+	    "(SELECT object, function, file, line, field, sum(loads) AS loads FROM field_counts "
+	    "WHERE level = ?1 AND (?2 IS NULL OR process = ?2) AND object %s AND field IS NOT NULL "
+	    "GROUP BY object, function, file, line, field) AS f GROUP BY object, function, file, line)",
+	    among);
 }

@@ -274,6 +274,7 @@ static void put_walk(struct query_builder *b)
 
 static int has_field(const struct query_builder *b) { return b->has[OBJECT] && b->has[FIELD]; }
 static int has_structure(const struct query_builder *b) { return b->has[OBJECT] && b->selection->has_fields; }
+static int has_line_field(const struct query_builder *b) { return has_structure(b) && has_evictor(b); }
 
 static void put_fields(struct query_builder *b)
 {
@@ -285,6 +286,9 @@ static void put_fields(struct query_builder *b)
 		put_list(b, columns, count);
 	columns = nm_structure_columns(&count);
 	if (has_structure(b))
+		put_list(b, columns, count);
+	columns = nm_line_field_columns(&count);
+	if (has_line_field(b))
 		put_list(b, columns, count);
 }
 
@@ -467,6 +471,8 @@ static void write_details(const struct query_builder *b, FILE *sql)
 		nm_field_expression(process, sql);
 	if (has_structure(b))
 		nm_structure_expression(among, b->selection->has_field_types, sql);
+	if (has_line_field(b))
+		nm_line_field_expression(among, sql);
 	if (has_inner(b))
 		write_inner(b, sql);
 }
@@ -533,6 +539,11 @@ static void write_joins(const struct query_builder *b, FILE *sql)
 	if (has_structure(b))
 		fputs(
 		    " LEFT JOIN h ON h.object IS c.object LEFT JOIN i ON i.object IS c.object" NM_COMPONENT_JOIN,
+		    sql);
+	if (has_line_field(b))
+		fputs(
+		    " LEFT JOIN j ON j.object IS c.object AND j.function IS c.function AND j.file IS c.file AND "
+		    "j.line IS c.line",
 		    sql);
 	if (has_inner(b)) {
 		fputs(" LEFT JOIN m ON m.level = c.level", sql);
