@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT
  *
  * event_query.h - queries for single events of the simulated caches (monitor.h), and their answers: counts,
- * histograms, the residencies of one line, or one event by its number.
+ * histograms, the residencies of one line, or single events in their order.
  *
- * The event filter of the analysis answers a query. Memory grows with the number of distinct rows and of
- * residencies asked for, never with the length of the run.
+ * The event filter of the analysis answers a query. Memory grows with the number of distinct rows, and of
+ * residencies or events asked for, never with the length of the run.
  */
 #ifndef NM_EVENT_QUERY_H
 #define NM_EVENT_QUERY_H
@@ -22,7 +22,7 @@ enum nm_event_query_mode {
 	NM_QUERY_GRANULES,    /* `at` is the first of 1 << shift bytes */
 	NM_QUERY_SETS,        /* `at` is a set */
 	NM_QUERY_RESIDENCIES, /* what happened between loads and replacements of one line */
-	NM_QUERY_NTH          /* one event */
+	NM_QUERY_LOG          /* single events; with by_attr also their counts, as COUNT */
 };
 
 struct nm_event_query {
@@ -34,15 +34,25 @@ struct nm_event_query {
 	/* only the event that ends an access to a line: a hit, or the load at the last level, which then has
 	 * level NM_MAX_LEVELS */
 	int serving;
+	int of_set; /* only events of this set of their cache: */
+	uint64_t set;
 	int by_attr;    /* one row per attribution key; else a row shows the keys of its first event */
 	int of_objects; /* the profile sums rows up by object, not by site */
 	const struct nm_slice *slice; /* or NULL: only events in this slice of an array; */
 	const char *object;           /* as it was written */
 	unsigned shift;
 	uint64_t address; /* RESIDENCIES: any byte of the line */
-	uint64_t limit;   /* RESIDENCIES: keep at most this many, the first ones */
-	uint64_t nth;     /* NTH: 1 is the first */
+	uint64_t limit;   /* RESIDENCIES: keep at most this many, the first ones; LOG: */
+	/* keep this many behind the first `skip`. With by_attr, of each row the first skip + limit: whatever is
+	 * picked by name among all, its first skip + limit are there. */
+	uint64_t skip;
 };
+
+/* How many events of a log, or of each of its rows, come before the last one that is kept. */
+static inline uint64_t nm_event_query_end(const struct nm_event_query *q)
+{
+	return q->limit > UINT64_MAX - q->skip ? UINT64_MAX : q->skip + q->limit;
+}
 
 struct nm_event_row {
 	uint64_t place, count;
@@ -59,6 +69,13 @@ struct nm_event_residency {
 	uint8_t level, cause;
 };
 
+/* An event of a log. */
+struct nm_logged_event {
+	struct nm_event at;    /* with indices of result attributions */
+	uint64_t instructions; /* executed up to and including its reference */
+	const char *field;     /* of the object, that the reference touches; NULL: unknown or none */
+};
+
 /* The answer to a query. */
 struct nm_filtered_events {
 	const struct nm_event_query *query; /* borrowed; NULL: nothing was asked for */
@@ -66,10 +83,10 @@ struct nm_filtered_events {
 	size_t row_count;
 	struct nm_event_residency *residencies; /* owned; in the order of their loads */
 	size_t residency_count;
-	uint64_t total;        /* residencies (RESIDENCIES) or matching events (NTH) in the whole run */
-	struct nm_event at;    /* NTH: the event, if total reached it */
-	uint8_t slice_fit;     /* enum nm_slice_fit: how well the slice fits the objects of its name */
-	uint64_t instructions; /* NTH: executed up to and including its reference */
+	struct nm_logged_event *logged; /* owned; in their order */
+	size_t logged_count;
+	uint64_t total;    /* residencies (RESIDENCIES) or matching events (LOG) in the whole run */
+	uint8_t slice_fit; /* enum nm_slice_fit: how well the slice fits the objects of its name */
 };
 
 /* Makes the query of `report sets`: loads and replacements of every set of every level, by object. */

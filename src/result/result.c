@@ -82,6 +82,7 @@ void nm_result_free(struct nm_result *result)
 	free(result->undebugged);
 	free(result->events.rows);
 	free(result->events.residencies);
+	free(result->events.logged);
 	free(result->figures);
 	free(result->strides);
 	free(result->walks);

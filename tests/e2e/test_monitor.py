@@ -4,8 +4,9 @@ and with itself."""
 
 import csv
 import io
+from collections import Counter
 
-from harness import SPEC, main, need, nearmiss, program, record, rows
+from harness import MISSES, SPEC, main, need, nearmiss, program, record, rows
 
 SMALL = "L1d=4K,2,64:L2=64K,8,64"
 
@@ -33,7 +34,8 @@ def case_live_and_replayed_agree():
     matrix = [program("matrix"), "rows"]
     record(matrix, "-q", "--trace", "t.nmt")
     for options in ([], ["--histogram=line"], ["--histogram=set", "--level=L2"], ["--object=matrix"],
-                    ["--event=replace", "--nth=1000"]):
+                    ["--event=replace", "--nth=1000"],
+                    ["--event=replace", "--object=matrix", "--log", "--nth=900", "--limit=40"]):
         live = table(*options, command=("--", *matrix))
         assert live
         for threads in ("1", "3"):
@@ -97,6 +99,36 @@ def case_sequence_and_nth():
         assert told["victim"] == stay["object"]
     limited = table("-i", "t.nmt", "--level=L1d", f"--sequence={line['address']}", "--limit=2", cache=SMALL)
     assert limited == stays[:2]
+
+
+def case_log():
+    """Events in their order, with names: as many as the profile has misses of an object, in a function, on a field, in a set;
+    the n-th that passes is the n-th of them."""
+    record([program("list")], "-q", "--trace", "t.nmt")
+    nodes = ("-i", "t.nmt", "--level=L1d", "--object=node*")
+    log = table(*nodes, "--event=miss", "--log")
+    misses, = rows(f"SELECT {MISSES} FROM counts WHERE object GLOB 'node*' AND level = 'L1d'")[0]
+    assert len(log) == misses > 100000 and {row["times"] for row in log} == {1}
+    for column in ("reference", "instructions"):
+        at = [row[column] for row in log]
+        assert at == sorted(at) and at[0] > 0, column
+    assert {row["object"] for row in log} == {log[0]["object"]}
+    by_line = rows(f"SELECT line, {MISSES} FROM counts WHERE object GLOB 'node*' AND level = 'L1d' GROUP BY line HAVING "
+                   f"{MISSES} > 0 ORDER BY line")
+    assert [tuple(row) for row in by_line] == sorted(Counter(row["line"] for row in log).items())
+    fields = Counter(row["field"] for row in log)  # the last nodes are freed before anyone looks
+    assert fields["value"] > 0.8 * len(log) and set(fields) <= {"next", "value", ""}, fields
+    walk = [row for row in log if row["function"] == "walk"]
+    for n in (1, 7, 30000, len(walk)):
+        options = (*nodes, "--event=miss", "--function=walk", f"--nth={n}")
+        assert table(*options) == [walk[n - 1]], n
+        assert table(*options, "--log", "--limit=3") == walk[n - 1:n + 2], n
+    done = nearmiss("monitor", "-q", "--cache", SPEC, *options[:-1], f"--nth={len(walk) + 1}")
+    assert f"there were only {len(walk)} such events" in done.stderr.decode(), done
+    in_set = table(*nodes, "--event=miss", "--set=5", "--log")
+    assert in_set == [row for row in log if row["set"] == 5] and in_set
+    assert table("-i", "t.nmt", "--event=miss", "--set=5", "--log", "--nth=200", "--limit=9") == \
+        table("-i", "t.nmt", "--level=L1d", "--event=miss", "--set=5", "--log")[199:208]
 
 
 def case_instructions_at_the_nth():

@@ -21,9 +21,8 @@ struct nm_event_filter {
 	struct nm_vec(struct nm_event_residency) residencies;
 	uint32_t *table; /* 1 + the number of a row; 0: free */
 	size_t table_mask;
+	struct nm_vec(struct nm_logged_event) logged;
 	uint64_t total;
-	struct nm_event at;
-	uint64_t instructions;
 	uint64_t line_bytes[NM_MAX_LEVELS];
 	size_t open[NM_MAX_LEVELS][NM_MAX_CORES + 1]; /* the residency under way in each cache */
 	int failed;
@@ -76,14 +75,15 @@ static int grow(struct nm_event_filter *s)
 	return 0;
 }
 
-static void count(struct nm_event_filter *s, const struct nm_event_row *row)
+/* Adds to the row of this key. Its count before. */
+static uint64_t count(struct nm_event_filter *s, const struct nm_event_row *row)
 {
 	struct nm_event_row key = key_of(s, row), other;
 	size_t slot;
 
 	if (s->rows.count * 2 >= s->table_mask && grow(s)) {
 		s->failed = 1;
-		return;
+		return 0;
 	}
 	slot = hash_of(&key) & s->table_mask;
 	for (; s->table[slot]; slot = (slot + 1) & s->table_mask) {
@@ -92,14 +92,14 @@ static void count(struct nm_event_filter *s, const struct nm_event_row *row)
 		other = key_of(s, old);
 		if (is_same(&key, &other)) {
 			old->count += row->count;
-			return;
+			return old->count - row->count;
 		}
 	}
-	if (nm_vec_push(&s->rows, *row)) {
+	if (nm_vec_push(&s->rows, *row))
 		s->failed = 1;
-		return;
-	}
-	s->table[slot] = (uint32_t)s->rows.count;
+	else
+		s->table[slot] = (uint32_t)s->rows.count;
+	return 0;
 }
 
 /* ---- events ---- */
@@ -151,7 +151,23 @@ int nm_event_filter_wants(const struct nm_event_filter *s, const struct nm_event
 	const uint64_t bytes = aside ? s->line_bytes[e->level] : e->bytes;
 
 	return (q->kinds[e->level] >> e->kind & 1) && address < q->end && address + (bytes - 1) >= q->low &&
-	       (!q->serving || e->kind != NM_EVENT_LOAD || e->last);
+	       (!q->of_set || e->set == q->set) && (!q->serving || e->kind != NM_EVENT_LOAD || e->last);
+}
+
+int nm_event_filter_admits(struct nm_event_filter *s, const struct nm_event *e)
+{
+	const struct nm_event_row row = {
+	    .count = e->times, .attr = e->attr, .victim = e->victim, .kind = e->kind, .level = e->level};
+	const uint64_t before = s->query->by_attr ? count(s, &row) : s->total;
+
+	s->total += e->times;
+	return before < nm_event_query_end(s->query) &&
+	       (s->query->by_attr || before + e->times > s->query->skip);
+}
+
+int nm_event_filter_log(struct nm_event_filter *s, const struct nm_logged_event *e)
+{
+	return nm_vec_push(&s->logged, *e);
 }
 
 void nm_event_filter_keep(struct nm_event_filter *s, const struct nm_event *e)
@@ -160,10 +176,10 @@ void nm_event_filter_keep(struct nm_event_filter *s, const struct nm_event *e)
 
 	if (q->mode == NM_QUERY_RESIDENCIES) {
 		keep_residency(s, e);
-	} else if (q->mode == NM_QUERY_NTH) {
-		if (s->total < q->nth && s->total + e->times >= q->nth)
-			s->at = *e;
-		s->total += e->times;
+	} else if (q->mode == NM_QUERY_LOG) {
+		if (nm_event_filter_admits(s, e) &&
+		    nm_event_filter_log(s, &(struct nm_logged_event){.at = *e}))
+			s->failed = 1;
 	} else {
 		const uint64_t address = nm_event_is_aside(e->kind) ? e->line : e->address;
 		struct nm_event_row row = {.place = place_of(q, e, address),
@@ -210,6 +226,7 @@ void nm_event_filter_free(struct nm_event_filter *s)
 		return;
 	nm_vec_free(&s->rows);
 	nm_vec_free(&s->residencies);
+	nm_vec_free(&s->logged);
 	free(s->table);
 	free(s);
 }
@@ -219,13 +236,6 @@ void nm_event_filter_attach(struct nm_event_filter *s, struct nm_hierarchy *hier
 	nm_hierarchy_watch(hierarchy, &(struct nm_monitor){.event = take, .self = s});
 }
 
-uint64_t nm_event_filter_reference(const struct nm_event_filter *s) { return s->at.reference; }
-
-void nm_event_filter_set_instructions(struct nm_event_filter *s, uint64_t instructions)
-{
-	s->instructions = instructions;
-}
-
 int nm_event_filter_take(struct nm_event_filter *s, struct nm_filtered_events *ret_events)
 {
 	*ret_events = (struct nm_filtered_events){.query = s->query,
@@ -233,10 +243,11 @@ int nm_event_filter_take(struct nm_event_filter *s, struct nm_filtered_events *r
 						  .row_count = s->rows.count,
 						  .residencies = s->residencies.at,
 						  .residency_count = s->residencies.count,
-						  .total = s->total,
-						  .at = s->at,
-						  .instructions = s->instructions};
+						  .logged = s->logged.at,
+						  .logged_count = s->logged.count,
+						  .total = s->total};
 	memset(&s->rows, 0, sizeof s->rows);
+	memset(&s->logged, 0, sizeof s->logged);
 	memset(&s->residencies, 0, sizeof s->residencies);
 	return s->failed ? NM_ENOMEM : 0;
 }

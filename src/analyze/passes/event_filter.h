@@ -28,12 +28,13 @@ void nm_event_filter_attach(struct nm_event_filter *filter, struct nm_hierarchy 
 int nm_event_filter_wants(const struct nm_event_filter *filter, const struct nm_event *event);
 void nm_event_filter_keep(struct nm_event_filter *filter, const struct nm_event *event);
 
-/* NTH: the number of the reference that made the event, 0 until it has come; sets how many instructions had
- * been executed by then. */
-uint64_t nm_event_filter_reference(const struct nm_event_filter *filter);
-void nm_event_filter_set_instructions(struct nm_event_filter *filter, uint64_t instructions);
+/* LOG, where somebody else knows more of the event: counts it, and tells whether the log keeps it. Keeps it,
+ * perhaps in another thread: 0 or NM_ENOMEM. */
+int nm_event_filter_admits(struct nm_event_filter *filter, const struct nm_event *event);
+int nm_event_filter_log(struct nm_event_filter *filter, const struct nm_logged_event *event);
 
-/* Hands over what was kept; the caller frees rows and residencies.  0, or NM_ENOMEM if something was lost. */
+/* Hands over what was kept; the caller frees rows, residencies and logged events.  0, or NM_ENOMEM if something
+ * was lost. */
 int nm_event_filter_take(struct nm_event_filter *filter, struct nm_filtered_events *ret_events);
 
 #endif

@@ -8,18 +8,17 @@
 
 #include "contended.h"
 #include "event_filter.h"
+#include "event_places.h"
 #include "intervals.h"
 #include "pass.h"
 #include "prefetch.h"
-#include "slice_filter.h"
 
 struct cache {
 	struct nm_hierarchy *hierarchy;
 	struct nm_event_filter *filter; /* or NULL */
-	struct nm_slice_filter *slices; /* before the filter, or NULL */
+	struct nm_event_places *places; /* before the filter, or NULL */
 	struct nm_contended *contended; /* or NULL */
 	struct nm_intervals *intervals; /* NULL: this is a further order of the threads (schedules.c) */
-	uint64_t references;            /* of the batches before */
 };
 
 static void release(void *self)
@@ -30,7 +29,7 @@ static void release(void *self)
 		nm_intervals_done(c->intervals);
 	free(c->intervals);
 	nm_hierarchy_free(c->hierarchy);
-	nm_slice_filter_free(c->slices);
+	nm_event_places_free(c->places);
 	nm_event_filter_free(c->filter);
 	nm_contended_free(c->contended);
 	free(c);
@@ -55,11 +54,11 @@ static int prefetches_by_instruction(const struct nm_machine *machine)
 
 static unsigned needs(const struct nm_engine_options *options)
 {
-	int waits = options->event_query && options->event_query->mode == NM_QUERY_NTH;
+	int logs = options->event_query && options->event_query->mode == NM_QUERY_LOG;
 
 	return (has_tlbs(options->machine) ? NM_PASS_MEMORY : 0u) |
 	       (prefetches_by_instruction(options->machine) ? NM_PASS_KEYS | NM_PASS_INSTRUCTIONS : 0u) |
-	       (waits ? NM_PASS_CLOCK : 0u);
+	       (logs ? NM_PASS_CLOCK : 0u);
 }
 
 static int watch(struct cache *c, const struct nm_engine_options *options)
@@ -67,12 +66,12 @@ static int watch(struct cache *c, const struct nm_engine_options *options)
 	const struct nm_event_query *query = options->event_query;
 	int status = nm_event_filter_new(&c->filter, query, options->machine);
 
-	if (!status && query->slice)
-		status = nm_slice_filter_new(&c->slices, query, c->filter, options->machine);
+	if (!status && (query->slice || query->mode == NM_QUERY_LOG))
+		status = nm_event_places_new(&c->places, query, c->filter, options->machine);
 	if (status)
 		return status;
-	if (c->slices)
-		nm_slice_filter_attach(c->slices, c->hierarchy);
+	if (c->places)
+		nm_event_places_attach(c->places, c->hierarchy);
 	else
 		nm_event_filter_attach(c->filter, c->hierarchy);
 	return 0;
@@ -112,19 +111,6 @@ static int make(void **ret_self, const struct nm_pass_setup *setup, struct nm_er
 	return status;
 }
 
-/* The event that the query waits for may have come in this batch: notes how many instructions had run by
- * then. */
-static void date_event(struct cache *c, const struct nm_pass_batch *b)
-{
-	const uint64_t reference = nm_event_filter_reference(c->filter);
-
-	for (size_t i = 0; i < b->count; i++) {
-		c->references += b->refs[i].weight;
-		if (c->references == reference)
-			nm_event_filter_set_instructions(c->filter, b->clock[i]);
-	}
-}
-
 static int batch(void *self, const struct nm_pass_batch *b)
 {
 	struct cache *c = self;
@@ -135,10 +121,8 @@ static int batch(void *self, const struct nm_pass_batch *b)
 	nm_hierarchy_expect(c->hierarchy, b->next);
 	status = b->turns ? nm_hierarchy_run_turns(c->hierarchy, b->refs, b->turns, b->turn_count)
 			  : nm_hierarchy_run(c->hierarchy, b->refs, b->count);
-	if (b->clock && c->filter)
-		date_event(c, b);
-	if (c->slices)
-		nm_slice_filter_batch(c->slices);
+	if (c->places)
+		nm_event_places_batch(c->places, b);
 	return status || !c->intervals ? status : nm_intervals_step(c->intervals, b->instructions);
 }
 
@@ -167,8 +151,8 @@ static void released(void *self, uint64_t address, uint64_t size, uint32_t objec
 	struct cache *c = self;
 
 	nm_contended_released(c->contended, address, size, object);
-	if (c->slices)
-		nm_slice_filter_released(c->slices, address, size, object);
+	if (c->places)
+		nm_event_places_released(c->places, address, size, object);
 }
 
 static int retired(void *self, struct nm_engine *program, uint64_t batch)
@@ -177,7 +161,7 @@ static int retired(void *self, struct nm_engine *program, uint64_t batch)
 	int status = nm_contended_retired(c->contended, program);
 
 	(void)batch;
-	return status || !c->slices ? status : nm_slice_filter_retired(c->slices, program);
+	return status || !c->places ? status : nm_event_places_retired(c->places, program);
 }
 
 static int ending(void *self, struct nm_engine *program)
@@ -185,8 +169,8 @@ static int ending(void *self, struct nm_engine *program)
 	const struct cache *c = self;
 	int status = nm_contended_ending(c->contended, program);
 
-	if (!status && c->slices)
-		status = nm_slice_filter_ending(c->slices, program);
+	if (!status && c->places)
+		status = nm_event_places_ending(c->places, program);
 	return status ? status : nm_hierarchy_sample_rest(c->hierarchy);
 }
 
@@ -271,8 +255,10 @@ static void merge_events(const struct nm_pass_merge *m, struct nm_filtered_event
 		events->residencies[i].loader = m->keys[events->residencies[i].loader];
 		events->residencies[i].evictor = m->keys[events->residencies[i].evictor];
 	}
-	events->at.attr = m->keys[events->at.attr];
-	events->at.victim = m->keys[events->at.victim];
+	for (size_t i = 0; i < events->logged_count; i++) {
+		events->logged[i].at.attr = m->keys[events->logged[i].at.attr];
+		events->logged[i].at.victim = m->keys[events->logged[i].at.victim];
+	}
 }
 
 /* Of keys of one attribution the walk that has most loads. */
@@ -308,8 +294,8 @@ static int finish(void *self, const struct nm_pass_merge *merge, struct nm_resul
 		status = nm_contended_take(c->contended, result);
 	if (c->filter && !status)
 		status = nm_event_filter_take(c->filter, &result->events);
-	if (c->slices)
-		result->events.slice_fit = nm_slice_filter_fit(c->slices);
+	if (c->places)
+		result->events.slice_fit = nm_event_places_fit(c->places);
 	if (!status)
 		status = take_walks(c->hierarchy, merge, result);
 	nm_hierarchy_free(c->hierarchy);

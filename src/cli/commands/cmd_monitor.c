@@ -2,11 +2,11 @@
  *
  * cmd_monitor.c - nearmiss monitor: selects single events of the caches, and counts or shows them.
  *
- * A query has two parts. *Filters* select events: --event, --level, --range, --object, --function; an event
- * must pass all of them. One *mode* says what to do with the selected events: count them (the default), draw
- * a histogram (--histogram), show the history of a line (--sequence) or the n-th event (--nth). So triggers
- * need no language of their own: "the 1000th eviction of this line" is --event=replace --range=LINE
- * --nth=1000.
+ * A query has two parts. *Filters* select events: --event, --level, --set, --range, --object, --function; an
+ * event must pass all of them. One *mode* says what to do with the selected events: count them (the default),
+ * draw a histogram (--histogram), show the history of a line (--sequence), the n-th event (--nth) or all from
+ * there on (--log). So triggers need no language of their own: "the 1000th eviction of this line" is
+ * --event=replace --range=LINE --nth=1000.
  *
  * The table is the only output unless --profile is given. For a program it goes to stderr, like the summary
  * of `record`: stdout is the program's.
@@ -33,9 +33,9 @@ enum { MOST_ROWS = 100 };
 struct monitor_options {
 	struct nm_simulation_options simulation;
 	const char *input, *output, *events, *level, *range, *object, *function, *histogram, *sequence, *nth,
-	    *sort;
+	    *set, *sort;
 	int64_t limit, width;
-	int format;
+	int format, log;
 };
 
 static const struct nm_option options[] = {
@@ -57,6 +57,8 @@ static const struct nm_option options[] = {
      offsetof(struct monitor_options, events), NULL},
     {"level", 'l', "LEVEL", "only events at this level", NM_OPTION_TEXT,
      offsetof(struct monitor_options, level), NULL},
+    {"set", 0, "N", "only events in this set of the level, or of the first that takes data", NM_OPTION_TEXT,
+     offsetof(struct monitor_options, set), NULL},
     {"range", 'r', "RANGE", "only these addresses: FROM-TO (TO excluded) or FROM+BYTES", NM_OPTION_TEXT,
      offsetof(struct monitor_options, range), NULL},
     {"object", 0, "NAME", "only events of this object, or slice of an array: grid[3:7]", NM_OPTION_TEXT,
@@ -69,6 +71,8 @@ static const struct nm_option options[] = {
      NM_OPTION_TEXT, offsetof(struct monitor_options, sequence), NULL},
     {"nth", 0, "N", "show the N-th event, and the code that causes it", NM_OPTION_TEXT,
      offsetof(struct monitor_options, nth), NULL},
+    {"log", 0, NULL, "list events in their order, from the first or, with --nth, the N-th on", NM_OPTION_FLAG,
+     offsetof(struct monitor_options, log), NULL},
     {"sort", 's', "COLUMN", "sort a histogram by a column or by total, greatest first", NM_OPTION_TEXT,
      offsetof(struct monitor_options, sort), NULL},
     {"limit", 'n', "N", "show N rows (100); 0: all", NM_OPTION_NUMBER,
@@ -161,6 +165,22 @@ static unsigned possible_events(const struct nm_machine *machine, unsigned level
 	return machine->levels[level].prefetch ? kinds : kinds & ~(1u << NM_EVENT_PREFETCH);
 }
 
+/* Events of other levels have other sets. */
+static int read_set(const struct nm_command *self, const struct monitor_options *o, unsigned level,
+		    struct nm_monitor_request *m)
+{
+	struct nm_event_query *q = &m->event_query;
+	const char *end;
+
+	if (read_number(o->set, &end, &q->set) || *end || q->set >= m->machine->levels[level].sets)
+		return nm_usage(self, "--set takes a number below %" PRIu64 ", the sets of %s, not \"%s\"",
+				m->machine->levels[level].sets, m->machine->levels[level].name, o->set);
+	q->of_set = 1;
+	for (unsigned i = 0; i < m->machine->count; i++)
+		q->kinds[i] = i == level ? q->kinds[i] : 0;
+	return 0;
+}
+
 static int read_filters(const struct nm_command *self, const struct monitor_options *o,
 			struct nm_monitor_request *m)
 {
@@ -186,7 +206,7 @@ static int read_filters(const struct nm_command *self, const struct monitor_opti
 	m->object = q->object = o->object;
 	m->function = o->function;
 	q->by_attr = o->object || o->function || o->simulation.output;
-	return 0;
+	return o->set ? read_set(self, o, o->level ? level : first_data_level(machine), m) : 0;
 }
 
 /* A slice in --object. Its owner frees it. */
@@ -223,9 +243,22 @@ static int read_histogram(const struct nm_command *self, const struct monitor_op
 				o->histogram);
 	q->mode = NM_QUERY_GRANULES;
 	q->shift = (unsigned)__builtin_ctzll(bytes);
-	q->serving = !o->events && !o->level;
+	q->serving = !o->events && !o->level && !o->set;
 	for (unsigned i = 0; i < machine->count && q->serving; i++)
 		q->kinds[i] = 1u << NM_EVENT_HIT | 1u << NM_EVENT_LOAD;
+	return 0;
+}
+
+static int read_log(const struct nm_command *self, const struct monitor_options *o, struct nm_event_query *q)
+{
+	uint64_t first = 1;
+	const char *end;
+
+	if (o->nth && (read_number(o->nth, &end, &first) || *end || !first))
+		return nm_usage(self, "--nth takes a number from 1 up, not \"%s\"", o->nth);
+	q->mode = NM_QUERY_LOG;
+	q->skip = first - 1;
+	q->limit = !o->log ? 1 : o->limit ? (uint64_t)o->limit : UINT64_MAX;
 	return 0;
 }
 
@@ -235,19 +268,16 @@ static int read_mode(const struct nm_command *self, const struct monitor_options
 	struct nm_event_query *q = &m->event_query;
 	const char *end;
 
-	if (!!o->histogram + !!o->sequence + !!o->nth > 1)
-		return nm_usage(self, "--histogram, --sequence and --nth exclude each other");
+	if (!!o->histogram + !!o->sequence + (o->nth || o->log) > 1)
+		return nm_usage(self, "--histogram, --sequence and --nth or --log exclude each other");
 	if (o->sort && !o->histogram)
 		return nm_usage(self, "--sort needs --histogram");
-	if (o->nth && (o->object || o->function))
-		return nm_usage(
-		    self, "--nth does not go with --object or --function: names are known only at the end");
-	if (o->sequence && (o->object || o->function || o->events || o->range))
+	if (o->sequence && (o->object || o->function || o->events || o->range || o->set))
 		return nm_usage(
 		    self,
 		    "--sequence shows the whole history of a line: the only filter that it takes is --level");
-	if (o->simulation.output && (o->sequence || o->nth))
-		return nm_usage(self, "--profile stores counts, but --sequence and --nth make none");
+	if (o->simulation.output && (o->sequence || o->nth || o->log))
+		return nm_usage(self, "--profile stores counts, but --sequence, --nth and --log make none");
 	if (o->histogram)
 		return read_histogram(self, o, m);
 	if (o->sequence) {
@@ -256,12 +286,7 @@ static int read_mode(const struct nm_command *self, const struct monitor_options
 		if (read_number(o->sequence, &end, &q->address) || *end)
 			return nm_usage(self, "--sequence takes an address, not \"%s\"", o->sequence);
 	}
-	if (o->nth) {
-		q->mode = NM_QUERY_NTH;
-		if (read_number(o->nth, &end, &q->nth) || *end || !q->nth)
-			return nm_usage(self, "--nth takes a number from 1 up, not \"%s\"", o->nth);
-	}
-	return 0;
+	return o->nth || o->log ? read_log(self, o, q) : 0;
 }
 
 /* ---- the table ---- */
@@ -353,6 +378,7 @@ static int read_question(const struct nm_command *self, const struct monitor_opt
 	m->machine = machine;
 	m->sort = o->sort;
 	m->limit = o->limit;
+	m->log = o->log;
 	status = read_filters(self, o, m);
 	return status ? status : read_mode(self, o, m);
 }
@@ -398,7 +424,7 @@ const struct nm_command nm_cmd_monitor = {
     .details =
 	"Runs a program, or replays a trace, and picks events: hits, misses, and loads, replacements,\n"
 	"invalidations and prefetches of lines.  An event must pass all filters.  By default the events of\n"
-	"each level are counted; --histogram, --sequence and --nth show them in another way.\n",
+	"each level are counted; --histogram, --sequence, --nth and --log show them in another way.\n",
     .options = options,
     .option_count = sizeof options / sizeof *options,
     .stops_at_operand = 1,

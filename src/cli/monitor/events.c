@@ -26,7 +26,14 @@ static const char *site_at(struct nm_table *table, size_t row, unsigned first)
 	return nm_table_keep(table, n < 0 ? NULL : joined);
 }
 
-enum { RESIDENCY_LOADER = 4, RESIDENCY_EVICTOR = 12, EVENT_MAKER = 6, EVENT_OBJECT = 10, EVENT_VICTIM = 12 };
+enum {
+	RESIDENCY_LOADER = 4,
+	RESIDENCY_EVICTOR = 12,
+	EVENT_MAKER = 6,
+	EVENT_OBJECT = 10,
+	EVENT_FIELD = 11,
+	EVENT_VICTIM = 13
+};
 
 static const char *stay_loader(struct nm_table *table, size_t row)
 {
@@ -75,11 +82,14 @@ static const struct nm_column event_columns[] = {
     {.name = "line"},
     {.name = "maker", .title = "in", .kind = NM_COLUMN_LOCATION, .compose = event_maker},
     [EVENT_OBJECT] = {.name = "object", .title = "of", .kind = NM_COLUMN_NAME},
+    [EVENT_FIELD] = {.name = "field", .title = "field", .kind = NM_COLUMN_NAME, .drop_order = 2},
     {.name = "memory_line", .title = "memory line", .kind = NM_COLUMN_TEXT},
     [EVENT_VICTIM] = {.name = "victim", .title = "loaded for", .kind = NM_COLUMN_TEXT},
     {.name = "victim_function"},
     {.name = "victim_file"},
     {.name = "victim_line"},
+    {.name = "set"},
+    {.name = "times"},
     {.name = "core"},
     {.name = "cause"},
 };
@@ -175,18 +185,22 @@ int nm_monitor_show_residencies(struct nm_monitor_view *s)
 	return status;
 }
 
-static int add_event(struct nm_monitor_view *s, const struct nm_result *r)
+static int add_event(struct nm_monitor_view *s, const struct nm_result *r,
+		     const struct nm_logged_event *logged)
 {
-	const struct nm_event *e = &r->events.at;
+	const struct nm_event *e = &logged->at;
 	struct nm_value row[EVENT_COLUMNS] = {
 	    [0] = nm_monitor_text(s, r->process),
 	    [1] = nm_monitor_text(s, s->request->machine->levels[e->level].name),
 	    [2] = nm_monitor_text(s, nm_event_names[e->kind]),
 	    [3] = nm_monitor_integer(e->reference),
-	    [4] = nm_monitor_integer(r->events.instructions),
+	    [4] = nm_monitor_integer(logged->instructions),
 	    [5] = nm_monitor_address(s, e->address),
 	    [EVENT_OBJECT] = nm_monitor_text(s, name_of(r, e->attr)),
-	    [EVENT_OBJECT + 1] = nm_monitor_address(s, e->line)};
+	    [EVENT_FIELD] = nm_monitor_text(s, logged->field),
+	    [EVENT_FIELD + 1] = nm_monitor_address(s, e->line),
+	    [EVENT_VICTIM + 4] = nm_monitor_integer(e->set),
+	    [EVENT_VICTIM + 5] = nm_monitor_integer(e->times)};
 
 	put_site(s, row + EVENT_MAKER, r, e->attr);
 	if (nm_event_leaves(e->kind)) {
@@ -194,22 +208,57 @@ static int add_event(struct nm_monitor_view *s, const struct nm_result *r)
 		put_site(s, row + EVENT_VICTIM + 1, r, e->victim);
 	}
 	put_core_and_cause(s, row, e->core, e->cause);
+	s->columns[EVENT_FIELD].hidden &= !logged->field;
 	return push_row(s, row);
 }
 
-int nm_monitor_show_nth(struct nm_monitor_view *s)
+/* How many events of a process pass all filters, those by name too. */
+static uint64_t picked(const struct nm_monitor_view *s, const struct nm_result *r)
 {
+	const struct nm_filtered_events *kept = &r->events;
+	uint64_t total = 0;
+
+	if (!s->request->event_query.by_attr)
+		return kept->total;
+	for (size_t i = 0; i < kept->row_count; i++)
+		total += nm_monitor_picks(s, r, &kept->rows[i]) ? kept->rows[i].count : 0;
+	return total;
+}
+
+/* Where names pick, a log has the first events of each key, of which those that are asked for are some; else those alone. */
+static int add_log(struct nm_monitor_view *s, const struct nm_result *r)
+{
+	const struct nm_event_query *q = &s->request->event_query;
+	uint64_t before = 0;
+
+	for (size_t i = 0; i < r->events.logged_count && before < nm_event_query_end(q); i++) {
+		const struct nm_logged_event *e = &r->events.logged[i];
+		const struct nm_event_row row = {
+		    .attr = e->at.attr, .victim = e->at.victim, .kind = e->at.kind};
+
+		if (q->by_attr && !nm_monitor_picks(s, r, &row))
+			continue;
+		before += q->by_attr ? e->at.times : 0;
+		if ((!q->by_attr || before > q->skip) && add_event(s, r, e))
+			return NM_ENOMEM;
+	}
+	return 0;
+}
+
+int nm_monitor_show_log(struct nm_monitor_view *s)
+{
+	const struct nm_event_query *q = &s->request->event_query;
 	uint64_t most = 0;
 	int status = 0;
 
 	choose_columns(s, event_columns, EVENT_COLUMNS);
+	s->columns[EVENT_FIELD].hidden = 1;
 	for (size_t p = 0; p < s->count && !status; p++) {
-		const struct nm_filtered_events *kept = &s->results[p]->events;
+		const uint64_t total = picked(s, s->results[p]), end = nm_event_query_end(q);
 
-		if (kept->total > most)
-			most = kept->total;
-		if (kept->total >= s->request->event_query.nth)
-			status = add_event(s, s->results[p]);
+		most = total > most ? total : most;
+		s->left_out += s->request->log && total > end ? total - end : 0;
+		status = add_log(s, s->results[p]);
 	}
 	if (!status && !s->table.row_count)
 		return nm_fail(s->err, NM_ENOENT, "there were only %" PRIu64 " such events", most);

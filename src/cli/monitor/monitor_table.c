@@ -25,7 +25,7 @@ int nm_monitor_show(const struct nm_monitor_request *request, struct nm_result *
 	status = nm_monitor_check_names(s);
 	if (!status)
 		status = request->event_query.mode == NM_QUERY_RESIDENCIES ? nm_monitor_show_residencies(s)
-			 : request->event_query.mode == NM_QUERY_NTH       ? nm_monitor_show_nth(s)
+			 : request->event_query.mode == NM_QUERY_LOG       ? nm_monitor_show_log(s)
 									   : nm_monitor_show_sums(s);
 	if (!status)
 		status = nm_table_show(&s->table, "monitor", NULL, style, out, err);

@@ -17,6 +17,7 @@ struct nm_monitor_request {
 	const char *object, *function; /* a name or a pattern, or NULL: all */
 	const char *sort;              /* a column, or NULL: by address or set */
 	int64_t limit;                 /* rows; 0: all */
+	int log;                       /* rows beyond the limit are asked for too: the table says how many */
 };
 
 /* Prints the table. 0, NM_EINVAL (no such object, function or column), NM_ENOENT (fewer events than nth) or

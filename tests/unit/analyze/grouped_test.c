@@ -54,8 +54,8 @@ static void run(struct outcome *ret, const struct maker *m, int grouped, const s
 	assert_int_equal(nm_machine_parse(way->machine, &machine, NULL), 0);
 	machine.cores = way->cores;
 	ret->event_query = (struct nm_event_query){
-	    .mode = way->event_query, .end = UINT64_MAX, .by_attr = 1, .shift = 6, .nth = 3000};
-	memset(ret->event_query.kinds, way->event_query == NM_QUERY_NTH ? 1 << NM_EVENT_REPLACE : 63,
+	    .mode = way->event_query, .end = UINT64_MAX, .by_attr = 1, .shift = 6, .skip = 300, .limit = 60};
+	memset(ret->event_query.kinds, way->event_query == NM_QUERY_LOG ? 1 << NM_EVENT_REPLACE : 63,
 	       sizeof ret->event_query.kinds);
 	if (way->event_query)
 		options.event_query = &ret->event_query;
@@ -111,7 +111,7 @@ static const struct {
     {"pages", {pages, .threads = 1}},
     {"prefetches", {ahead, .threads = 1, .by_instruction = 1}},
     {"events", {fast, .threads = 1, .event_query = NM_QUERY_GRANULES}},
-    {"an event", {fast, .threads = 2, .event_query = NM_QUERY_NTH}},
+    {"an event", {fast, .threads = 2, .event_query = NM_QUERY_LOG}},
 };
 
 static void groups_change_nothing(void **state)

@@ -165,8 +165,14 @@ static inline void same_results(const char *what, const struct nm_result *single
 					 (unsigned long long)x->figures[f]);
 	}
 	assert_int_equal(a.rows.count, b.rows.count);
-	assert_int_equal(single->events.at.reference, grouped->events.at.reference);
-	assert_int_equal(single->events.instructions, grouped->events.instructions);
+	assert_int_equal(single->events.total, grouped->events.total);
+	assert_int_equal(single->events.logged_count, grouped->events.logged_count);
+	for (size_t i = 0; i < single->events.logged_count; i++) {
+		const struct nm_logged_event *x = &single->events.logged[i], *y = &grouped->events.logged[i];
+
+		assert_int_equal(x->at.reference, y->at.reference);
+		assert_int_equal(x->instructions, y->instructions);
+	}
 	nm_vec_free(&a.rows);
 	nm_vec_free(&b.rows);
 }

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
- * slice_filter.c - see slice_filter.h.
+ * event_places.c - see event_places.h.
  */
-#include "slice_filter.h"
+#include "event_places.h"
 
 #include <fnmatch.h>
 #include <stdlib.h>
@@ -21,11 +21,12 @@ struct part {
 	struct nm_slice_place place;
 };
 
-struct nm_slice_filter {
+struct nm_event_places {
 	const struct nm_event_query *query;
 	struct nm_event_filter *events;
 	uint64_t written, read; /* batches */
-	struct nm_vec(struct nm_event) lists[LISTS];
+	uint64_t references;    /* of those written */
+	struct nm_vec(struct nm_logged_event) lists[LISTS];
 	struct nm_vec(struct part) parts; /* by object */
 	struct nm_elements elements;
 	uint64_t line_bytes[NM_MAX_LEVELS];
@@ -33,10 +34,10 @@ struct nm_slice_filter {
 	int failed; /* memory ran out */
 };
 
-int nm_slice_filter_new(struct nm_slice_filter **ret_filter, const struct nm_event_query *query,
+int nm_event_places_new(struct nm_event_places **ret_filter, const struct nm_event_query *query,
 			struct nm_event_filter *events, const struct nm_machine *machine)
 {
-	struct nm_slice_filter *f = calloc(1, sizeof *f);
+	struct nm_event_places *f = calloc(1, sizeof *f);
 
 	if (!f)
 		return NM_ENOMEM;
@@ -48,7 +49,7 @@ int nm_slice_filter_new(struct nm_slice_filter **ret_filter, const struct nm_eve
 	return 0;
 }
 
-void nm_slice_filter_free(struct nm_slice_filter *f)
+void nm_event_places_free(struct nm_event_places *f)
 {
 	if (!f)
 		return;
@@ -61,20 +62,44 @@ void nm_slice_filter_free(struct nm_slice_filter *f)
 
 /* ---- simulation thread ---- */
 
+/* Without a slice the log decides here, so that what it does not keep is looked up nowhere. */
 static void keep(void *self, const struct nm_event *e)
 {
-	struct nm_slice_filter *f = self;
+	struct nm_event_places *f = self;
 
-	if (nm_event_filter_wants(f->events, e) && nm_vec_push(&f->lists[f->written % LISTS], *e))
+	if (nm_event_filter_wants(f->events, e) &&
+	    (f->query->slice || nm_event_filter_admits(f->events, e)) &&
+	    nm_vec_push(&f->lists[f->written % LISTS], (struct nm_logged_event){.at = *e}))
 		f->failed = 1;
 }
 
-void nm_slice_filter_attach(struct nm_slice_filter *f, struct nm_hierarchy *hierarchy)
+void nm_event_places_attach(struct nm_event_places *f, struct nm_hierarchy *hierarchy)
 {
 	nm_hierarchy_watch(hierarchy, &(struct nm_monitor){.event = keep, .self = f});
 }
 
-void nm_slice_filter_batch(struct nm_slice_filter *f) { f->written++; }
+/* Events are in the order of their references. */
+static void date(struct nm_event_places *f, const struct nm_pass_batch *b)
+{
+	const size_t list = f->written % LISTS;
+	size_t dated = 0;
+
+	for (size_t i = 0; i < b->count; i++) {
+		f->references += b->refs[i].weight;
+		for (; dated < f->lists[list].count; dated++) {
+			if (f->lists[list].at[dated].at.reference > f->references)
+				break;
+			f->lists[list].at[dated].instructions = b->clock[i];
+		}
+	}
+}
+
+void nm_event_places_batch(struct nm_event_places *f, const struct nm_pass_batch *b)
+{
+	if (b->clock)
+		date(f, b);
+	f->written++;
+}
 
 /* ---- decoding thread ---- */
 
@@ -89,7 +114,7 @@ static int is_called(const char *asked, const char *name)
 }
 
 /* The structure that an object is made of, or NULL. A recording asks for the largest block of a bucket. */
-static const struct nm_type *structure_of(struct nm_slice_filter *f, uint32_t object,
+static const struct nm_type *structure_of(struct nm_event_places *f, uint32_t object,
 					  const struct nm_element *at)
 {
 	const struct nm_object *o = nm_program_object(f->elements.program, object);
@@ -100,7 +125,7 @@ static const struct nm_type *structure_of(struct nm_slice_filter *f, uint32_t ob
 }
 
 /* The part of an object that the slice is, when the object is first seen, at an address. */
-static int find_part(struct nm_slice_filter *f, uint32_t object, const struct nm_element *at, struct part *to)
+static int find_part(struct nm_event_places *f, uint32_t object, const struct nm_element *at, struct part *to)
 {
 	const struct nm_slice *slice = f->query->slice;
 	const struct nm_object *o = nm_program_object(f->elements.program, object);
@@ -128,7 +153,7 @@ static int find_part(struct nm_slice_filter *f, uint32_t object, const struct nm
 }
 
 /* Where in a variable or block of the object the event is: a line may begin before it. */
-static int locate(struct nm_slice_filter *f, uint32_t object, uint64_t address, uint64_t end,
+static int locate(struct nm_event_places *f, uint32_t object, uint64_t address, uint64_t end,
 		  struct nm_element *ret)
 {
 	for (uint64_t a = address; a < end; a = (a | 15) + 1)
@@ -147,28 +172,58 @@ static int is_in_slice(const struct part *part, const struct nm_element *at, uin
 	return low < end && nm_slice_holds(&part->place, low - at->low, end - low);
 }
 
-static int look_at(struct nm_slice_filter *f, const struct nm_event *e)
+static const char *field_at(struct nm_event_places *f, uint32_t object, uint64_t address)
 {
+	struct nm_element at;
+	uint32_t field;
+
+	if (!nm_elements_find(&f->elements, object, address, &at))
+		return NULL;
+	field = nm_type_field(at.type, address - at.start);
+	return field == NM_NO_FIELD ? NULL : at.type->fields[field].name;
+}
+
+/* 1 if an event lies in the slice that is asked for, 0 if not, or NM_ENOMEM. */
+static int lies_in_slice(struct nm_event_places *f, uint32_t object, uint64_t address, uint64_t end)
+{
+	struct nm_element at;
+
+	if (nm_vec_reach(&f->parts, (size_t)object + 1))
+		return NM_ENOMEM;
+	if (f->parts.at[object].how == NOTHING || !locate(f, object, address, end, &at))
+		return 0;
+	if (f->parts.at[object].how == UNSEEN && find_part(f, object, &at, &f->parts.at[object]))
+		return NM_ENOMEM;
+	return is_in_slice(&f->parts.at[object], &at, address, end);
+}
+
+static int look_at(struct nm_event_places *f, struct nm_logged_event *event)
+{
+	const struct nm_event *e = &event->at;
+	const int logs = f->query->mode == NM_QUERY_LOG;
 	const uint32_t key = nm_event_leaves(e->kind) ? e->victim : e->attr;
 	const uint32_t attr = nm_program_attr_of_key(f->elements.program, key);
 	const uint32_t object = nm_program_attribution(f->elements.program, attr)->object;
 	const int aside = nm_event_is_aside(e->kind);
 	const uint64_t address = aside ? e->line : e->address;
 	const uint64_t end = address + (aside ? f->line_bytes[e->level] : e->bytes);
-	struct nm_element at;
+	int in = 1;
 
-	if (!nm_elements_owner(&f->elements, object) || nm_vec_reach(&f->parts, (size_t)object + 1))
+	if (!nm_elements_owner(&f->elements, object))
 		return NM_ENOMEM;
-	if (f->parts.at[object].how == NOTHING || !locate(f, object, address, end, &at))
-		return 0;
-	if (f->parts.at[object].how == UNSEEN && find_part(f, object, &at, &f->parts.at[object]))
-		return NM_ENOMEM;
-	if (is_in_slice(&f->parts.at[object], &at, address, end))
+	if (f->query->slice)
+		in = lies_in_slice(f, object, address, end);
+	if (in <= 0 || (logs && f->query->slice && !nm_event_filter_admits(f->events, e)))
+		return in < 0 ? in : 0;
+	if (!logs) {
 		nm_event_filter_keep(f->events, e);
-	return 0;
+		return 0;
+	}
+	event->field = aside ? NULL : field_at(f, object, address);
+	return nm_event_filter_log(f->events, event);
 }
 
-static int look_at_batch(struct nm_slice_filter *f)
+static int look_at_batch(struct nm_event_places *f)
 {
 	const size_t list = f->read++ % LISTS;
 	int status = f->failed ? NM_ENOMEM : 0;
@@ -179,18 +234,18 @@ static int look_at_batch(struct nm_slice_filter *f)
 	return status;
 }
 
-void nm_slice_filter_released(struct nm_slice_filter *f, uint64_t address, uint64_t size, uint32_t object)
+void nm_event_places_released(struct nm_event_places *f, uint64_t address, uint64_t size, uint32_t object)
 {
 	nm_elements_released(&f->elements, address, size, object);
 }
 
-int nm_slice_filter_retired(struct nm_slice_filter *f, struct nm_engine *program)
+int nm_event_places_retired(struct nm_event_places *f, struct nm_engine *program)
 {
 	f->elements.program = program;
 	return look_at_batch(f);
 }
 
-int nm_slice_filter_ending(struct nm_slice_filter *f, struct nm_engine *program)
+int nm_event_places_ending(struct nm_event_places *f, struct nm_engine *program)
 {
 	int status = 0;
 
@@ -200,4 +255,4 @@ int nm_slice_filter_ending(struct nm_slice_filter *f, struct nm_engine *program)
 	return status;
 }
 
-enum nm_slice_fit nm_slice_filter_fit(const struct nm_slice_filter *f) { return f->fit; }
+enum nm_slice_fit nm_event_places_fit(const struct nm_event_places *f) { return f->fit; }
