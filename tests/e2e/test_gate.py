@@ -1,34 +1,37 @@
 # SPDX-License-Identifier: MIT
 """test_gate.py - misses of relocated memory, and budgets judged by their intervals."""
 
+import glob
 import os
 import re
+import shutil
 
-from harness import ENVIRONMENT, MISSES, NEARMISS, TOP, main, nearmiss, need, program, record, rows, run
+from harness import ENVIRONMENT, MISSES, NEARMISS, TOP, Skip, main, nearmiss, need, program, record, rows, run
 
 NOT_MET, NOT_JUDGED = 3, 1
 RELOCATIONS = "SELECT level, function, line, object, relocation, sum(misses) FROM relocations GROUP BY 1, 2, 3, 4, 5"
 
-# A table of pointers to small blocks, one large block, and a global: walked by lines that miss.
-SOURCE = """#include <stdio.h>
-#include <stdlib.h>
-enum { N = 4000, ROUNDS = 4 };
-struct node { long key, rest[4]; };
-static struct node *nodes[N];
-static long table[N];
-int main(void)
-{
-\tlong sum = 0, *large = calloc(N, 64);
-\tfor (int i = 0; i < N; i++)
-\t\tnodes[i] = calloc(1, sizeof *nodes[i]);
-\tfor (int round = 0; round < ROUNDS; round++)
-\t\tfor (int i = 0; i < N; i++)
-\t\t\tsum += nodes[i]->key + table[i] + large[8 * i];
-\tprintf("%ld\\n", sum);
-\treturn 0;
+# The projects of examples/ci: the file that changes, what builds it, and changes by what stands in it. The last is worse.
+PROJECTS = {
+    "c": ("lookups.c", ["make", "gcc"], {
+        "comment": ("#include <stdio.h>", "/* one line more */\n#include <stdio.h>"),
+        "dead": ("int main", "int never(int x)\n{\n\treturn x * x + 3;\n}\n\nint main"),
+        "allocation": ("int main(void)\n{\n", "int main(void)\n{\n\tchar *volatile other = malloc(200);\n\tother[0] = 1;\n"),
+        "worse": ("sum += entries[i]", "sum += entries[i * 7 % ENTRIES]->rest[2] + entries[i]"),
+    }),
+    "cpp": ("lookups.cpp", ["make", "g++"], {
+        "comment": ("#include <map>", "// one line more\n#include <map>"),
+        "dead": ("static long look_up", "int never(int x)\n{\n\treturn x * x + 3;\n}\n\nstatic long look_up"),
+        "allocation": ("State &state)\n{\n", "State &state)\n{\n\tbenchmark::DoNotOptimize(new char[200]);\n"),
+        "worse": ("sum += entries.find(i * 7", "sum += entries.find(i * 1777 % 4000)->second + entries.find(i * 7"),
+    }),
+    "rust": ("src/lib.rs", ["make", "cargo"], {
+        "comment": ("pub struct", "// one line more\npub struct"),
+        "dead": ("pub fn entries", "pub fn never(x: i64) -> i64 {\n    x * x + 3\n}\n\npub fn entries"),
+        "allocation": ("    (0..count)", "    std::mem::forget(Box::new([0u8; 200]));\n    (0..count)"),
+        "worse": ("sum += entry", "sum += entries[*weight as usize * 7 % entries.len()].rest[3] + entry"),
+    }),
 }
-"""
-MAKEFILE = "app: app.c\n\tgcc -g -O1 -o app app.c\n"
 
 
 def case_relocations():
@@ -50,38 +53,111 @@ def case_relocations():
     assert re.search(r"misses of L1d  [\d,]+ as recorded, [\d,]+ to [\d,]+ in 6 other placements", shown), shown
 
 
-def tree(name, source):
-    os.mkdir(name)
-    for file, text in (("app.c", source), ("Makefile", MAKEFILE),
-                       ("nearmiss.yaml", "budgets:\n  - {level: L1d, relative: 1%}\n")):
-        with open(f"{name}/{file}", "w", encoding="ascii") as f:
-            f.write(text)
-
-
-def case_shell_recipe():
-    """The recipe of the how-to: nothing is said of changes without effect; a real one is named with its line."""
-    need("make", "gcc")
+def recipe(kind, part):
+    """The code block of the how-to that has this in it."""
     with open(os.path.join(TOP, "docs/howto/ci.md"), encoding="utf-8") as f:
-        script, = re.findall(r"```sh\n(.*?)```", f.read(), re.DOTALL)
-    with open("gate.sh", "w", encoding="utf-8") as f:
-        f.write(script)
-    environment = {**ENVIRONMENT, "PATH": os.path.dirname(NEARMISS) + ":" + ENVIRONMENT["PATH"]}
-    tree("base", SOURCE)
-    changes = {
-        "comment": "/* one line more */\n" + SOURCE,
-        "dead": SOURCE.replace("int main", "int never(int x)\n{\n\treturn x * x + 3;\n}\nint main"),
-        "allocation": SOURCE.replace("long sum = 0,", "char *other = malloc(200);\n\tlong sum = 0,")
-                            .replace("\tprintf", "\tother[0] = 1;\n\tprintf"),
-        "worse": SOURCE.replace("sum += ", "sum += nodes[(i * 7L) % N]->rest[2] + "),
-    }
-    for name, source in changes.items():
-        tree(name, source)
-        done = run(["sh", "gate.sh", "base", name, "--write", f"junit={name}.xml"], environment=environment)
+        found, = [text for text in re.findall(rf"```{kind}\n(.*?)```", f.read(), re.DOTALL) if part in text]
+    return found
+
+
+def tree(language, name, change=None):
+    """A source tree of a project, with the script of the how-to, perhaps changed; the number of the line that changes."""
+    file, _, changes = PROJECTS[language]
+    shutil.copytree(os.path.join(TOP, "examples/ci", language), name)
+    with open(f"{name}/gate.sh", "w", encoding="utf-8") as f:
+        f.write(recipe("sh", "gate.sh"))
+    if not change:
+        return 0
+    with open(f"{name}/{file}", encoding="utf-8") as f:
+        before, after = f.read().split(changes[change][0], maxsplit=1)
+    with open(f"{name}/{file}", "w", encoding="utf-8") as f:
+        f.write(before + changes[change][1] + after)
+    return before.count("\n") + 1
+
+
+def gate_project(language):
+    """The recipe of the how-to: nothing is said of changes without effect; a real one is named with its line."""
+    file, tools, changes = PROJECTS[language]
+    need(*tools)
+    environment = {**ENVIRONMENT, "PATH": os.path.dirname(NEARMISS) + ":" + ENVIRONMENT["PATH"], "HOME": os.getcwd()}
+    tree(language, "base")
+    for name in changes:
+        line = tree(language, name, name)
+        done = run(["sh", f"{name}/gate.sh", "base", name, "--write", f"junit={name}.xml"], environment=environment)
         shown = done.stdout.decode()
         assert done.returncode == (NOT_MET if name == "worse" else 0), (name, shown, done.stderr)
         assert os.path.exists(f"{name}.xml")
-    line = 1 + [i for i, text in enumerate(changes["worse"].splitlines()) if "sum +=" in text][0]
-    assert f"at app.c:{line} (main)" in shown and "Counts of single" not in shown, shown
+    assert f"at {file}:{line} (" in shown and "Counts of single" not in shown, shown
+
+
+def case_c_project():
+    gate_project("c")
+
+
+def case_cpp_project():
+    """Of Google Benchmark."""
+    if not glob.glob("/usr/include/benchmark/benchmark.h"):
+        raise Skip("libbenchmark-dev is not installed")
+    gate_project("cpp")
+
+
+def case_rust_project():
+    """Of `cargo bench`, without network."""
+    gate_project("rust")
+
+
+def run_step(step, inputs, environment):
+    """A step of a composite action, as a runner does it: what is written to GITHUB_PATH is on PATH from then on."""
+    def value(text):
+        return re.sub(r"\$\{\{ inputs\.(\w+) \}\}", lambda match: inputs[match[1]], text)
+    own = {name: value(text) for name, text in step.get("env", {}).items()}
+    done = run([step["shell"], "-e", "-c", step["run"]], environment={**environment, **own})
+    with open("path", encoding="utf-8") as f:
+        for folder in f.read().split():
+            if folder not in environment["PATH"]:
+                environment["PATH"] = folder + ":" + environment["PATH"]
+    return done
+
+
+def case_action():
+    """The recipe for GitHub's Actions, with the steps of the action: all is well, or the line is annotated."""
+    yaml = import_yaml()
+    need("make", "gcc", "meson", "ninja")
+    with open(os.path.join(TOP, "packages"), encoding="utf-8") as f:
+        packages = [name for line in f if line.startswith("build ") for name in line.split()[1:]]
+    if run(["dpkg-query", "-s", *packages]).returncode:
+        raise Skip("not all packages of the build are installed")
+    job = yaml.safe_load(recipe("yaml", "pull_request"))["jobs"]["nearmiss"]
+    paths = [step["with"]["path"] for step in job["steps"] if step.get("uses", "").startswith("actions/checkout@")]
+    with open(os.path.join(TOP, "action.yml"), encoding="utf-8") as f:
+        action = yaml.safe_load(f)
+    inputs = {name: given["default"] for name, given in action["inputs"].items()}
+    assert job["steps"][-1] == {"uses": "OWNER/nearmiss@main"} and [inputs["head"], inputs["base"]] == paths
+    tree("c", "base")
+    os.mkdir("temporary")
+    os.symlink(os.environ.get("BUILD", os.path.join(TOP, "build")), "temporary/nearmiss")
+    for change, status in (("comment", 0), ("worse", NOT_MET)):
+        shutil.rmtree("head", ignore_errors=True)
+        line = tree("c", "head", change)
+        for name in ("path", "summary"):
+            with open(name, "w", encoding="utf-8"):
+                pass
+        environment = {**ENVIRONMENT, "GITHUB_ACTION_PATH": TOP, "RUNNER_TEMP": os.path.abspath("temporary"),
+                       "GITHUB_PATH": os.path.abspath("path"), "GITHUB_STEP_SUMMARY": os.path.abspath("summary")}
+        for step in action["runs"]["steps"]:
+            done = run_step(step, inputs, environment)
+            assert done.returncode == (status if step is action["runs"]["steps"][-1] else 0), done
+        assert (f"file=lookups.c,line={line}".encode() in done.stdout) == (change == "worse"), done.stdout
+        for name in ("summary", inputs["sarif"]):
+            assert os.path.getsize(name) > 100, name
+
+
+def import_yaml():
+    try:
+        import yaml  # pylint: disable=import-outside-toplevel
+    except ImportError as error:
+        raise Skip("python3-yaml is not installed") from error
+    return yaml
 
 
 def case_broken_input():
