@@ -196,7 +196,7 @@ const cases = {
 		await page.mouse.move(x, y - 20);
 		await settled(page, "timeline");
 		assert.ok(await interval() < last / 2 && !page.url().includes(`at=${last - 1}`));
-		for (const [label, value, shown] of [["Show", "ratio", /miss|references/], ["A strip", "line", /order\.nest:13/], ["Level", "L2", /L2: misses by/]]) {
+		for (const [label, value, shown] of [["Show", "ratio", /L1d: at most [\d.]+ % of the references miss/], ["A strip", "line", /order\.nest:13/], ["Level", "L2", /L2: misses by/]]) {
 			await page.selectOption(`label:has-text('${label}') select`, value);
 			await settled(page, "timeline");
 			assert.match(await page.textContent(".course"), shown);

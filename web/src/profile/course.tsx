@@ -11,8 +11,9 @@ import { useTheme } from "../common/theme";
 
 /** One picture: series over intervals, stacked upon each other. */
 export interface Picture {
-	title: string;
+	name: string;
 	series: { name: string; color: string; values: number[] }[];
+	/** A number with its unit. */
 	format: (value: number) => string;
 }
 
@@ -68,7 +69,7 @@ function Drawn({ picture, intervals, x, top }: { picture: Picture; intervals: Ti
 	const y = scaleLinear([0, most || 1], [top + HEIGHT, top]);
 	return (
 		<g class="axes">
-			<text x={left} y={top - 8}>{fitting(`${picture.title}, at most ${picture.format(most)}`, right - left)}</text>
+			<text x={left} y={top - 8}>{fitting(`${picture.name}: at most ${picture.format(most)}`, right - left)}</text>
 			<line class="grid" x1={left} x2={right} y1={top} y2={top} />
 			{series.map(({ name, color, values }) => {
 				const floor = [...below];
@@ -141,7 +142,7 @@ export function Course(props: CourseProps) {
 			{width > 0 && (
 				<svg class="chart course" width={width} height={bottom + AXIS} viewBox={`0 0 ${width} ${bottom + AXIS}`} aria-hidden="true"
 					onPointerMove={(event) => props.onLook(under(event))} onPointerLeave={() => props.onLook(null)} onClick={(event) => props.onChoose(under(event))}>
-					{pictures.map((picture, n) => <Drawn key={picture.title} picture={picture} intervals={intervals} x={x} top={tops[n] ?? 0} />)}
+					{pictures.map((picture, n) => <Drawn key={picture.name} picture={picture} intervals={intervals} x={x} top={tops[n] ?? 0} />)}
 					{strips.length > 0 && <text x={left} y={stripTop - 8} class="faint">{fitting(props.stripTitle, width - RIGHT - left)}</text>}
 					<Strips strips={strips} intervals={intervals} x={x} top={stripTop} />
 					<rect class="cursor" x={from} y={GAP - 4} width={Math.max(1, to - from)} height={bottom - GAP + 4} fill="none" />

@@ -21,6 +21,7 @@ const misses = (cell: TimelineCell) => cell.read_misses + cell.write_misses;
 const references = (cell: TimelineCell) => cell.reads + cell.writes;
 
 interface Metric {
+	/** Of which the picture shows the numbers. */
 	title: string;
 	/** Stacked upon each other. */
 	series: { name: string; color: string; value: (cell: TimelineCell) => number }[];
@@ -30,18 +31,18 @@ interface Metric {
 
 const METRICS: Record<string, Metric> = {
 	class: {
-		title: "lines loaded by misses",
+		title: "lines loaded in 1000 instructions",
 		series: (["cold", "capacity", "conflict", "coherence"] as const).map((name) => ({ name, color: classColors[name] as string, value: (cell) => cell[name] })),
 	},
 	misses: {
-		title: "misses",
+		title: "misses in 1000 instructions",
 		series: [{ name: "reads", color: category(0), value: (cell) => cell.read_misses }, { name: "writes", color: category(5), value: (cell) => cell.write_misses }],
 	},
 	references: {
-		title: "references",
+		title: "references in 1000 instructions",
 		series: [{ name: "reads", color: category(0), value: (cell) => cell.reads }, { name: "writes", color: category(5), value: (cell) => cell.writes }],
 	},
-	ratio: { title: "misses of all references", series: [{ name: "miss ratio", color: category(0), value: misses }], isRatio: true },
+	ratio: { title: "of the references miss", series: [{ name: "miss ratio", color: category(0), value: misses }], isRatio: true },
 };
 const CHOICES = [
 	{ value: "class", title: "misses by class" }, { value: "misses", title: "misses by reads and writes" },
@@ -56,9 +57,9 @@ function pictureOf(level: string, n: number, intervals: TimelineInterval[], { ti
 		return cell && all > 0 ? value(cell) / all : 0;
 	};
 	return {
-		title: `${level}: ${title}${isRatio ? "" : " in 1000 instructions"}`,
+		name: level,
 		series: series.map(({ name, color, value }) => ({ name, color, values: intervals.map((interval) => rate(interval, value)) })),
-		format: isRatio ? percent : short,
+		format: (value) => `${isRatio ? percent(value) : short(value)} ${title}`,
 	};
 }
 
@@ -66,8 +67,8 @@ function pictureOf(level: string, n: number, intervals: TimelineInterval[], { ti
 function bytesOf(intervals: TimelineInterval[], first: Level): Picture[] {
 	let sum = 0;
 	const loaded = intervals.map(({ levels }) => (sum += first.line * (levels.find(({ level }) => level === first.level)?.cold ?? 0)));
-	const picture = (title: string, n: number, values: number[]) => ({ title, series: [{ name: title, color: category(n), values }], format: bytes });
-	return [picture("working set", 1, intervals.map(({ working_set }) => working_set)), picture("footprint: bytes loaded until then", 2, loaded)];
+	const picture = (name: string, n: number, values: number[]) => ({ name, series: [{ name, color: category(n), values }], format: bytes });
+	return [picture("working set", 1, intervals.map(({ working_set }) => working_set)), picture("footprint, loaded until then", 2, loaded)];
 }
 
 const sourceOf = (cell: TimelineCell, profile: string) => href("source", { p: profile, file: cell.file, line: cell.line, level: cell.level });
@@ -149,16 +150,19 @@ export function Timeline(props: PageProps) {
 	const { level, levels, all } = useLevel(props);
 	const by = params["by"] ?? "object";
 	const process = params["process"];
-	const asked = useAnswer<TimelineAnswer>(`/api/p/${profile}/timeline`, { process });
+	const usual = useAnswer<TimelineAnswer>(`/api/p/${profile}/timeline`);
+	const other = useAnswer<TimelineAnswer>(process ? `/api/p/${profile}/timeline` : null, { process });
+	const asked = process ? other : usual;
 	const rows = useAnswer<TimelineRowsAnswer>(level && `/api/p/${profile}/timeline/rows`, { by, level, process });
-	const processes = asked.answer?.processes.map((each) => each.process) ?? [];
+	const processes = usual.answer?.processes.map((each) => each.process) ?? [];
 	const first = all.find((each) => !each.level.endsWith("L1i"));
 	useSheet(asked.answer && sheetOf(asked.answer));
 	return (
 		<>
 			<div class="controls">
 				{processes.length > 1 && (
-					<Choice label="Process" value={asked.answer?.process ?? ""} options={plain(processes)} onChange={(value) => set({ process: value, at: null })} />
+					<Choice label="Process" value={process ?? processes[0] ?? ""} options={plain(processes)}
+						onChange={(value) => set({ process: value === processes[0] ? null : value, at: null })} />
 				)}
 				<Choice label="Show" value={params["metric"] ?? "class"} options={CHOICES} onChange={(value) => set({ metric: value })} />
 				<Choice label="A strip for each" value={by} options={plain(["object", "line"])} onChange={(value) => set({ by: value })} />
