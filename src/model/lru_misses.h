@@ -21,6 +21,7 @@ struct nm_lru_misses_ref {
 	uint32_t area; /* index of a shift */
 	uint16_t size; /* bytes, at least 1 */
 	uint8_t is_fetch;
+	uint8_t by_pages; /* for nm_strip_add: the area is shifted by whole pages */
 };
 
 struct nm_lru_misses;

@@ -1,122 +1,282 @@
 /* SPDX-License-Identifier: MIT
  *
- * strip.c - see strip.h.
+ * strip.c - see strip.h. The grains of a window are in a list, in the order of their last touches, and found by a
+ * hash.
  */
 #include "strip.h"
 
 #include <assert.h>
 #include <string.h>
 
-void nm_strip_init(struct nm_strip *s, unsigned ways, unsigned line)
+/* The caches that take the program's references have so many sets, or a multiple; 1 unless their lines are blocks. */
+static unsigned sets_of(const struct nm_machine *m, unsigned line)
 {
-	*s = (struct nm_strip){.ways = ways < NM_STRIP_MOST ? ways : NM_STRIP_MOST,
-			       .shift = (unsigned)__builtin_ctz(line)};
-	s->keep = s->ways / 2;
-	assert(ways > 0 && line > 0);
+	uint64_t sets = NM_STRIP_SETS;
+
+	for (unsigned i = 0; i < m->count; i++)
+		if (nm_machine_first(m, i, NM_SIDE_DATA) || nm_machine_first(m, i, NM_SIDE_INSTRUCTION))
+			sets |= m->levels[i].line == line ? m->levels[i].sets : 1;
+	return (unsigned)(sets & -sets);
+}
+
+void nm_strip_init(struct nm_strip *s, const struct nm_machine *machine, unsigned grain, unsigned line)
+{
+	const unsigned ways = nm_lru_misses_ways(machine);
+
+	assert(grain > 0 && grain <= line);
+	*s = (struct nm_strip){.ways = ways < NM_STRIP_WAYS ? ways : NM_STRIP_WAYS,
+			       .sets = sets_of(machine, line),
+			       .shift = (unsigned)__builtin_ctz(grain),
+			       .blocks_shift = (unsigned)__builtin_ctz(line / grain)};
+	s->at[0].number = UINT64_MAX;
 }
 
 void nm_strip_done(struct nm_strip *s) { nm_vec_free(&s->out); }
 
-/* Index in the window; s->count: it is not there. */
-static inline unsigned find(const struct nm_strip *s, uint64_t line)
+/* ---- grains ---- */
+
+/* Where a grain is, or where it would be put. */
+static inline uint16_t *place_of(struct nm_strip *s, uint64_t number)
+{
+	size_t i = number * 0x9e3779b97f4a7c15ull >> (64 - NM_STRIP_PLACE_BITS);
+
+	while (s->places[i] && s->at[s->places[i]].number != number)
+		i = (i + 1) % (1 << NM_STRIP_PLACE_BITS);
+	return &s->places[i];
+}
+
+/* Puts a grain that is in no order behind another one; 0: first. */
+static inline void put_behind(struct nm_strip *s, uint16_t i, uint16_t earlier)
+{
+	s->at[i].earlier = earlier;
+	s->at[i].later = s->at[earlier].later;
+	s->at[s->at[i].later].earlier = i;
+	s->at[earlier].later = i;
+}
+
+/* Makes a grain the latest. */
+static inline void touch(struct nm_strip *s, uint16_t i)
+{
+	if (s->at[0].earlier == i)
+		return;
+	s->at[s->at[i].earlier].later = s->at[i].later;
+	s->at[s->at[i].later].earlier = s->at[i].earlier;
+	put_behind(s, i, s->at[0].earlier);
+}
+
+static inline uint64_t block_of(const struct nm_strip *s, uint64_t number)
+{
+	return number >> (1 + s->blocks_shift);
+}
+
+static inline unsigned set_of(const struct nm_strip *s, uint64_t number)
+{
+	return (unsigned)block_of(s, number) & (s->sets - 1);
+}
+
+/* Whether another grain of its block is in the window. */
+static inline int has_block(struct nm_strip *s, uint64_t number)
+{
+	const uint64_t first = block_of(s, number) << (1 + s->blocks_shift) | (number & 1);
+
+	for (uint64_t other = first; other < first + (2u << s->blocks_shift); other += 2)
+		if (other != number && *place_of(s, other))
+			return 1;
+	return 0;
+}
+
+/* ---- what fits ---- */
+
+/* The area's blocks; those of s->area_count: it has none. */
+static inline struct nm_strip_area *find_area(struct nm_strip *s, uint32_t area)
 {
 	unsigned i = 0;
 
-	while (i < s->count && s->at[i].line != line)
+	while (i < s->area_count && s->areas[i].area != area)
 		i++;
-	return i;
+	return &s->areas[i];
 }
 
-/* Makes entry i the latest. */
-static inline void move_first(struct nm_strip *s, unsigned i)
+/* The sets beside one. */
+static inline unsigned below(const struct nm_strip *s, unsigned set) { return (set - 1) & (s->sets - 1); }
+static inline unsigned above(const struct nm_strip *s, unsigned set) { return (set + 1) & (s->sets - 1); }
+
+/* The most lines that an area may have in one set, with a further block. */
+static inline unsigned most_with(const struct nm_strip *s, const struct nm_strip_area *a, unsigned set)
 {
-	const __typeof__(s->at[0]) entry = s->at[i];
+	const unsigned left = a->blocks[below(s, set)], right = a->blocks[above(s, set)];
+	unsigned here = a->blocks[set] + 1u;
 
-	for (; i > 0; i--)
-		s->at[i] = s->at[i - 1];
-	s->at[0] = entry;
+	if (a->halved)
+		here += s->sets == 1 ? here : left > right ? left : right;
+	return here > a->most ? here : a->most;
 }
 
-/* Touches lines from the oldest on, from the first that was kept later than the one behind it. */
+/* The ways that are needed with the grains of a reference, or more. */
+static inline unsigned needed_with(struct nm_strip *s, uint32_t area, uint64_t first, uint64_t last)
+{
+	const struct nm_strip_area *a = find_area(s, area);
+	const unsigned blocks = (unsigned)(block_of(s, last) - block_of(s, first)) + 1;
+
+	if (a == &s->areas[s->area_count] || blocks > 1)
+		return s->needed + (s->blocks_shift && s->sets == 1 ? 2 * blocks : blocks);
+	return s->needed +
+	       (first == last && has_block(s, first) ? 0 : most_with(s, a, set_of(s, first)) - a->most);
+}
+
+/* Adds a grain that fits, behind another one. */
+static void add_grain(struct nm_strip *s, const struct nm_strip_grain *grain, uint16_t earlier)
+{
+	struct nm_strip_area *a = find_area(s, grain->area);
+	uint16_t *place;
+
+	if (a == &s->areas[s->area_count]) {
+		*a = (struct nm_strip_area){.area = grain->area,
+					    .halved = s->blocks_shift && !grain->by_pages};
+		s->area_count++;
+	}
+	if (!has_block(s, grain->number)) {
+		const unsigned most = most_with(s, a, set_of(s, grain->number));
+
+		s->needed += most - a->most;
+		a->most = (uint16_t)most;
+		a->blocks[set_of(s, grain->number)]++;
+	}
+	place = place_of(s, grain->number);
+	*place = (uint16_t)++s->count;
+	assert(s->needed <= s->ways && s->count <= NM_STRIP_GRAINS);
+	s->at[*place] = *grain;
+	s->at[*place].place = (uint16_t)(place - s->places);
+	put_behind(s, *place, earlier);
+}
+
+/* ---- windows ---- */
+
+static void empty(struct nm_strip *s)
+{
+	for (unsigned i = 1; i <= s->count; i++)
+		s->places[s->at[i].place] = 0;
+	s->count = s->needed = s->area_count = 0;
+	s->at[0].earlier = s->at[0].later = 0;
+}
+
+/* When the latest was kept, of those passed so far, that may share a set with a grain. */
+static uint64_t last_before(const struct nm_strip *s, const struct nm_strip_area *area, unsigned set)
+{
+	uint64_t last = area->last_of[set];
+
+	if (area->halved && area->last_of[below(s, set)] > last)
+		last = area->last_of[below(s, set)];
+	if (area->halved && area->last_of[above(s, set)] > last)
+		last = area->last_of[above(s, set)];
+	for (const struct nm_strip_area *a = s->areas; a != s->areas + s->area_count; a++)
+		if (a != area && a->last > last)
+			last = a->last;
+	return last;
+}
+
+/* Touches, from the first on, grains that were kept before one that is earlier and may share their set. */
 static int restore(struct nm_strip *s)
 {
-	unsigned i = s->count;
+	for (unsigned i = 0; i < s->area_count; i++) {
+		s->areas[i].last = 0;
+		memset(s->areas[i].last_of, 0, s->sets * sizeof *s->areas[i].last_of);
+	}
+	for (uint16_t i = s->at[0].later; i; i = s->at[i].later) {
+		struct nm_strip_grain *g = &s->at[i];
+		struct nm_strip_area *a = find_area(s, g->area);
+		const unsigned set = set_of(s, g->number);
+		const struct nm_lru_misses_ref ref = {.address = g->number >> 1 << s->shift,
+						      .area = g->area,
+						      .size = 1,
+						      .is_fetch = g->number & 1,
+						      .by_pages = g->by_pages};
 
-	while (i > 1 && s->at[i - 1].kept < s->at[i - 2].kept)
-		i--;
-	for (i -= i > 0; i-- > 0;) {
-		const struct nm_lru_misses_ref touch = {.address = s->at[i].line >> 1 << s->shift,
-							.area = s->at[i].area,
-							.size = 1,
-							.is_fetch = s->at[i].line & 1};
-
-		if (nm_vec_push(&s->out, touch))
-			return NM_ENOMEM;
-		s->at[i].kept = ++s->clock;
+		if (g->kept < last_before(s, a, set)) {
+			if (nm_vec_push(&s->out, ref))
+				return NM_ENOMEM;
+			g->kept = ++s->clock;
+		}
+		a->last = g->kept > a->last ? g->kept : a->last;
+		a->last_of[set] = g->kept > a->last_of[set] ? g->kept : a->last_of[set];
 	}
 	return 0;
 }
 
 int nm_strip_flush(struct nm_strip *s)
 {
-	if (restore(s))
-		return NM_ENOMEM;
-	s->count = 0;
-	return 0;
+	const int status = restore(s);
+
+	empty(s);
+	return status;
 }
 
-/* Whether all lines of the reference are in the window, which then knows of the touch. */
+/* Begins a window with the latest grains of the one before: half of what fits. */
+static int begin(struct nm_strip *s)
+{
+	struct nm_strip_grain latest[NM_STRIP_GRAINS / 2];
+	const int status = restore(s);
+	unsigned count = 0;
+
+	for (uint16_t i = s->at[0].earlier; i && count < NM_STRIP_GRAINS / 2; i = s->at[i].earlier)
+		latest[count++] = s->at[i];
+	empty(s);
+	for (const struct nm_strip_grain *g = latest; g != latest + count; g++) {
+		if (needed_with(s, g->area, g->number, g->number) > s->ways / 2)
+			break;
+		add_grain(s, g, 0);
+	}
+	return status;
+}
+
+/* Whether all grains of the reference are in the window, which then knows of the touch. */
 static inline int is_hit(struct nm_strip *s, uint64_t first, uint64_t last)
 {
-	unsigned i = find(s, first), j;
-
-	if (i == s->count)
-		return 0;
-	if (first == last) {
-		move_first(s, i);
-		return 1;
-	}
-	j = last == first + 2 ? find(s, last) : s->count;
-	if (j == s->count)
-		return 0;
-	move_first(s, i);
-	move_first(s, find(s, last));
+	for (uint64_t g = first; g <= last; g += 2)
+		if (!*place_of(s, g))
+			return 0;
+	for (uint64_t g = first; g <= last; g += 2)
+		touch(s, *place_of(s, g));
 	return 1;
 }
 
-/* A reference that is kept touches its lines now. */
+/* A reference that is kept touches its grains now. */
 static int keep(struct nm_strip *s, const struct nm_lru_misses_ref *ref, uint64_t first, uint64_t last)
 {
-	for (uint64_t line = first; line <= last; line += 2) {
-		unsigned i = find(s, line);
+	for (uint64_t number = first; number <= last; number += 2) {
+		const uint16_t i = *place_of(s, number);
+		const struct nm_strip_grain grain = {
+		    .number = number, .kept = ++s->clock, .area = ref->area, .by_pages = ref->by_pages};
 
-		if (i == s->count) {
-			s->at[s->count++] = (__typeof__(s->at[0])){.line = line};
-			assert(s->count <= s->ways);
+		if (i) {
+			touch(s, i);
+			s->at[i].kept = grain.kept;
+		} else {
+			add_grain(s, &grain, s->at[0].earlier);
 		}
-		move_first(s, i);
-		s->at[0].kept = ++s->clock;
-		s->at[0].area = ref->area;
 	}
 	return nm_vec_push(&s->out, *ref);
+}
+
+static int fits(struct nm_strip *s, const struct nm_lru_misses_ref *ref, uint64_t first, uint64_t last)
+{
+	return s->count + (last - first) / 2 < NM_STRIP_GRAINS &&
+	       needed_with(s, ref->area, first, last) <= s->ways;
 }
 
 int nm_strip_add(struct nm_strip *s, const struct nm_lru_misses_ref *ref)
 {
 	const uint64_t first = ref->address >> s->shift << 1 | ref->is_fetch,
-		       last = (ref->address + ref->size - 1) >> s->shift << 1 | ref->is_fetch,
-		       lines = (last - first) / 2 + 1;
+		       last = (ref->address + ref->size - 1) >> s->shift << 1 | ref->is_fetch;
 
+	if (first == last && s->at[s->at[0].earlier].number == first)
+		return 0;
 	if (is_hit(s, first, last))
 		return 0;
-	if (s->count + lines > s->ways) {
-		if (restore(s))
-			return NM_ENOMEM;
-		s->count = s->count < s->keep ? s->count : s->keep;
-	}
-	if (s->count + lines > s->ways) { /* as large as a window */
-		s->count = 0;
-		return nm_vec_push(&s->out, *ref);
-	}
-	return keep(s, ref, first, last);
+	if (!fits(s, ref, first, last) && begin(s))
+		return NM_ENOMEM;
+	if (fits(s, ref, first, last))
+		return keep(s, ref, first, last);
+	empty(s); /* it is as large as a window */
+	return nm_vec_push(&s->out, *ref);
 }

@@ -51,6 +51,7 @@ struct relocations {
 	struct {
 		uint64_t page; /* + 1 */
 		uint32_t area;
+		int by_pages;
 		uint64_t shift; /* to its part */
 	} recent[RECENT];
 };
@@ -90,6 +91,7 @@ static int make(void **ret_self, const struct nm_pass_setup *setup, struct nm_er
 {
 	const struct nm_engine_options *options = setup->options;
 	const struct nm_machine *machine = options->machine;
+	const unsigned unit = unit_of(machine);
 	struct relocations *r;
 	int status;
 
@@ -107,9 +109,9 @@ static int make(void **ret_self, const struct nm_pass_setup *setup, struct nm_er
 	for (unsigned g = 0; g < GROUPS; g++) {
 		r->groups[g].of = r;
 		r->groups[g].number = g;
-		nm_strip_init(&r->groups[g].strip, nm_lru_misses_ways(machine), unit_of(machine));
+		nm_strip_init(&r->groups[g].strip, machine, unit, unit);
 	}
-	nm_strip_init(&r->chunk, nm_lru_misses_ways(machine), GRAIN);
+	nm_strip_init(&r->chunk, machine, unit < GRAIN ? unit : GRAIN, unit);
 	for (; r->count < options->relocations && !status; r->count++)
 		if (!(r->caches[r->count] = nm_lru_misses_new(machine)))
 			status = nm_fail_memory(err);
@@ -132,15 +134,19 @@ static uint64_t phase_of(const struct nm_area *area, unsigned group)
 					     : 0;
 }
 
+static int moves_by_grain(const struct nm_area *area)
+{
+	return area->kind == NM_AREA_HEAP || area->kind == NM_AREA_STACK;
+}
+
 /* Of relocation k, in whole units; pages where the area moves by pages. */
 static uint64_t random_shift(const struct nm_area *area, unsigned k)
 {
 	enum { BITS = 20, PAGE_BITS = 12 };
 	const uint64_t random = nm_mix64((uint64_t)area->number << 32 | (k + 1)) >> (64 - BITS);
-	const int by_grain = area->kind == NM_AREA_HEAP || area->kind == NM_AREA_STACK;
 
 	static_assert((UINT64_C(1) << (BITS + PAGE_BITS)) + UNIT <= NM_AREA_ROOM, "areas do not meet");
-	return by_grain ? random * UNIT : random << PAGE_BITS;
+	return moves_by_grain(area) ? random * UNIT : random << PAGE_BITS;
 }
 
 uint64_t nm_relocated(const struct nm_areas *areas, uint64_t address, unsigned k)
@@ -239,13 +245,15 @@ static struct nm_lru_misses_ref place(struct relocations *r, const struct nm_ref
 
 		recent->page = page;
 		recent->area = area ? area->number : 0;
+		recent->by_pages = !area || !moves_by_grain(area);
 		recent->shift = area ? area->shift : 0;
 	}
 	return (struct nm_lru_misses_ref){.address = ref->address + recent->shift,
 					  .key = ref->attr,
 					  .area = recent->area,
 					  .size = ref->size,
-					  .is_fetch = ref->kind == NM_REF_FETCH};
+					  .is_fetch = ref->kind == NM_REF_FETCH,
+					  .by_pages = (uint8_t)recent->by_pages};
 }
 
 static int batch(void *self, const struct nm_pass_batch *b)
