@@ -105,6 +105,12 @@ CREATE TABLE object_lines(
 CREATE TABLE interval(
 	process INTEGER, interval INTEGER, begin INTEGER, instructions INTEGER, working_set INTEGER,
 	PRIMARY KEY(process, interval)) WITHOUT ROWID;
+-- Phases, and the stretches of the run that are of one: `intervals` of them from `interval` on.  site: of the line that misses
+-- most in it.
+CREATE TABLE phase(process INTEGER, phase INTEGER, name TEXT, object INTEGER, site INTEGER,
+	PRIMARY KEY(process, phase)) WITHOUT ROWID;
+CREATE TABLE stretch(process INTEGER, interval INTEGER, intervals INTEGER, phase INTEGER,
+	PRIMARY KEY(process, interval)) WITHOUT ROWID;
 CREATE TABLE interval_level(
 	level INTEGER, interval INTEGER, reads INTEGER, writes INTEGER, read_misses INTEGER, write_misses INTEGER,
 	cold INTEGER, capacity INTEGER, conflict INTEGER, coherence INTEGER, loads INTEGER, object INTEGER, site INTEGER,

@@ -651,3 +651,17 @@ CREATE VIEW timeline_lines AS
 	LEFT JOIN site s ON s.id = c.site
 	LEFT JOIN text fn ON fn.id = s.function
 	LEFT JOIN text fi ON fi.id = s.file;
+
+CREATE VIEW phases AS
+	SELECT p.name AS process, h.phase AS phase, h.name AS name, t.interval AS interval, t.intervals AS intervals,
+		min(i.begin) AS begin, sum(i.instructions) AS instructions, n.text AS object, fn.text AS function,
+		fi.text AS file, s.line AS line
+	FROM process p
+	CROSS JOIN stretch t ON t.process = p.id
+	CROSS JOIN interval i ON i.process = p.id AND i.interval >= t.interval AND i.interval < t.interval + t.intervals
+	CROSS JOIN phase h ON h.process = p.id AND h.phase = t.phase
+	LEFT JOIN text n ON n.id = h.object
+	LEFT JOIN site s ON s.id = h.site
+	LEFT JOIN text fn ON fn.id = s.function
+	LEFT JOIN text fi ON fi.id = s.file
+	GROUP BY t.process, t.interval;

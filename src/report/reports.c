@@ -298,6 +298,38 @@ static const char schedule_sql[] =
     "c.schedule = l.schedule AND (?2 IS NULL OR c.process = ?2)), 0) AS false_misses "
     "FROM schedule_levels l WHERE ?2 IS NULL OR process = ?2 GROUP BY position, schedule) GROUP BY position";
 
+static const struct nm_column phase_columns[] = {
+    {.name = "phase", .title = "phase", .kind = NM_COLUMN_NAME},
+    {.name = "times", .title = "times", .kind = NM_COLUMN_NUMBER, .drop_order = 3},
+    {.name = "instructions", .title = "instructions", .kind = NM_COLUMN_NUMBER},
+    {.name = "references", .title = "references", .kind = NM_COLUMN_NUMBER, .drop_order = 4},
+    {.name = "misses", .title = "misses", .kind = NM_COLUMN_NUMBER},
+    {.name = "share", .title = "share %", .kind = NM_COLUMN_REAL, .decimals = 1},
+    {.name = "mpki", .title = "MPKI", .kind = NM_COLUMN_REAL, .decimals = 2},
+    {.name = "cold", .title = "cold", .kind = NM_COLUMN_NUMBER, .drop_order = 2},
+    {.name = "capacity", .title = "capacity", .kind = NM_COLUMN_NUMBER, .drop_order = 2},
+    {.name = "conflict", .title = "conflict", .kind = NM_COLUMN_NUMBER, .drop_order = 2},
+    {.name = "begin", .title = "begins at", .kind = NM_COLUMN_NUMBER, .drop_order = 5},
+    {.name = "object", .title = "object", .kind = NM_COLUMN_NAME, .hidden = 1},
+    {.name = "function", .title = "function", .kind = NM_COLUMN_NAME, .hidden = 1},
+    {.name = "file", .title = "file", .kind = NM_COLUMN_NAME, .hidden = 1},
+    {.name = "line", .title = "line", .kind = NM_COLUMN_NUMBER, .hidden = 1},
+    {.name = "process", .title = "process", .kind = NM_COLUMN_TEXT, .hidden = 1},
+};
+
+static const char phase_sql[] =
+    "WITH c AS MATERIALIZED (SELECT h.process AS process, h.phase AS phase, h.name AS name, "
+    "count(DISTINCT h.interval) AS times, min(h.begin) AS begin, sum(t.instructions) AS instructions, "
+    "sum(t.reads + t.writes) AS refs, sum(t.read_misses + t.write_misses) AS misses, sum(t.cold) AS cold, "
+    "sum(t.capacity) AS capacity, sum(t.conflict) AS conflict, h.object AS object, h.function AS function, "
+    "h.file AS file, h.line AS line FROM phases h CROSS JOIN timeline t ON t.process = h.process "
+    "AND t.level = ?1 AND t.interval >= h.interval AND t.interval < h.interval + h.intervals "
+    "WHERE ?2 IS NULL OR h.process = ?2 GROUP BY h.process, h.phase) "
+    "SELECT name AS phase, times, instructions, refs AS \"references\", misses, "
+    "100.0 * misses / nullif((SELECT sum(misses) FROM c), 0) AS share, "
+    "1000.0 * misses / nullif(instructions, 0) AS mpki, cold, capacity, conflict, begin, object, function, file, "
+    "line, process FROM c";
+
 static const struct nm_report reports[] = {
     {.name = "summary",
      .summary = "what was run, how each level did, the first pairs, and advice",
@@ -322,6 +354,15 @@ static const struct nm_report reports[] = {
      .ties = "position",
      .sql = level_sql,
      .all_levels = 1},
+    {.name = "phases",
+     .summary = "phases of the run, by what misses most in them",
+     .columns = phase_columns,
+     .column_count = COUNT_OF(phase_columns),
+     .sort = "misses",
+     .ties = "process, begin",
+     .sql = phase_sql,
+     .view = "phases",
+     .without = "phases: an older version wrote it, or no caches were simulated"},
     {.name = "patterns",
      .summary = "lines with the objects that they walk, and by which stride",
      .columns = pattern_columns,

@@ -13,7 +13,7 @@
 #include <string.h>
 #include <zstd.h>
 
-enum { FAST = 1, MOST_ARRAYS = 25 + 4 * NM_MAX_LEVELS };
+enum { FAST = 1, MOST_ARRAYS = 27 + 4 * NM_MAX_LEVELS };
 
 struct array {
 	void **at;
@@ -52,6 +52,8 @@ static size_t list(struct nm_result *r, struct array *arrays)
 	    ARRAY(intervals, r->interval_count),
 	    ARRAY(interval_levels, r->interval_count * r->machine.count),
 	    ARRAY(interval_parts, r->interval_part_count),
+	    ARRAY(stretches, r->stretch_count),
+	    ARRAY(phases, r->phase_count),
 	};
 	size_t n = sizeof fixed / sizeof *fixed;
 

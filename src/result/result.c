@@ -98,6 +98,8 @@ void nm_result_free(struct nm_result *result)
 	free(result->intervals);
 	free(result->interval_levels);
 	free(result->interval_parts);
+	free(result->stretches);
+	free(result->phases);
 	free_coherence(result->coherence, result->coherence_count);
 	for (size_t i = 0; i < result->schedule_count; i++) {
 		for (unsigned k = 0; k < NM_MAX_LEVELS; k++)

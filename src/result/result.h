@@ -286,6 +286,18 @@ struct nm_result_interval_part {
 	uint64_t read_misses, write_misses, loads;
 };
 
+/* A stretch of intervals that is of one phase (src/analyze/passes/phases.h). */
+struct nm_result_stretch {
+	uint32_t first, count; /* intervals */
+	uint32_t phase;        /* index */
+};
+
+/* What misses most in it, at the first data level: indices, UINT32_MAX: nothing has a course of its own. */
+struct nm_result_phase {
+	uint32_t object, site;
+	int is_quiet; /* it hardly misses */
+};
+
 struct nm_result_line { /* of the code from `address` to the next one's */
 	uint64_t address;
 	const char *function, *file; /* innermost, through inlining */
@@ -377,6 +389,10 @@ struct nm_result {
 	/* of the objects and lines that miss most in the run; by interval and level */
 	struct nm_result_interval_part *interval_parts;
 	size_t interval_part_count;
+	struct nm_result_stretch *stretches; /* the run, without gaps; neighbours differ in their phases */
+	size_t stretch_count;
+	struct nm_result_phase *phases; /* in the order of their beginnings */
+	size_t phase_count;
 	struct nm_filtered_events events; /* single events, if a query asked for some */
 };
 

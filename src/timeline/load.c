@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "name_match.h"
 #include "selection.h"
 #include "timeline_priv.h"
 
@@ -153,6 +154,64 @@ static int load_levels(struct nm_process_timeline *t, struct nm_profile *profile
 	return more < 0 ? more : status;
 }
 
+/* ---- phases ---- */
+
+static int load_stretches(struct nm_process_timeline *t, struct nm_profile *profile, struct nm_error *err)
+{
+	static const char sql[] = "SELECT name, phase, interval, intervals, begin, instructions FROM phases "
+				  "WHERE process = ?1 ORDER BY interval";
+	struct nm_rows *rows;
+	int status = nm_profile_has(profile, "phases", err), more;
+
+	if (status <= 0)
+		return status;
+	status = nm_profile_query(profile, sql, &rows, err);
+	if (status)
+		return status;
+	nm_rows_bind_text(rows, 1, t->process);
+	while ((more = nm_rows_next(rows, err)) > 0 && !status) {
+		const struct nm_timeline_stretch stretch = {
+		    nm_rows_bounded(rows, 1), nm_rows_bounded(rows, 2), nm_rows_bounded(rows, 3),
+		    nm_rows_bounded(rows, 4), nm_rows_bounded(rows, 5), keep(t, rows, 0)};
+
+		if (!stretch.name || nm_vec_push(&t->stretches, stretch))
+			status = nm_fail_memory(err);
+	}
+	nm_rows_free(rows);
+	return more < 0 ? more : status;
+}
+
+/* Whether an interval is of the phase that was asked for. */
+static int is_asked(const struct nm_process_timeline *t, const char *phase, int64_t interval)
+{
+	for (size_t i = 0; i < t->stretches.count; i++) {
+		const struct nm_timeline_stretch *s = &t->stretches.at[i];
+
+		if (s->interval <= interval && interval < s->interval + s->intervals)
+			return !strcmp(s->name, phase);
+	}
+	return 0;
+}
+
+static int check_phase(const struct nm_process_timeline *t, const char *phase, struct nm_error *err)
+{
+	const char *names[27] = {NULL};
+	size_t n = 0;
+
+	for (size_t i = 0; i < t->stretches.count; i++) {
+		size_t k = 0;
+
+		if (!strcmp(t->stretches.at[i].name, phase))
+			return 0;
+		while (k < n && strcmp(names[k], t->stretches.at[i].name) != 0)
+			k++;
+		if (k == n && n < 26)
+			names[n++] = t->stretches.at[i].name;
+	}
+	return n ? nm_fail_unknown("phase", phase, names, err)
+		 : nm_fail(err, NM_EINVAL, "the profile has no phases: an older version wrote it");
+}
+
 /* ---- objects or lines ---- */
 
 static struct nm_timeline_row *part_named(struct nm_process_timeline *t, const char *name)
@@ -166,7 +225,7 @@ static struct nm_timeline_row *part_named(struct nm_process_timeline *t, const c
 	return &t->parts.at[t->parts.count - 1];
 }
 
-static int add_part(struct nm_process_timeline *t, const struct nm_rows *rows)
+static int add_part(struct nm_process_timeline *t, const struct nm_rows *rows, const char *phase)
 {
 	const char *name = keep(t, rows, 0);
 	const int64_t interval = nm_rows_integer(rows, 1), misses = nm_rows_bounded(rows, 2);
@@ -174,6 +233,8 @@ static int add_part(struct nm_process_timeline *t, const struct nm_rows *rows)
 
 	if (!row || !is_interval(t, interval))
 		return row ? 0 : NM_ENOMEM;
+	if (phase && !is_asked(t, phase, interval))
+		return 0;
 	row->misses[interval] += misses;
 	row->total += misses;
 	return 0;
@@ -207,12 +268,13 @@ static int load_parts(struct nm_process_timeline *t, struct nm_profile *profile,
 	nm_rows_bind_text(rows, 1, t->process);
 	nm_rows_bind_text(rows, 2, t->level);
 	while ((more = nm_rows_next(rows, err)) > 0 && !status)
-		if (add_part(t, rows))
+		if (add_part(t, rows, request->phase))
 			status = nm_fail_memory(err);
 	nm_rows_free(rows);
 	if (t->parts.count)
 		qsort(t->parts.at, t->parts.count, sizeof *t->parts.at, by_total);
-	while (request->limit > 0 && t->parts.count > (size_t)request->limit)
+	while (t->parts.count && ((request->limit > 0 && t->parts.count > (size_t)request->limit) ||
+				  (request->phase && !t->parts.at[t->parts.count - 1].total)))
 		free(t->parts.at[--t->parts.count].misses);
 	return more < 0 ? more : status;
 }
@@ -233,6 +295,10 @@ int nm_timeline_load(struct nm_process_timeline *t, struct nm_profile *profile,
 		status = load_intervals(t, profile, err);
 	if (!status)
 		status = load_levels(t, profile, err);
+	if (!status)
+		status = load_stretches(t, profile, err);
+	if (!status && request->phase)
+		status = check_phase(t, request->phase, err);
 	return status ? status : load_parts(t, profile, request, err);
 }
 
@@ -247,5 +313,6 @@ void nm_timeline_done(struct nm_process_timeline *t)
 	nm_vec_free(&t->levels);
 	nm_vec_free(&t->parts);
 	nm_vec_free(&t->intervals);
+	nm_vec_free(&t->stretches);
 	nm_strings_done(&t->pool);
 }

@@ -83,6 +83,15 @@ static int json_part(const struct nm_process_timeline *t, const struct nm_timeli
 	return 0;
 }
 
+static int json_stretch(const struct nm_timeline_stretch *s, const char *before, FILE *out)
+{
+	fprintf(out,
+		"%s{\"phase\":%" PRId64 ",\"interval\":%" PRId64 ",\"intervals\":%" PRId64
+		",\"begin\":%" PRId64 ",\"instructions\":%" PRId64 ",",
+		before, s->phase, s->interval, s->intervals, s->begin, s->instructions);
+	return json_text("name", s->name, "}", out);
+}
+
 int nm_timeline_json(const struct nm_process_timeline *t, const struct nm_timeline_request *request,
 		     FILE *out)
 {
@@ -96,6 +105,9 @@ int nm_timeline_json(const struct nm_process_timeline *t, const struct nm_timeli
 		fputs(i ? ",\n" : "\n", out);
 		status = json_interval(t, i, out);
 	}
+	fputs("],\n\"phases\":[", out);
+	for (size_t i = 0; i < t->stretches.count && !status; i++)
+		status = json_stretch(&t->stretches.at[i], i ? ",\n" : "\n", out);
 	fputs("],\n", out);
 	status |= json_text("level", t->level, ",", out) | json_text("by", request->by, ",\"rows\":[", out);
 	for (size_t i = 0; i < t->parts.count && !status; i++) {

@@ -32,14 +32,21 @@ struct nm_timeline_row {
 	struct nm_timeline_cell *cells; /* [interval], of a level; else NULL */
 };
 
+/* A part of the run that is of one phase. */
+struct nm_timeline_stretch {
+	int64_t phase, interval, intervals, begin, instructions;
+	const char *name;
+};
+
 struct nm_process_timeline {
 	struct nm_strings pool;
 	const char *process, *level;
 	const char *others; /* further processes, by commas; NULL: none */
 	int64_t instructions;
 	struct nm_vec(struct nm_timeline_interval) intervals;
-	struct nm_vec(struct nm_timeline_row) levels; /* from the nearest on */
-	struct nm_vec(struct nm_timeline_row) parts;  /* objects or lines, those that miss most first */
+	struct nm_vec(struct nm_timeline_stretch) stretches; /* none: of an older version */
+	struct nm_vec(struct nm_timeline_row) levels;        /* from the nearest on */
+	struct nm_vec(struct nm_timeline_row) parts; /* objects or lines, those that miss most first */
 };
 
 /* load.c */
@@ -54,6 +61,17 @@ void nm_timeline_rates(const struct nm_process_timeline *timeline, const int64_t
 /* The same of the working set, in bytes: the largest of the intervals that a column meets. */
 void nm_timeline_working_set(const struct nm_process_timeline *timeline, double *ret_bytes, unsigned columns);
 double nm_timeline_most(const double *values, unsigned count);
+
+/* The letter that stands for a phase in pictures. */
+static inline char nm_phase_letter(int64_t phase) { return (char)('A' + phase % 26); }
+
+/* A phase's name, its instructions and its misses at the level of the rows of parts; 0: there is no such phase. */
+struct nm_phase_sums {
+	const char *name;
+	int64_t instructions, misses;
+};
+int nm_timeline_phase(const struct nm_process_timeline *timeline, int64_t phase,
+		      struct nm_phase_sums *ret_sums);
 
 /* The formats: 0 or NM_ENOMEM. */
 int nm_timeline_text(const struct nm_process_timeline *timeline, const struct nm_timeline_request *request,

@@ -66,6 +66,26 @@ double nm_timeline_most(const double *values, unsigned count)
 	return most;
 }
 
+int nm_timeline_phase(const struct nm_process_timeline *t, int64_t phase, struct nm_phase_sums *ret)
+{
+	const struct nm_timeline_row *level = NULL;
+
+	for (size_t i = 0; i < t->levels.count; i++)
+		level = t->levels.at[i].name == t->level ? &t->levels.at[i] : level;
+	*ret = (struct nm_phase_sums){NULL, 0, 0};
+	for (size_t i = 0; i < t->stretches.count; i++) {
+		const struct nm_timeline_stretch *s = &t->stretches.at[i];
+
+		if (s->phase != phase)
+			continue;
+		ret->name = s->name;
+		ret->instructions += s->instructions;
+		for (int64_t k = s->interval; level && k >= 0 && k < s->interval + s->intervals; k++)
+			ret->misses += (size_t)k < t->intervals.count ? level->misses[k] : 0;
+	}
+	return ret->name != NULL;
+}
+
 int nm_timeline_run(struct nm_profile *profile, const struct nm_timeline_request *request,
 		    enum nm_timeline_format format, const struct nm_style *style, FILE *out,
 		    struct nm_error *err)

@@ -15,6 +15,7 @@ struct nm_timeline_request {
 	const char *process; /* NULL: the one with the most instructions */
 	const char *level;   /* whose objects or lines are shown; NULL: the first level that takes data */
 	const char *by;      /* "object" or "line" */
+	const char *phase;   /* rows count in this one only; NULL: in the run */
 	int64_t limit;       /* of objects or lines; 0: all that the profile has */
 };
 

@@ -101,6 +101,36 @@ static int print_working_set(struct picture *p)
 	return 0;
 }
 
+/* A box for each stretch, with the letter of its phase; its title is the phase's name. */
+static int print_phases(struct picture *p)
+{
+	static const char *const colours[] = {"#56b4e9", "#e69f00", "#009e73",
+					      "#f0e442", "#cc79a7", "#999999"};
+	const struct nm_process_timeline *t = p->timeline;
+
+	if (t->stretches.count && print_name(p, "phases", p->y + STRIP - 5))
+		return NM_ENOMEM;
+	for (size_t i = 0; i < t->stretches.count && t->instructions; i++) {
+		const struct nm_timeline_stretch *s = &t->stretches.at[i];
+		const double x = x_of((double)COLUMNS * (double)s->begin / (double)t->instructions),
+			     width = WIDTH * (double)s->instructions / (double)t->instructions;
+
+		fprintf(p->out,
+			"<rect x=\"%.1f\" y=\"%.1f\" width=\"%.1f\" height=\"%d\" fill=\"%s\"><title>%c  ", x,
+			p->y, width, STRIP - 3,
+			colours[(size_t)s->phase % (sizeof colours / sizeof *colours)],
+			nm_phase_letter(s->phase));
+		text(s->name, p->out);
+		fputs("</title></rect>", p->out);
+		if (width > STRIP)
+			fprintf(p->out, "<text x=\"%.1f\" y=\"%.1f\" text-anchor=\"middle\">%c</text>",
+				x + width / 2, p->y + STRIP - 5, nm_phase_letter(s->phase));
+		fputc('\n', p->out);
+	}
+	p->y += t->stretches.count ? STRIP + GAP : 0;
+	return 0;
+}
+
 static double most_of_level(struct picture *p)
 {
 	const struct nm_process_timeline *t = p->timeline;
@@ -167,15 +197,16 @@ int nm_timeline_svg(const struct nm_process_timeline *t, const struct nm_timelin
 			    .out = out,
 			    .y = TOP,
 			    .shorten = strcmp(request->by, "line") ? nm_shorten_name : nm_shorten_location};
-	const double height =
-	    TOP + (double)(t->levels.count + 1) * (AREA + GAP) + STRIP + (double)t->parts.count * STRIP + 28;
+	const double height = TOP + (double)(t->levels.count + 1) * (AREA + GAP) +
+			      (t->stretches.count ? STRIP + GAP : 0) + STRIP +
+			      (double)t->parts.count * STRIP + 28;
 	double most;
 
 	print_head(&p, height);
 	for (size_t i = 0; i < t->levels.count; i++)
 		if (print_level(&p, &t->levels.at[i]))
 			return NM_ENOMEM;
-	if (print_working_set(&p))
+	if (print_working_set(&p) || print_phases(&p))
 		return NM_ENOMEM;
 	fprintf(out, "<text x=\"%d\" y=\"%.1f\" font-weight=\"bold\">%s misses by %s</text>\n", LEFT,
 		p.y + STRIP - 6, t->level, request->by);

@@ -99,6 +99,53 @@ static int print_working_set(const struct canvas *c)
 	return 0;
 }
 
+/* The letter of the phase that has most of each column. */
+static int print_phases(const struct canvas *c)
+{
+	const struct nm_process_timeline *t = c->timeline;
+
+	if (!t->stretches.count)
+		return 0;
+	if (print_name(c, "phases"))
+		return NM_ENOMEM;
+	for (unsigned i = 0; i < c->width; i++) {
+		const double from = (double)t->instructions * i / c->width,
+			     to = (double)t->instructions * (i + 1) / c->width;
+		double most = 0;
+		char letter = ' ';
+
+		for (size_t k = 0; k < t->stretches.count; k++) {
+			const struct nm_timeline_stretch *s = &t->stretches.at[k];
+			const double part =
+			    fmin(to, (double)(s->begin + s->instructions)) - fmax(from, (double)s->begin);
+
+			if (part > most) {
+				most = part;
+				letter = nm_phase_letter(s->phase);
+			}
+		}
+		fputc(letter, c->out);
+	}
+	fputc('\n', c->out);
+	return 0;
+}
+
+/* What the letters stand for. */
+static void print_legend(const struct canvas *c)
+{
+	const struct nm_process_timeline *t = c->timeline;
+	struct nm_phase_sums sums;
+	int64_t misses = 0;
+
+	for (size_t i = 0; i < t->levels.count; i++)
+		misses += t->levels.at[i].name == t->level ? t->levels.at[i].total : 0;
+	for (int64_t phase = 0; nm_timeline_phase(t, phase, &sums); phase++)
+		fprintf(c->out, "%c  %5.1f %% of the instructions, %5.1f %% of the %s misses: %s\n",
+			nm_phase_letter(phase),
+			100.0 * (double)sums.instructions / (double)(t->instructions ? t->instructions : 1),
+			100.0 * (double)sums.misses / (double)(misses ? misses : 1), t->level, sums.name);
+}
+
 static void print_axis(const struct canvas *c)
 {
 	char *end = NULL;
@@ -151,9 +198,10 @@ static int print(const struct canvas *c, const struct nm_timeline_request *reque
 	for (size_t i = 0; i < t->levels.count; i++)
 		if (print_row(c, &t->levels.at[i], 0))
 			return NM_ENOMEM;
-	if (print_working_set(c) || print_parts(c, request->by))
+	if (print_working_set(c) || print_phases(c) || print_parts(c, request->by))
 		return NM_ENOMEM;
 	print_axis(c);
+	print_legend(c);
 	if (t->others)
 		nm_print_wrapped("further processes: ", t->others, c->style->width, c->out);
 	return 0;

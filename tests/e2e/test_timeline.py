@@ -58,6 +58,41 @@ def case_known_phases():
     assert sum(parts["wide"]) >= 30 * (1 << 15) and sum(parts["table"]) > 100000, parts
 
 
+def case_phases():
+    """Each phase is cut within an interval of where its function is entered, both sweeps are one phase, and a window of a
+    phase's instructions counts what the timeline has of it. Rows of a phase are those of its intervals."""
+    record([program("phases")], "--trace", "t.nmt", "-q", "--cache", SPEC)
+    found = rows("SELECT name, phase, begin, instructions, instructions / intervals FROM phases ORDER BY interval")
+    assert [(name, phase) for name, phase, *_ in found] == [("sweep, wide", 0), ("visit, table", 1), ("few misses", 2),
+                                                           ("sweep, wide", 0)], found
+    assert [begin + length for _, _, begin, length, _ in found] == [begin for _, _, begin, *_ in found[1:]] + [
+        rows("SELECT instructions FROM processes")[0][0]], found
+    sums = rows("SELECT h.interval, sum(reads), sum(writes), sum(read_misses), sum(write_misses), sum(cold), sum(t.loads) FROM phases h "
+                "JOIN timeline t ON t.process = h.process AND t.interval BETWEEN h.interval AND h.interval + h.intervals - 1 "
+                "WHERE level = 'L1d' GROUP BY 1 ORDER BY 1")
+    shown = json.loads(nearmiss("report", "phases", "--format", "json", "p.nmp").stdout)["rows"]
+    assert sum(row["misses"] for row in shown) == sum(row[3] + row[4] for row in sums) and len(shown) == 3, shown
+    done = nearmiss("timeline", "--phase", "visit, table", "--format", "json", "p.nmp")
+    of_phase = {row["name"]: sum(row["misses"]) for row in json.loads(done.stdout)["rows"]}
+    assert of_phase["table"] > 0.99 * (sums[1][3] + sums[1][4]) and of_phase.get("wide", 0) < 10000, of_phase
+    done = nearmiss("timeline", "--phase", "visit", "p.nmp")
+    assert done.returncode == USAGE and b'no phase "visit": did you mean visit, table?' in done.stderr, done
+
+    def replay(*options):
+        done = nearmiss("replay", "-q", "--cache", SPEC, "-o", "part.nmp", *options, "t.nmt")
+        assert done.returncode == 0 and not done.stderr, done
+        return rows("SELECT instructions, reads, writes, read_misses, write_misses, cold, loads FROM processes JOIN levels "
+                    "USING (process) WHERE level = 'L1d'", profile="part.nmp")[0]
+
+    for (_, _, begin, length, interval), entered in zip(found[1:], ("visit", "stay", "sweep#2")):
+        function, _, time = entered.partition("#")
+        truth = replay(f"--until=enter#{time or 1}:{function}")[0]
+        assert abs(begin - truth) <= 1.5 * interval, (entered, begin, truth, interval)
+    for (_, _, begin, length, _), wanted in zip(found, sums):
+        options = ([f"--from={begin}"] if begin else []) + [f"--until={begin + length}"]
+        assert replay(*options) == (length, *wanted[1:]), (options, wanted)
+
+
 def counts(profile):
     """By place, without objects: which get a number behind their name depends on what else was referenced."""
     table = {}

@@ -32,6 +32,8 @@ W = ["-i", "profile-timeline.nmp"]
 # `nearmiss nest` of examples/interference.nest with --cache L1d=8K,1,32 and
 # --pmu miss@10,miss@100,miss@1000,precise@10,pebs@10,ibs@100,random=1.
 M = ["profile-pmu.nmp", "--width=110"]
+# The same, of a version that stores phases.
+H = ["-i", "profile-phases.nmp"]
 S = ["--source-dir=sources", "--map=/usr/include/c++/12/bits/stl_vector.h=sources/short.c"]
 
 # `nearmiss nest --trace` of examples/interference.nest with N=20.
@@ -102,6 +104,12 @@ CASES = {
     "fault-timeline-old": ["timeline", *P],
     "fault-timeline-kind": ["timeline", *W, "--by=lines"],
     "fault-timeline-level": ["timeline", *W, "--level=L9"],
+    "timeline-phases": ["timeline", *H, "--by=line", "--width=80"],
+    "timeline-phases-svg": ["timeline", *H, "--format=svg", "--limit=1"],
+    "timeline-phase": ["timeline", *H, "--by=line", "--width=80", "--phase=matrix[i][j] =, matrix"],
+    "report-phases": ["report", *H, "phases"],
+    "fault-timeline-phase-name": ["timeline", *H, "--phase=sweep"],
+    "fault-timeline-phase": ["timeline", *W, "--phase=sweep"],
     "fault-timeline-process": ["timeline", *W, "--process=cc1"],
     "evictions": ["evictions", *P],
     "evictions-60": ["evictions", *P, "--width=60", "--sort=took"],

@@ -61,7 +61,10 @@ struct nm_change_reader nm_changes_read(const struct nm_interval *interval);
 void nm_changes_next_level(struct nm_change_reader *reader); /* all of the last one were read */
 int nm_changes_next(struct nm_change_reader *reader);        /* 1, or 0 behind the level's last one */
 
-/* timeline.c: the intervals as the result has them. 0 or NM_ENOMEM. */
+/* timeline_phases.c: the phases of the result's intervals, by the misses of a level. 0 or NM_ENOMEM. */
+int nm_intervals_find_phases(struct nm_result *result, unsigned level);
+
+/* timeline.c: the intervals as the result has them, and their phases. 0 or NM_ENOMEM. */
 int nm_intervals_finish(const struct nm_intervals *intervals, const struct nm_pass_merge *merge,
 			struct nm_result *result);
 

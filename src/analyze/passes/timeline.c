@@ -326,8 +326,11 @@ int nm_intervals_finish(const struct nm_intervals *v, const struct nm_pass_merge
 			struct nm_result *result)
 {
 	struct timeline t = {.intervals = v, .merge = merge, .result = result};
+	const struct nm_level_spec *first = nm_machine_data_cache(&result->machine);
 	int status = make(&t);
 
+	if (!status && first)
+		status = nm_intervals_find_phases(result, (unsigned)(first - result->machine.levels));
 	for (unsigned kind = 0; kind < KINDS; kind++) {
 		free(t.same[kind]);
 		free(t.tallies[kind].sums);

@@ -51,7 +51,7 @@ const struct nm_command nm_cmd_query = {
 	"instructions, instruction_fields, builds, code, code_lines, sources, sectors, prefetches, coherence,\n"
 	"sharing, contenders, latent, schedules, schedule_levels, schedule_coherence, schedule_sharing, schedule_contenders,\n"
 	"schedule_latent, messages, numa, sites, walks, fields, field_counts, affinity, hot_lines, contexts, context_counts,\n"
-	"buckets, threads, regions, timeline, timeline_objects, timeline_lines,\n"
+	"buckets, threads, regions, timeline, timeline_objects, timeline_lines, phases,\n"
 	"curve, distances, reuses, scope_distances, predictions, undebugged, pass_figures, cells, places,\n"
 	"samples, relocations, pmu_samplers, pmu_samples.\n"
 	"docs/format/profile.md describes their columns.  Example:\n\n"

@@ -135,6 +135,7 @@ const struct nm_command nm_cmd_report = {
 	"  lines      source lines\n"
 	"  pairs      objects with the source lines that touch them\n"
 	"  levels     the levels of the memory hierarchy\n"
+	"  phases     phases of the run, by what misses most in them (nearmiss timeline draws them)\n"
 	"  patterns   lines, the objects that they access, and the strides\n"
 	"  sectors    source lines that hit a cache line but miss the sector (sector= in a SPEC)\n"
 	"  prefetches source lines that trigger prefetches (prefetch= in a SPEC): useful, late, pollution, ...\n"
@@ -153,7 +154,7 @@ const struct nm_command nm_cmd_report = {
     .options = options,
     .option_count = sizeof options / sizeof *options,
     .words =
-	"summary|objects|functions|lines|pairs|levels|patterns|sectors|prefetches|fields|affinity|reuses|calltree|buckets|"
+	"summary|objects|functions|lines|pairs|levels|phases|patterns|sectors|prefetches|fields|affinity|reuses|calltree|buckets|"
 	"latencies",
     .run = run,
 };

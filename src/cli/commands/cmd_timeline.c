@@ -8,7 +8,7 @@
 #include "viewer.h"
 
 struct timeline_options {
-	const char *input, *by, *level, *process;
+	const char *input, *by, *level, *process, *phase;
 	int64_t limit, width;
 	int format;
 };
@@ -24,6 +24,8 @@ static const struct nm_option options[] = {
      offsetof(struct timeline_options, limit), NULL},
     {"process", 'p', "NAME", "this process (the one with the most instructions)", NM_OPTION_TEXT,
      offsetof(struct timeline_options, process), NULL},
+    {"phase", 0, "NAME", "these rows are of this phase of the run", NM_OPTION_TEXT,
+     offsetof(struct timeline_options, phase), NULL},
     {"format", 'f', "FORMAT", "output format (text)", NM_OPTION_CHOICE,
      offsetof(struct timeline_options, format), "text|svg|csv|json"},
     {"width", 'w', "N", "columns of text (the terminal's)", NM_OPTION_NUMBER,
@@ -46,7 +48,7 @@ static int run(const struct nm_command *self, int argc, char **argv)
 	if (status)
 		return status;
 	request = (struct nm_timeline_request){
-	    .process = o.process, .level = o.level, .by = o.by, .limit = o.limit};
+	    .process = o.process, .level = o.level, .by = o.by, .limit = o.limit, .phase = o.phase};
 	status = nm_timeline_run(viewer.profile, &request, (enum nm_timeline_format)o.format, &viewer.style,
 				 viewer.output.file, &viewer.err);
 	return nm_viewer_close(&viewer, status, NM_STATUS_USAGE);

@@ -2,14 +2,20 @@
  *
  * timeline.c - stores the course of a run: its intervals, and what they counted.
  */
+#include <assert.h>
+#include <stdlib.h>
+#include <string.h>
+
 #include "row.h"
 
-enum statement { INTERVAL, LEVEL, OBJECT, LINE, STATEMENTS };
+enum statement { INTERVAL, LEVEL, OBJECT, LINE, PHASE, STRETCH, STATEMENTS };
 
 static const char *const sql[STATEMENTS] = {
     [INTERVAL] = "INSERT INTO interval VALUES(?,?,?,?,?)",
     [LEVEL] = "INSERT INTO interval_level VALUES(?,?,?,?,?,?,?,?,?,?,?,?,?)",
     [OBJECT] = "INSERT INTO interval_object VALUES(?,?,?,?,?,?)",
+    [PHASE] = "INSERT INTO phase VALUES(?,?,?,?,?)",
+    [STRETCH] = "INSERT INTO stretch VALUES(?,?,?,?)",
     /* sites of one line that differ in what they are inlined through are the same site here */
     [LINE] = ("INSERT INTO interval_line VALUES(?1,?2,?3,?4,?5,?6) ON CONFLICT DO UPDATE SET "
 	      "read_misses = read_misses + ?4, write_misses = write_misses + ?5, loads = loads + ?6"),
@@ -76,6 +82,68 @@ static void store_part(struct nm_result_writer *w, sqlite3_stmt *const *statemen
 	nm_row_run(w, insert);
 }
 
+/* What dominates a phase: "sweep, wide"; malloc'ed, NULL: out of memory. */
+static char *describe(const struct nm_result *r, const struct nm_result_phase *phase)
+{
+	const struct nm_result_site *site = phase->site == UINT32_MAX ? NULL : &r->sites[phase->site];
+	const char *code = site ? site->user_function ? site->user_function : site->function : NULL;
+	const char *object = phase->object == UINT32_MAX ? NULL : r->objects[phase->object].name;
+	char *name = NULL;
+
+	if (phase->is_quiet || (!code && !object))
+		return strdup("few misses");
+	return asprintf(&name, "%s%s%s", code ? code : "", code && object ? ", " : "", object ? object : "") <
+		       0
+		   ? NULL
+		   : name;
+}
+
+/* Stores phases; of those that have one name, all but the first get a number behind it. */
+static void store_phases(struct nm_result_writer *w, sqlite3_stmt *insert)
+{
+	const struct nm_result *r = w->result;
+	char *names[64] = {NULL};
+
+	assert(r->phase_count <= sizeof names / sizeof *names);
+	for (size_t i = 0; i < r->phase_count && !w->status; i++) {
+		const struct nm_result_phase *phase = &r->phases[i];
+		char *name = NULL;
+		unsigned same = 1;
+
+		names[i] = describe(r, phase);
+		for (size_t k = 0; k < i && names[i]; k++)
+			same += !strcmp(names[k], names[i]);
+		if (!names[i] || (same > 1 && asprintf(&name, "%s (%u)", names[i], same) < 0)) {
+			w->status = SQLITE_NOMEM;
+			break;
+		}
+		sqlite3_bind_int64(insert, 1, w->process);
+		nm_row_number(insert, 2, i);
+		nm_row_text(insert, 3, name ? name : names[i]);
+		nm_row_id(insert, 4,
+			  phase->object == UINT32_MAX ? 0
+						      : nm_row_text_id(w, r->objects[phase->object].name));
+		nm_row_id(insert, 5, line_of(w, phase->site));
+		nm_row_run(w, insert);
+		free(name);
+	}
+	for (size_t i = 0; i < r->phase_count; i++)
+		free(names[i]);
+}
+
+static void store_stretches(struct nm_result_writer *w, sqlite3_stmt *insert)
+{
+	for (size_t i = 0; i < w->result->stretch_count && !w->status; i++) {
+		const struct nm_result_stretch *stretch = &w->result->stretches[i];
+
+		sqlite3_bind_int64(insert, 1, w->process);
+		nm_row_number(insert, 2, stretch->first);
+		nm_row_number(insert, 3, stretch->count);
+		nm_row_number(insert, 4, stretch->phase);
+		nm_row_run(w, insert);
+	}
+}
+
 void nm_store_timeline(struct nm_result_writer *w)
 {
 	sqlite3_stmt *insert[STATEMENTS] = {NULL};
@@ -87,6 +155,8 @@ void nm_store_timeline(struct nm_result_writer *w)
 		store_interval(w, insert, i);
 	for (size_t i = 0; i < r->interval_part_count && !w->status; i++)
 		store_part(w, insert, &r->interval_parts[i]);
+	store_phases(w, insert[PHASE]);
+	store_stretches(w, insert[STRETCH]);
 	for (unsigned i = 0; i < STATEMENTS; i++)
 		sqlite3_finalize(insert[i]);
 }

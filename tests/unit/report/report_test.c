@@ -196,7 +196,7 @@ static int is_missing(const struct nm_report *report)
 	       report == nm_report_named("fields") || report == nm_report_named("affinity") ||
 	       report == nm_report_named("buckets") || report == nm_report_named("reuses") ||
 	       report == nm_report_named("numa") || report == nm_report_named("schedules") ||
-	       report == nm_report_named("latencies");
+	       report == nm_report_named("phases") || report == nm_report_named("latencies");
 }
 
 /* What a report writes; malloc'ed. */
