@@ -26,6 +26,17 @@ const char *nm_rank(void)
 										   : NULL;
 }
 
+const char *nm_ranks(void)
+{
+	static const char *const numbers[] = {"OMPI_COMM_WORLD_SIZE", "PMI_SIZE", "FLUX_JOB_SIZE",
+					      "SLURM_STEP_NUM_TASKS"};
+
+	for (size_t i = 0; nm_rank() && i < sizeof numbers / sizeof *numbers; i++)
+		if (is_number(getenv(numbers[i])))
+			return getenv(numbers[i]);
+	return NULL;
+}
+
 /* Takes "N" or "N-M"; returns what follows, or NULL: it is neither. */
 static const char *take_range(const char *at, unsigned long mine, int *chosen)
 {

@@ -11,6 +11,9 @@
 /* The rank that the launcher gave this process, "0" or greater; NULL: no launcher has started it. */
 const char *nm_rank(void);
 
+/* The number of ranks of the job; NULL: that is not known. */
+const char *nm_ranks(void);
+
 /* Whether a list such as "0,7-9" has the rank. NM_EINVAL, with a message: it is no such list, or there is no rank. */
 int nm_rank_is_in(const char *list, int *ret_chosen, struct nm_error *err);
 

@@ -4,7 +4,10 @@
 $COUNTS becomes "reads INTEGER, ...", $COUNTS(c) "c.reads AS reads, ...", for each name in counts.def; $PLACE(id) the joins
 from a place to its site, its names (fn, fi, n) and its region (rg), $PLACE(id, v) the same with v before each table's name, $USERS_PLACE(id) and
 $USERS_PLACE(id, v) with the site of the user's code instead; $USER(s) the columns of the
-user's code at the site s, $USERS(s) the joins that they need, $USERS(s, SQL) the same with another user's site.
+user's code at the site s, $USERS(s) the joins that they need, $USERS(s, SQL) the same with another user's site.  For merges:
+$SUMS becomes "reads = reads + excluded.reads, ..."; $EXTRAS(e) and $EXTRA_SUMS the same for the counts of table extra;
+$OF(kind, id) the number in the merged profile of what has the number id in the input, $LEVEL(id) of a level, $CONTEXT(c) of
+the context of a row with a level.
 """
 import re
 import sys
@@ -16,6 +19,20 @@ text = ""
 for source in sources:
     with open(source, encoding="utf-8") as f:
         text += "".join(line for line in f if not line.startswith("--"))
+EXTRAS = ("sector_misses prefetches useful late_evicted pollution coherence false_sharing false_first false_words unneeded "
+          "remote").split()
+
+
+def sums(of):
+    return ", ".join(f"{n} = {n} + excluded.{n}" for n in of)
+
+
+text = re.sub(r"\$EXTRAS\((\w)\)", lambda m: ", ".join(f"{m[1]}.{n}" for n in EXTRAS), text)
+text = text.replace("$EXTRA_SUMS", sums(EXTRAS)).replace("$SUMS", sums(names))
+text = re.sub(r"\$LEVEL\(([\w.]+)\)", r"($OF(process, \1 / 64) * 64 + \1 % 64)", text)
+text = re.sub(r"\$CONTEXT\((\w)\)",
+              r"(SELECT id FROM temp.context_of WHERE process = \1.level / 64 AND src = \1.context)", text)
+text = re.sub(r"\$OF\((\w+), ([^()]+)\)", r"(SELECT id FROM temp.\1_of WHERE src = \2)", text)
 text = re.sub(r"\$COUNTS\((\w)\)", lambda m: ", ".join(f"{m[1]}.{n} AS {n}" for n in names), text)
 
 

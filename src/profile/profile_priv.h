@@ -79,6 +79,7 @@ _Static_assert(sizeof(struct nm_counts) == NM_COUNTS * sizeof(uint64_t), "a colu
 
 enum nm_insert {
 	NM_INSERT_PROCESS,
+	NM_INSERT_MODULE,
 	NM_INSERT_UNDEBUGGED,
 	NM_INSERT_THREAD,
 	NM_INSERT_LEVEL,
@@ -215,6 +216,20 @@ int nm_store_pmu(struct nm_result_writer *w);
 /* ---- sources.c: the sources of all results stored so far; the texts that are chosen ----------------- */
 
 int nm_store_sources(struct nm_store *store, const struct nm_source_choice *choice);
+
+/* ---- writer.c: for merge.c, which fills the tables itself --------------------------------------------- */
+
+struct nm_profile_writer;
+
+/* Sums over processes, of which `info` tells. */
+struct nm_profile_sums {
+	uint64_t processes, instructions, references, lost_words, stalls;
+};
+
+sqlite3 *nm_profile_writer_db(struct nm_profile_writer *writer);
+struct nm_profile_sums *nm_profile_writer_sums(struct nm_profile_writer *writer);
+/* Turns SQLite's status into an error, after which the writer can only be aborted. Returns the code. */
+int nm_profile_writer_fail(struct nm_profile_writer *writer, int status, struct nm_error *err);
 
 /* leftovers.c: removes temporary files of this profile whose writers were killed. */
 void nm_remove_leftovers(const char *path);

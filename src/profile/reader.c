@@ -94,7 +94,7 @@ static int check_file(const char *path, uint64_t *ret_bytes, struct nm_error *er
 }
 
 /* "file:" and the path with everything but plain characters as %XX. */
-static char *file_uri(const char *path)
+char *nm_profile_uri(const char *path)
 {
 	static const char plain[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789-._~/";
 	static const char options[] = "?immutable=1";
@@ -147,7 +147,7 @@ int nm_profile_open(struct nm_profile **ret_profile, const char *path, struct nm
 	if (status)
 		return status;
 	profile = calloc(1, sizeof *profile);
-	uri = file_uri(path);
+	uri = nm_profile_uri(path);
 	if (!profile || !uri || !(profile->path = strdup(path))) {
 		status = nm_fail_memory(err);
 		goto out;

@@ -24,6 +24,9 @@ struct nm_rows {
 /* From now on, statements that write are refused. */
 void nm_profile_only_reads(struct nm_profile *profile);
 
+/* A file as SQLite opens it only to read, never changed meanwhile; malloc'ed, or NULL. */
+char *nm_profile_uri(const char *path);
+
 /* Turns a status of SQLite into an error. Returns its code. */
 int nm_query_fail(struct nm_profile *profile, int status, struct nm_error *err);
 

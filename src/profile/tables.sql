@@ -19,6 +19,8 @@ CREATE TABLE site(
 CREATE TABLE process(
 	id INTEGER PRIMARY KEY, name TEXT, path TEXT UNIQUE, command TEXT, exit_status INTEGER,
 	instructions INTEGER, refs INTEGER, lost_words INTEGER, repeated INTEGER);
+-- Programs and libraries that a process had loaded; name: the last component of the path.
+CREATE TABLE module(process INTEGER, path TEXT, name TEXT, build_id TEXT, PRIMARY KEY(process, path)) WITHOUT ROWID;
 CREATE TABLE module_undebugged(process INTEGER, module TEXT, PRIMARY KEY(process, module)) WITHOUT ROWID;
 -- Numbers of objects that passes found and that have no table of their own.
 CREATE TABLE pass_figure(process INTEGER, pass TEXT, object INTEGER, name TEXT, value INTEGER);
@@ -29,15 +31,16 @@ CREATE TABLE level(
 	sets INTEGER, policy TEXT, side TEXT,
 	$COUNTS,
 	pages TEXT, huge_pages TEXT, sector_size INTEGER, prefetch TEXT, protocol TEXT, nodes INTEGER);
+-- call: tells allocating calls of one name apart, the same in every run; 0: there is one.
 CREATE TABLE object(
 	id INTEGER PRIMARY KEY, process INTEGER, name INTEGER, kind TEXT, type INTEGER, bytes INTEGER,
-	blocks INTEGER, largest INTEGER, allocated_at INTEGER);
+	blocks INTEGER, largest INTEGER, allocated_at INTEGER, call INTEGER);
 -- Regions that the program names; 0 is outside of all, and has no name.
 CREATE TABLE region(process INTEGER, region INTEGER, name INTEGER, entries INTEGER, instructions INTEGER,
 	PRIMARY KEY(process, region)) WITHOUT ROWID;
 -- A place is a line of a function that uses an object, of one process and region.  object: the text of its name; 0: it has
 -- none; region: the text of its name, NULL outside of all.
-CREATE TABLE place(id INTEGER PRIMARY KEY, site INTEGER, object INTEGER, region INTEGER);
+CREATE TABLE place(id INTEGER PRIMARY KEY, process INTEGER, site INTEGER, object INTEGER, region INTEGER);
 CREATE TABLE cell(
 	level INTEGER, thread INTEGER, place INTEGER,
 	$COUNTS,
@@ -198,6 +201,16 @@ CREATE TABLE code_block(
 CREATE TABLE code_line(
 	process INTEGER, module INTEGER, address INTEGER, function INTEGER, file INTEGER, line INTEGER,
 	PRIMARY KEY(process, module, address)) WITHOUT ROWID;
+
+-- Of a merged profile: the profiles that it was made of (alike: inputs with the same number behave alike), what each counted,
+-- and its misses and loads where there are some.
+CREATE TABLE input(
+	id INTEGER PRIMARY KEY, name TEXT UNIQUE, file TEXT, rank INTEGER, host TEXT, command TEXT, exit_status INTEGER,
+	instructions INTEGER, refs INTEGER, lost_words INTEGER, alike INTEGER);
+CREATE TABLE input_level(input INTEGER, level INTEGER, $COUNTS, PRIMARY KEY(input, level)) WITHOUT ROWID;
+CREATE TABLE input_cell(
+	input INTEGER, level INTEGER, place INTEGER, misses INTEGER, loads INTEGER,
+	PRIMARY KEY(input, level, place)) WITHOUT ROWID;
 
 -- Samples of a processor's counters: those of a thread at a place that agree in what they found.  Texts are those of
 -- data_source.h, NULL where the processor does not say; latencies are cycles, from latency_low to latency_high of each

@@ -58,6 +58,10 @@ CREATE VIEW sources AS
 		s.text AS text, s.compiled AS compiled
 	FROM source s CROSS JOIN text f ON f.id = s.file;
 
+CREATE VIEW modules AS
+	SELECT p.name AS process, m.path AS module, m.build_id AS build_id
+	FROM process p CROSS JOIN module m ON m.process = p.id;
+
 CREATE VIEW undebugged AS
 	SELECT p.name AS process, m.module AS module
 	FROM process p CROSS JOIN module_undebugged m ON m.process = p.id;
@@ -665,3 +669,53 @@ CREATE VIEW phases AS
 	LEFT JOIN text fn ON fn.id = s.function
 	LEFT JOIN text fi ON fi.id = s.file
 	GROUP BY t.process, t.interval;
+
+-- The profiles that a merged one was made of.
+CREATE VIEW inputs AS
+	SELECT name AS input, file, rank, host, command, exit_status, instructions, refs, lost_words, alike,
+		id AS position
+	FROM input;
+
+CREATE VIEW input_levels AS
+	SELECT i.name AS input, p.name AS process, l.name AS level, $COUNTS(c), l.id % 64 AS position
+	FROM input i CROSS JOIN input_level c ON c.input = i.id
+	CROSS JOIN level l ON l.id = c.level
+	CROSS JOIN process p ON p.id = l.process;
+
+CREATE VIEW input_counts AS
+	SELECT i.name AS input, p.name AS process, l.name AS level, fn.text AS function, fi.text AS file, s.line AS line,
+		n.text AS object, c.misses AS misses, c.loads AS loads
+	FROM input i CROSS JOIN input_cell c ON c.input = i.id
+	CROSS JOIN level l ON l.id = c.level
+	CROSS JOIN process p ON p.id = l.process
+	$USERS_PLACE(c.place);
+
+-- An input without a row has 0.  Beside max(), SQLite takes `input` from the row that has it.
+CREATE VIEW spread_objects AS
+	SELECT p.name AS process, l.name AS level, n.text AS object, t.inputs AS inputs, sum(c.misses) AS misses,
+		CASE WHEN count(*) < t.inputs THEN 0 ELSE min(c.misses) END AS least,
+		1.0 * sum(c.misses) / t.inputs AS mean, max(c.misses) AS greatest, i.name AS greatest_input
+	FROM (SELECT c.level AS level, c.input AS input, x.object AS object, sum(c.misses) AS misses
+		FROM input_cell c CROSS JOIN place x ON x.id = c.place GROUP BY c.level, c.input, x.object) c
+	CROSS JOIN (SELECT level, count(*) AS inputs FROM input_level GROUP BY level) t ON t.level = c.level
+	CROSS JOIN level l ON l.id = c.level
+	CROSS JOIN process p ON p.id = l.process
+	CROSS JOIN input i ON i.id = c.input
+	LEFT JOIN text n ON n.id = c.object
+	GROUP BY c.level, c.object;
+
+CREATE VIEW spread_lines AS
+	SELECT p.name AS process, l.name AS level, fn.text AS function, fi.text AS file, s.line AS line, t.inputs AS inputs,
+		sum(c.misses) AS misses, CASE WHEN count(*) < t.inputs THEN 0 ELSE min(c.misses) END AS least,
+		1.0 * sum(c.misses) / t.inputs AS mean, max(c.misses) AS greatest, i.name AS greatest_input
+	FROM (SELECT c.level AS level, c.input AS input, z.user AS site, sum(c.misses) AS misses
+		FROM input_cell c CROSS JOIN place x ON x.id = c.place LEFT JOIN site z ON z.id = x.site
+		GROUP BY c.level, c.input, z.user) c
+	CROSS JOIN (SELECT level, count(*) AS inputs FROM input_level GROUP BY level) t ON t.level = c.level
+	CROSS JOIN level l ON l.id = c.level
+	CROSS JOIN process p ON p.id = l.process
+	CROSS JOIN input i ON i.id = c.input
+	LEFT JOIN site s ON s.id = c.site
+	LEFT JOIN text fn ON fn.id = s.function
+	LEFT JOIN text fi ON fi.id = s.file
+	GROUP BY c.level, c.site;

@@ -10,13 +10,14 @@
 #include "folds.h"
 #include "machine.h"
 #include "memstream.h"
+#include "merged.h"
 #include "notes.h"
 #include "report_priv.h"
 #include "verdict.h"
 
 struct summary {
 	struct nm_table info, processes;
-	struct nm_report_table levels, pairs;
+	struct nm_report_table levels, pairs, groups; /* groups: of a merged profile */
 	struct nm_verdict verdict;
 	struct nm_notes notes;
 	int has_code; /* instruction fetches were simulated */
@@ -77,6 +78,8 @@ static int gather(struct summary *summary, struct nm_profile *profile, const str
 		status = find_code(profile, &summary->has_code, err);
 	if (!status)
 		status = nm_report_fill(nm_report_named("pairs"), profile, selection, &summary->pairs, err);
+	if (!status)
+		status = nm_groups_fill(profile, selection, &summary->groups, err);
 	if (!status)
 		status = nm_verdict_make(profile, selection, &summary->verdict, err);
 	if (!status)
@@ -219,12 +222,14 @@ static int print_head(const struct summary *summary, const struct nm_report_requ
 
 	if (print_verdict(&summary->verdict, width, out))
 		return NM_ENOMEM;
-	fprintf(out, "command     %s\n", command ? command : "?");
+	fprintf(out, "command     %s\n", command ? command : info(summary, "merged") ? "more than one" : "?");
 	fprintf(out, "machine     %s%s%s\n", info(summary, "machine") ? info(summary, "machine") : "?",
 		description && *description ? ": " : "", description ? description : "");
 	if (spec)
 		print_spec(spec, out);
 	print_processes(summary, out);
+	if (nm_groups_print(&summary->groups.table, width, out))
+		return NM_ENOMEM;
 	fputs("executed    ", out);
 	nm_print_grouped(sum(&summary->processes, "instructions"), out);
 	fputs(" instructions, ", out);
@@ -367,5 +372,6 @@ int nm_summary_run(struct nm_profile *profile, struct nm_selection *selection, c
 	nm_table_done(&summary.processes);
 	nm_report_table_done(&summary.levels);
 	nm_report_table_done(&summary.pairs);
+	nm_report_table_done(&summary.groups);
 	return status;
 }

@@ -80,6 +80,7 @@ void nm_result_free(struct nm_result *result)
 	free(result->contexts);
 	free(result->context_attrs);
 	free(result->undebugged);
+	free(result->modules);
 	free(result->events.rows);
 	free(result->events.residencies);
 	free(result->events.logged);

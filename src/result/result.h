@@ -31,7 +31,14 @@ struct nm_result_object {
 	uint64_t bytes;           /* of a variable or mapping; of all blocks ever, for a bucket */
 	uint64_t blocks, largest; /* heap buckets: number of blocks, bytes of the largest */
 	const char *allocated_at; /* "file:line" of the allocating line or the declaration, or NULL */
+	uint64_t call;  /* tells allocating calls of one name apart, the same in every run; 0: there is one */
 	uint32_t chain; /* 1 + index of the allocating context, if buckets are distinguished by it */
+};
+
+/* A program or library that was loaded. */
+struct nm_result_module {
+	const char *path, *name; /* name: last component of the path */
+	const char *build_id;    /* in hexadecimal digits, or NULL */
 };
 
 /* One line of one function with the calls that it is inlined through, or one instruction of it. */
@@ -368,6 +375,8 @@ struct nm_result {
 	size_t code_count;
 	struct nm_result_build *builds; /* of all modules, if by_instruction */
 	size_t build_count;
+	struct nm_result_module *modules; /* loaded at the end, or whose code accessed data */
+	size_t module_count;
 	const char **undebugged; /* paths of modules that ran without DWARF, for a hint; then count */
 	size_t undebugged_count;
 	struct nm_result_figure *figures;

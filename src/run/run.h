@@ -29,6 +29,11 @@ struct nm_run_feedback {
 	void (*progress_end)(void); /* required with progress */
 };
 
+/* This run as one of a job of parallel processes; texts, or NULL: it is none, or that is not known. */
+struct nm_run_job {
+	const char *rank, *ranks, *host; /* ranks: their number */
+};
+
 struct nm_run_request {
 	struct nm_engine_options
 	    engine;         /* what to simulate and count; the run sets symbols, oracle and idle */
@@ -36,6 +41,7 @@ struct nm_run_request {
 	const struct nm_result_receiver *receiver; /* or NULL */
 	struct nm_source_choice sources;           /* whose texts the profile keeps */
 	struct nm_run_feedback feedback;
+	struct nm_run_job job;
 };
 
 #endif

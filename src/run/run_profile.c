@@ -33,6 +33,18 @@ static int write_info(const struct nm_run_info *info, struct nm_profile_writer *
 	return status;
 }
 
+static int write_job(const struct nm_run_job *job, struct nm_profile_writer *writer, struct nm_error *err)
+{
+	const char *const keys[] = {"rank", "ranks", "host"}, *const values[] = {job->rank, job->ranks,
+										 job->host};
+	int status = 0;
+
+	for (int i = 0; i < 3 && !status; i++)
+		if (values[i])
+			status = nm_profile_writer_info(writer, keys[i], values[i], err);
+	return status;
+}
+
 /* What the writing of results has seen of them. */
 struct written {
 	struct nm_profile_writer *writer;
@@ -145,6 +157,8 @@ static int write_profile(const struct nm_run_request *request, const struct nm_r
 		status = nm_profile_writer_sources(writer, &request->sources, err);
 	if (!status)
 		status = write_window(&request->engine.window, writer, err);
+	if (!status)
+		status = write_job(&request->job, writer, err);
 	if (!status)
 		status = write_info(info, writer, err);
 	if (!status)

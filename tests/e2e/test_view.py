@@ -672,11 +672,11 @@ def grow(path, places):
             INSERT INTO text SELECT 1000000 + i, 'function_' || i FROM k WHERE i <= {places} / 20 + 1;
             INSERT INTO text SELECT 3000000 + i, '/src/file_' || i || '.c' FROM k WHERE i <= {places} / 500 + 1;
             INSERT INTO text SELECT 5000000 + i, 'heap object_' || i FROM k WHERE i <= {places} / 50 + 1;
-            INSERT INTO object SELECT 1000000 + i, (SELECT min(id) FROM process), 5000000 + i, 'heap', NULL, 4096, 1, 4096, NULL
+            INSERT INTO object SELECT 1000000 + i, (SELECT min(id) FROM process), 5000000 + i, 'heap', NULL, 4096, 1, 4096, NULL, 0
                 FROM k WHERE i <= {places} / 50 + 1;
             INSERT INTO site SELECT 1000000 + i, 1000001 + i % ({places} / 20), 3000001 + i % ({places} / 500 + 1), i, 1000000 + i,
                 1000000 + i, 0, NULL, NULL FROM k;
-            INSERT INTO place SELECT 1000000 + i, 1000000 + i, 5000001 + i % ({places} / 50 + 1) FROM k;
+            INSERT INTO place SELECT 1000000 + i, 1, 1000000 + i, 5000001 + i % ({places} / 50 + 1), NULL FROM k;
             INSERT INTO cell SELECT l.id, 1, 1000000 + k.i, 1000 + k.i % 1003, 100, k.i * 7919 % 1003, 1, 2, k.i % 1000, 1, 0,
                 k.i % 1003 + 1, 8000, 3000, 64 * (k.i % 1003 + 1), 5, 1, 0, 0, 0, 0 FROM level l CROSS JOIN k;
             INSERT INTO eviction SELECT (SELECT min(id) FROM level), 1000000 + i, 1000001 + i * 31 % ({places} - 1), 1 + i % 77, 0

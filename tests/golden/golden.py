@@ -34,6 +34,9 @@ W = ["-i", "profile-timeline.nmp"]
 M = ["profile-pmu.nmp", "--width=110"]
 # The same, of a version that stores phases.
 H = ["-i", "profile-phases.nmp"]
+# `nearmiss merge 0.nmp 1.nmp 2.nmp 3.nmp`: `nearmiss nest` of examples/order.nest with WRONG=1, --cache
+# L1d=8K,8,64:L2=64K,8,64 and N=40, of 2.nmp N=80.
+K = ["-i", "profile-merged.nmp"]
 S = ["--source-dir=sources", "--map=/usr/include/c++/12/bits/stl_vector.h=sources/short.c"]
 
 # `nearmiss nest --trace` of examples/interference.nest with N=20.
@@ -111,6 +114,16 @@ CASES = {
     "fault-timeline-phase-name": ["timeline", *H, "--phase=sweep"],
     "fault-timeline-phase": ["timeline", *W, "--phase=sweep"],
     "fault-timeline-process": ["timeline", *W, "--process=cc1"],
+    "merged": ["report", *K, "--width=100"],
+    "merged-ranks": ["report", *K, "--by=rank"],
+    "merged-groups": ["report", *K, "groups", "--width=0"],
+    "merged-groups-json": ["report", *K, "groups", "--format=json"],
+    "merged-spread": ["report", *K, "spread", "--level=L2"],
+    "merged-linespread-csv": ["report", *K, "linespread", "--format=csv"],
+    "fault-not-merged": ["report", *C, "spread"],
+    "fault-merge-none": ["merge"],
+    "fault-merge-output": ["merge", "-o", "no-such-folder/x", "profile-v1.nmp"],
+    "help-merge": ["merge", "--help"],
     "evictions": ["evictions", *P],
     "evictions-60": ["evictions", *P, "--width=60", "--sort=took"],
     "evictions-others": ["evictions", *P, "--limit=1", "--width=80"],

@@ -20,14 +20,14 @@ static const struct nm_machine machine = {
 	"std::allocator<char> >, unsigned long> >::push_back(std::pair<int, long> const&)"
 
 static struct nm_result_object solver_objects[] = {
-    {"matrix", NM_OBJECT_GLOBAL, "double [512][512]", 2097152, 0, 0, "/src/solver/solver.c:12", 0},
+    {"matrix", NM_OBJECT_GLOBAL, "double [512][512]", 2097152, 0, 0, "/src/solver/solver.c:12", 0, 0},
     {"heap std::map<int, std::vector<long> >::insert (tree.cc:88)", NM_OBJECT_HEAP, NULL, 655360, 10240, 64,
-     "/src/solver/tree.cc:88", 0},
+     "/src/solver/tree.cc:88", 0, 0},
     {"gr\xc3\xb6\xc3\x9f"
      "e",
-     NM_OBJECT_STATIC, "int", 4, 0, 0, "/src/solver/solver.c:14", 0},
-    {"stack of main", NM_OBJECT_STACK, NULL, 0, 0, 0, NULL, 0},
-    {"<unknown>", NM_OBJECT_UNKNOWN, NULL, 0, 0, 0, NULL, 0},
+     NM_OBJECT_STATIC, "int", 4, 0, 0, "/src/solver/solver.c:14", 0, 0},
+    {"stack of main", NM_OBJECT_STACK, NULL, 0, 0, 0, NULL, 0, 0},
+    {"<unknown>", NM_OBJECT_UNKNOWN, NULL, 0, 0, 0, NULL, 0, 0},
 };
 
 #define SITE(function_, file_, module_, line_, address_)                                                    \
@@ -99,7 +99,7 @@ static struct nm_result_figure solver_figures[] = {{"pages", "touched", 0, 12}, 
 static const char *undebugged[] = {"/lib/x86_64-linux-gnu/libc.so.6", "/opt/vendor/libplugin.so"};
 
 static struct nm_result_object cc1_objects[] = {
-    {"heap ggc_alloc (ggc.c:7)", NM_OBJECT_HEAP, NULL, 4096, 1, 4096, "ggc.c:7", 0}};
+    {"heap ggc_alloc (ggc.c:7)", NM_OBJECT_HEAP, NULL, 4096, 1, 4096, "ggc.c:7", 0, 0}};
 static struct nm_result_site cc1_sites[] = {SITE("ggc_alloc", "ggc.c", "cc1", 7, 0)};
 static struct nm_result_attribution cc1_attrs[] = {{1, 0, 0, 0}};
 static struct nm_counts cc1_l1[] = {{100, 100, 0, 64, 64, 0, 0, 0, 64, 200, 800, 4096, 0, 0, 2500, 0, 0, 0}};

@@ -256,9 +256,14 @@ static size_t count_forwarders(struct nm_namer *namer, const struct nm_context *
 							 : 0;
 }
 
+/* The same in every run. */
 static uint64_t hash_site(uint64_t before, const struct call_place *place)
 {
-	return nm_mix64(before ^ place->vaddr ^ (uintptr_t)place->module);
+	uint64_t hash = before ^ place->vaddr;
+
+	for (const char *name = nm_module_name(place->module); *name; name++)
+		hash = nm_mix64(hash ^ (unsigned char)*name);
+	return nm_mix64(hash);
 }
 
 /* 1 if there is one; a container's when nothing outside it tells. Of code without debug information the innermost

@@ -226,8 +226,46 @@ static void add_references(struct merge *f)
 				add_references_to(f, &f->result->levels[i], code);
 }
 
-/* ---- modules without debug information ---- */
+/* ---- modules ---- */
 
+static int is_valgrinds(const struct nm_module *m) /* in every program */
+{
+	return !strncmp(nm_module_name(m), "vgpreload_", 10);
+}
+
+static int add_module(struct nm_result *r, struct nm_map *seen, struct nm_module *m)
+{
+	const char *build_id = m ? nm_module_build_id(m) : "";
+	struct nm_result_module *more;
+
+	if (!build_id)
+		return NM_ENOMEM;
+	if (!m || is_valgrinds(m) || nm_map_get(seen, (uintptr_t)m, 0))
+		return 0;
+	more = realloc(r->modules, (r->module_count + 1) * sizeof *more);
+	if (!more)
+		return NM_ENOMEM;
+	r->modules = more;
+	r->modules[r->module_count++] =
+	    (struct nm_result_module){nm_module_path(m), nm_module_name(m), *build_id ? build_id : NULL};
+	return nm_map_put(seen, (uintptr_t)m, 1);
+}
+
+static int list_modules(struct merge *f)
+{
+	const struct nm_engine *e = f->engine;
+	struct nm_map seen = {0};
+	int status = 0;
+
+	for (size_t i = 0; i < e->attrs.instructions.count && !status; i++)
+		status = add_module(f->result, &seen, e->attrs.instructions.at[i].module);
+	for (size_t i = 0; i < e->space.mappings.count && !status; i++)
+		status = add_module(f->result, &seen, e->space.mappings.at[i].module);
+	nm_map_done(&seen);
+	return status;
+}
+
+/* Those without debug information whose code accessed data. */
 static int list_undebugged(struct merge *f)
 {
 	const struct nm_engine *e = f->engine;
@@ -242,8 +280,7 @@ static int list_undebugged(struct merge *f)
 		if (!m || nm_map_get(&seen, (uintptr_t)m, 0))
 			continue;
 		status = nm_map_put(&seen, (uintptr_t)m, 1);
-		if (status || nm_module_debug_level(m) == NM_DEBUG_DWARF ||
-		    !strncmp(nm_module_name(m), "vgpreload_", 10)) /* Valgrind's own, in every program */
+		if (status || nm_module_debug_level(m) == NM_DEBUG_DWARF || is_valgrinds(m))
 			continue;
 		more = realloc(r->undebugged, (r->undebugged_count + 1) * sizeof *more);
 		if (!more) {
@@ -298,7 +335,8 @@ static int merge_all(struct merge *f)
 	r->by_instruction = e->options.by_instruction;
 	if (r->by_instruction && nm_engine_list_code(e, r))
 		return NM_ENOMEM;
-	return list_undebugged(f);
+	status = list_modules(f);
+	return status ? status : list_undebugged(f);
 }
 
 int nm_engine_merge(struct nm_engine *e, struct nm_result *result, const uint32_t *objects)

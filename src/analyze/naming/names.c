@@ -97,8 +97,11 @@ static int add_object(struct nm_namer *namer, struct nm_result *result, struct n
 		if (!o->chain && nm_map_get(&named->taken, (uintptr_t)name.name, 0) &&
 		    tell_apart(namer, &named->taken, o, &name.name))
 			return NM_ENOMEM;
-		result->objects[index] = (struct nm_result_object){
-		    .name = name.name, .kind = o->kind, .allocated_at = name.at, .chain = o->chain};
+		result->objects[index] = (struct nm_result_object){.name = name.name,
+								   .kind = o->kind,
+								   .allocated_at = name.at,
+								   .call = name.site ^ name.column,
+								   .chain = o->chain};
 		if (nm_map_put(&named->index, key, index) ||
 		    nm_map_put(&named->taken, (uintptr_t)name.name, 1))
 			return NM_ENOMEM;

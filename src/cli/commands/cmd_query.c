@@ -53,7 +53,8 @@ const struct nm_command nm_cmd_query = {
 	"schedule_latent, messages, numa, sites, walks, fields, field_counts, affinity, hot_lines, contexts, context_counts,\n"
 	"buckets, threads, regions, timeline, timeline_objects, timeline_lines, phases,\n"
 	"curve, distances, reuses, scope_distances, predictions, undebugged, pass_figures, cells, places,\n"
-	"samples, relocations, pmu_samplers, pmu_samples.\n"
+	"samples, relocations, pmu_samplers, pmu_samples, modules, inputs, input_levels, input_counts,\n"
+	"spread_objects, spread_lines.\n"
 	"docs/format/profile.md describes their columns.  Example:\n\n"
 	"  nearmiss query \"SELECT object, sum(read_misses + write_misses) AS misses FROM counts\n"
 	"                  WHERE level = 'L1d' GROUP BY object ORDER BY misses DESC LIMIT 10\"\n",

@@ -154,6 +154,7 @@ static int name_files(struct record_options *o, char *names[2])
 static int record(const struct nm_command *self, struct record_options *o, char *const *argv)
 {
 	const char *rank = nm_rank();
+	char host[256] = "";
 	struct nm_simulation simulation;
 	const struct nm_environment environment = {o->variables.at, o->variables.count};
 	struct nm_record_request request = {
@@ -164,6 +165,8 @@ static int record(const struct nm_command *self, struct record_options *o, char 
 	if (status)
 		return status;
 	request.run = simulation.run;
+	if (rank && !gethostname(host, sizeof host - 1))
+		request.run.job = (struct nm_run_job){rank, nm_ranks(), host};
 	status = choose_sample(self, o, &request);
 	if (!status)
 		status = choose_memory(self, o->memory, &request.memory);

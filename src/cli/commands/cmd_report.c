@@ -25,7 +25,8 @@ static const struct nm_option options[] = {
      offsetof(struct report_options, level), NULL},
     {"sort", 's', "COLUMN", "sort by a column, named as in the CSV output (misses)", NM_OPTION_TEXT,
      offsetof(struct report_options, sort), NULL},
-    {"by", 'b', "KEYS", "group by some of process,thread,core,region,level,function,file,line,object,type",
+    {"by", 'b', "KEYS",
+     "group by some of process,thread,core,region,level,function,file,line,object,type; or rank",
      NM_OPTION_TEXT, offsetof(struct report_options, by), NULL},
     {"object", 'o', "NAME", "only this object, or those of a pattern such as 'heap *'", NM_OPTION_TEXT,
      offsetof(struct report_options, object), NULL},
@@ -60,6 +61,8 @@ static const struct nm_report *chosen(const struct nm_command *self, const struc
 	const char *words[32], *near;
 	unsigned i, n = 0;
 
+	if (by && !strcmp(by, "rank"))
+		report = nm_report_named("ranks");
 	if (!operands->count)
 		return report;
 	if (by) {
@@ -144,6 +147,10 @@ const struct nm_command nm_cmd_report = {
 	"  reuses     which line touched a line of memory before, and how far apart (record --distances)\n"
 	"  calltree   call chains with inclusive counts (record --callgraph)\n"
 	"  buckets    heap blocks by the call chain that allocates them (record --heap-chains)\n"
+	"  ranks      what each rank or run counted, of a merged profile (merge)\n"
+	"  groups     which of them behave alike\n"
+	"  spread     objects whose ranks or runs differ most\n"
+	"  linespread lines whose ranks or runs differ most\n"
 	"  latencies  how many samples of a processor took how many cycles (import)\n"
 	"\n"
 	"Of a processor's samples (nearmiss import): summary, objects, functions, lines, pairs, latencies.\n"
@@ -155,6 +162,6 @@ const struct nm_command nm_cmd_report = {
     .option_count = sizeof options / sizeof *options,
     .words =
 	"summary|objects|functions|lines|pairs|levels|phases|patterns|sectors|prefetches|fields|affinity|reuses|calltree|buckets|"
-	"latencies",
+	"ranks|groups|spread|linespread|latencies",
     .run = run,
 };

@@ -99,14 +99,15 @@ static int store_places(const struct nm_result_writer *w)
 	struct nm_store *store = w->store;
 	sqlite3_stmt *insert = NULL;
 	int status =
-	    sqlite3_prepare_v2(store->db, "INSERT INTO place VALUES(?,NULL,?,NULL)", -1, &insert, NULL);
+	    sqlite3_prepare_v2(store->db, "INSERT INTO place VALUES(?,?,NULL,?,NULL)", -1, &insert, NULL);
 
 	for (uint32_t i = 0; i < index->objects && !status; i++) {
 		sqlite3_int64 name = 0;
 
 		status = nm_names_text(&store->names, w->result->objects[index->object_first[i]].name, &name);
 		sqlite3_bind_int64(insert, 1, ++store->places);
-		sqlite3_bind_int64(insert, 2, name);
+		sqlite3_bind_int64(insert, 2, w->process);
+		sqlite3_bind_int64(insert, 3, name);
 		if (!status)
 			status = step(insert);
 	}

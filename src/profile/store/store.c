@@ -15,11 +15,12 @@
 
 static const char *const insert_sql[NM_INSERTS] = {
     [NM_INSERT_PROCESS] = "INSERT INTO process VALUES(?,?,?,?,?,?,?,?,?)",
+    [NM_INSERT_MODULE] = "INSERT OR IGNORE INTO module VALUES(?,?,?,?)",
     [NM_INSERT_UNDEBUGGED] = "INSERT OR IGNORE INTO module_undebugged VALUES(?,?)",
     [NM_INSERT_THREAD] = "INSERT INTO thread VALUES(?,?,?)",
     [NM_INSERT_LEVEL] = "INSERT INTO level VALUES(?,?,?,?,?,?,?,?,?," NM_COUNT_MARKS ",?,?,?,?,?,?)",
-    [NM_INSERT_OBJECT] = "INSERT INTO object VALUES(?,?,?,?,?,?,?,?,?)",
-    [NM_INSERT_PLACE] = "INSERT INTO place VALUES(?,?,?,?)",
+    [NM_INSERT_OBJECT] = "INSERT INTO object VALUES(?,?,?,?,?,?,?,?,?,?)",
+    [NM_INSERT_PLACE] = "INSERT INTO place VALUES(?,?,?,?,?)",
     [NM_INSERT_CELL] = "INSERT INTO cell VALUES(?,?,?," NM_COUNT_MARKS ")",
     [NM_INSERT_EXTRA] = "INSERT INTO extra VALUES(?,?,?,?,?,?,?,?,?,?,?,?,?,?)",
     [NM_INSERT_EVICTION] = "INSERT INTO eviction VALUES(?,?,?,?,?)",
@@ -81,6 +82,13 @@ static void store_process(struct nm_result_writer *w)
 	nm_row_number(insert, 8, result->lost_words);
 	nm_row_number(insert, 9, result->repeated);
 	nm_row_run(w, insert);
+	for (i = 0; i < result->module_count && !w->status; i++) {
+		insert = nm_row_of_process(w, NM_INSERT_MODULE);
+		nm_row_text(insert, 2, result->modules[i].path);
+		nm_row_text(insert, 3, result->modules[i].name);
+		nm_row_text(insert, 4, result->modules[i].build_id);
+		nm_row_run(w, insert);
+	}
 	for (i = 0; i < result->undebugged_count && !w->status; i++) {
 		insert = nm_row_of_process(w, NM_INSERT_UNDEBUGGED);
 		nm_row_text(insert, 2, result->undebugged[i]);
@@ -149,6 +157,7 @@ static void store_objects(struct nm_result_writer *w)
 		nm_row_number(insert, 7, object->blocks);
 		nm_row_number(insert, 8, object->largest);
 		nm_row_id(insert, 9, nm_row_text_id(w, object->allocated_at));
+		nm_row_number(insert, 10, object->call);
 		nm_row_run(w, insert);
 	}
 }
@@ -221,9 +230,10 @@ static void store_places(struct nm_result_writer *w)
 		sqlite3_stmt *insert = nm_row(w, NM_INSERT_PLACE);
 
 		nm_row_number(insert, 1, nm_row_place(w, i));
-		nm_row_number(insert, 2, (uint64_t)sites[place->site]);
-		nm_row_number(insert, 3, (uint64_t)nm_row_text_id(w, w->result->objects[object].name));
-		nm_row_id(insert, 4,
+		nm_row_number(insert, 2, (uint64_t)w->process);
+		nm_row_number(insert, 3, (uint64_t)sites[place->site]);
+		nm_row_number(insert, 4, (uint64_t)nm_row_text_id(w, w->result->objects[object].name));
+		nm_row_id(insert, 5,
 			  place->region ? nm_row_text_id(w, w->result->regions[place->region].name) : 0);
 		nm_row_run(w, insert);
 	}

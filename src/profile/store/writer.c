@@ -33,7 +33,7 @@ struct nm_profile_writer {
 	int fd;          /* of the temporary file, for fsync */
 	sqlite3 *db;
 	struct nm_store store;
-	uint64_t processes, instructions, references, lost_words, stalls;
+	struct nm_profile_sums sums;
 	int failed; /* code of the first failure: only abort is left */
 };
 
@@ -50,8 +50,7 @@ static int is_full(int fd)
 	return n < 0 && (errno == ENOSPC || errno == EDQUOT || errno == EFBIG);
 }
 
-/* Turns SQLite's status into an error. */
-static int fail(struct nm_profile_writer *writer, int status, struct nm_error *err)
+int nm_profile_writer_fail(struct nm_profile_writer *writer, int status, struct nm_error *err)
 {
 	int code = NM_EIO;
 	const char *why = sqlite3_errstr(status);
@@ -67,11 +66,15 @@ static int fail(struct nm_profile_writer *writer, int status, struct nm_error *e
 	return nm_fail(err, code, "cannot write profile %s: %s", writer->path, why);
 }
 
+sqlite3 *nm_profile_writer_db(struct nm_profile_writer *writer) { return writer->db; }
+
+struct nm_profile_sums *nm_profile_writer_sums(struct nm_profile_writer *writer) { return &writer->sums; }
+
 static int exec(struct nm_profile_writer *writer, const char *sql, struct nm_error *err)
 {
 	int status = sqlite3_exec(writer->db, sql, NULL, NULL, NULL);
 
-	return status ? fail(writer, status, err) : 0;
+	return status ? nm_profile_writer_fail(writer, status, err) : 0;
 }
 
 /* The path with its links resolved, so that rename replaces the file and not the link. A path that is
@@ -141,10 +144,10 @@ static int open_database(struct nm_profile_writer *writer, struct nm_error *err)
 {
 	char setup[320];
 	int status = sqlite3_open_v2(writer->temporary, &writer->db,
-				     SQLITE_OPEN_READWRITE | SQLITE_OPEN_NOMUTEX, NULL);
+				     SQLITE_OPEN_READWRITE | SQLITE_OPEN_URI | SQLITE_OPEN_NOMUTEX, NULL);
 
 	if (status)
-		return fail(writer, status, err);
+		return nm_profile_writer_fail(writer, status, err);
 	snprintf(setup, sizeof setup,
 		 "PRAGMA page_size=8192; PRAGMA journal_mode=OFF; PRAGMA synchronous=OFF;"
 		 "PRAGMA locking_mode=EXCLUSIVE; PRAGMA cache_size=-65536; PRAGMA temp_store=MEMORY;"
@@ -156,7 +159,7 @@ static int open_database(struct nm_profile_writer *writer, struct nm_error *err)
 	if (status)
 		return status;
 	status = nm_store_open(&writer->store, writer->db);
-	return status ? fail(writer, status, err) : 0;
+	return status ? nm_profile_writer_fail(writer, status, err) : 0;
 }
 
 int nm_profile_writer_new(struct nm_profile_writer **ret_writer, const char *path, struct nm_error *err)
@@ -224,8 +227,9 @@ int nm_profile_writer_add(struct nm_profile_writer *writer, const struct nm_resu
 
 	if (writer->failed)
 		return nm_fail(err, writer->failed, "cannot write profile %s", writer->path);
-	if (!writer->processes && ((result->machine.count && info_machine(writer, &result->machine, err)) ||
-				   (result->order.quantum && info_order(writer, &result->order, err))))
+	if (!writer->sums.processes &&
+	    ((result->machine.count && info_machine(writer, &result->machine, err)) ||
+	     (result->order.quantum && info_order(writer, &result->order, err))))
 		return writer->failed;
 	status = nm_store_result(&writer->store, result);
 	if (status == SQLITE_CONSTRAINT) {
@@ -233,12 +237,12 @@ int nm_profile_writer_add(struct nm_profile_writer *writer, const struct nm_resu
 		return nm_fail(err, NM_EINVAL, "process %s was added twice", result->path);
 	}
 	if (status)
-		return fail(writer, status, err);
-	writer->processes++;
-	writer->stalls += result->order.stalls;
-	writer->instructions += result->instructions;
-	writer->references += result->references;
-	writer->lost_words += result->lost_words;
+		return nm_profile_writer_fail(writer, status, err);
+	writer->sums.processes++;
+	writer->sums.stalls += result->order.stalls;
+	writer->sums.instructions += result->instructions;
+	writer->sums.references += result->references;
+	writer->sums.lost_words += result->lost_words;
 	return 0;
 }
 
@@ -256,7 +260,7 @@ int nm_profile_writer_info(struct nm_profile_writer *writer, const char *key, co
 		status = status == SQLITE_DONE ? 0 : status;
 		sqlite3_finalize(insert);
 	}
-	return status ? fail(writer, status, err) : 0;
+	return status ? nm_profile_writer_fail(writer, status, err) : 0;
 }
 
 int nm_profile_writer_sources(struct nm_profile_writer *writer, const struct nm_source_choice *choice,
@@ -264,7 +268,7 @@ int nm_profile_writer_sources(struct nm_profile_writer *writer, const struct nm_
 {
 	int status = nm_store_sources(&writer->store, choice);
 
-	return status ? fail(writer, status, err) : 0;
+	return status ? nm_profile_writer_fail(writer, status, err) : 0;
 }
 
 /* The second process called "cc1", in the order of the tree, becomes "cc1#2". */
@@ -280,15 +284,15 @@ static int finish(struct nm_profile_writer *writer, struct nm_error *err)
 	if (!status)
 		status = info_number(writer, "profile_version", NM_PROFILE_VERSION, err);
 	if (!status)
-		status = info_number(writer, "processes", writer->processes, err);
-	if (!status && writer->stalls)
-		status = info_number(writer, "stalls", writer->stalls, err);
+		status = info_number(writer, "processes", writer->sums.processes, err);
+	if (!status && writer->sums.stalls)
+		status = info_number(writer, "stalls", writer->sums.stalls, err);
 	if (!status)
-		status = info_number(writer, "instructions", writer->instructions, err);
+		status = info_number(writer, "instructions", writer->sums.instructions, err);
 	if (!status)
-		status = info_number(writer, "references", writer->references, err);
+		status = info_number(writer, "references", writer->sums.references, err);
 	if (!status)
-		status = info_number(writer, "lost_words", writer->lost_words, err);
+		status = info_number(writer, "lost_words", writer->sums.lost_words, err);
 	return status ? status : exec(writer, "COMMIT", err);
 }
 
@@ -336,8 +340,8 @@ static int publish(struct nm_profile_writer *writer, struct nm_error *err)
 		return status;
 	close_database(writer);
 	if (nm_checksum_append(writer->fd))
-		return errno == ENOSPC || errno == EDQUOT ? fail(writer, SQLITE_FULL, err)
-							  : fail(writer, SQLITE_IOERR, err);
+		return errno == ENOSPC || errno == EDQUOT ? nm_profile_writer_fail(writer, SQLITE_FULL, err)
+							  : nm_profile_writer_fail(writer, SQLITE_IOERR, err);
 	if (fsync(writer->fd) || keep_replaced(writer) || rename(writer->temporary, writer->path)) {
 		nm_fail_errno(err, "cannot write profile %s", writer->path);
 		return err ? (int)err->code : NM_EIO;

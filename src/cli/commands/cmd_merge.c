@@ -1,0 +1,77 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * cmd_merge.c - nearmiss merge: adds profiles up.
+ */
+#include "merge.h"
+#include "message.h"
+#include "options.h"
+#include "profile_operand.h"
+
+struct merge_options {
+	const char *output;
+	int quiet;
+};
+
+static const struct nm_option options[] = {
+    {"output", 'o', "FILE", "write this profile (merged.nmp)", NM_OPTION_TEXT,
+     offsetof(struct merge_options, output), NULL},
+    {"quiet", 'q', NULL, "do not say what was merged", NM_OPTION_FLAG, offsetof(struct merge_options, quiet),
+     NULL},
+};
+
+static int add_all(struct nm_merge *merge, const struct nm_operands *operands)
+{
+	struct nm_error err;
+
+	for (int i = 0; i < operands->count; i++)
+		if (nm_merge_add(merge, operands->at[i], &err)) {
+			nm_profile_failed(operands->at[i], &err);
+			return err.code == NM_EINVAL ? NM_STATUS_USAGE
+						     : nm_status_of(err.code, NM_STATUS_BAD_INPUT);
+		}
+	return 0;
+}
+
+static int run(const struct nm_command *self, int argc, char **argv)
+{
+	struct merge_options o = {.output = "merged.nmp"};
+	struct nm_merge_ended ended;
+	struct nm_operands operands;
+	struct nm_merge *merge;
+	struct nm_error err;
+	int status;
+
+	if (!nm_options_parse(self, argc, argv, &o, &operands, &status))
+		return status;
+	if (!operands.count)
+		return nm_usage(self, "name the profiles to merge");
+	if (nm_merge_new(&merge, o.output, &err))
+		return nm_failed(&err, NM_STATUS_NO_OUTPUT);
+	status = add_all(merge, &operands);
+	if (status) {
+		nm_merge_abort(merge);
+		return status;
+	}
+	if (nm_merge_commit(merge, &ended, &err))
+		return nm_failed(&err, NM_STATUS_NO_OUTPUT);
+	if (*ended.missing)
+		nm_message("there is no profile of rank %s: it is not in the sums", ended.missing);
+	if (!o.quiet)
+		nm_message("%s has the sums of %lld profiles: nearmiss report ranks %s shows how they differ",
+			   o.output, (long long)ended.inputs, o.output);
+	return NM_STATUS_OK;
+}
+
+const struct nm_command nm_cmd_merge = {
+    .name = "merge",
+    .summary = "Add up the profiles of ranks, runs or programs",
+    .operands = "PROFILE...",
+    .details =
+	"The merged profile has the sums, for all commands that show a profile, and what each input counted:\n"
+	"  nearmiss report ranks         each rank or run, and which of them behave alike\n"
+	"  nearmiss report spread        objects whose ranks differ most\n"
+	"  nearmiss report linespread    lines whose ranks differ most\n",
+    .options = options,
+    .option_count = sizeof options / sizeof *options,
+    .run = run,
+};

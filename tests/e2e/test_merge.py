@@ -1,0 +1,171 @@
+# SPDX-License-Identifier: MIT
+"""test_merge.py - profiles of ranks and runs, added up."""
+
+import os
+import re
+import signal
+import sqlite3
+import subprocess
+
+from harness import ENVIRONMENT, NEARMISS, SPEC, TOP, Skip, main, nearmiss, need, program, record, rows, run
+
+# Views with the columns that are no figures; all others are summed.  Processes and objects lose the numbers that tell equals
+# apart, which differ between runs.
+ACCESS = "process, thread, level, function, file, line, object, user_function, user_file, user_line, library, inlined"
+KEYS = {
+    "levels": "process, level",
+    "counts": ACCESS,
+    "evictions": "level, function, file, line, evictor, victim, victim_function, victim_file, victim_line, process",
+    "prefetches": ACCESS,
+    "sites": "process, function, file, line, object",
+    "fields": "process, object, type, structure, field, offset, bytes, field_type",
+    "affinity": "process, object, type, field, other, offset, other_offset",
+    "hot_lines": "process, object",
+    "field_counts": ACCESS + ", type, field",
+    "context_counts": ACCESS,
+    "instructions": "process, thread, level, module, address, function, file, line, object",
+    "distances": "process, thread, function, file, line, object, unit, low, high",
+    "reuses": "process, function, file, line, object, previous_function, previous_file, previous_line, previous_object, low, high",
+    "sets": "process, level, cache_set",
+    "events": "process, level, event, cache_set, address, function, file, line, object, victim",
+    "coherence": "process, thread, level, function, file, line, object",
+    "messages": "process, level, protocol, fabric, message",
+    "regions": "process, region",
+    "instruction_fields": "process, module, address, object, type, field",
+    "samples": "process, thread, function, file, line, object, event, operation, served",
+    "processes": "process",
+}
+# Not sums: what describes a row, and what is chosen from all inputs (the stride that most followed).
+OTHER = {"size", "ways", "line_size", "sets", "policy", "side", "position", "pages", "huge_pages", "sector_size", "prefetch", "protocol",
+         "stride", "followed", "place", "previous_place", "module", "user_module", "context", "path", "command", "exit_status",
+         "victim_user_function", "victim_user_file", "victim_user_line", "user_function", "user_file", "user_line", "library",
+         "inlined", "victim_function", "victim_file", "victim_line", "field_type"}
+NUMBERED = {"process", "object", "evictor", "victim", "previous_object"}
+
+
+def sums(profiles):
+    """For each view: {key: sums} over profiles."""
+    found = {}
+    for profile in profiles:
+        with sqlite3.connect(f"file:{profile}?mode=ro", uri=True) as db:
+            for view, keys in KEYS.items():
+                columns = [row[1] for row in db.execute(f"PRAGMA table_info({view})")]
+                key = keys.split(", ")
+                figures = [c for c in columns if c not in key and c not in OTHER]
+                total = found.setdefault(view, {})
+                for row in db.execute(f"SELECT {keys}, {', '.join(f'sum({c})' for c in figures)} FROM {view} GROUP BY {keys}"):
+                    name = tuple(re.sub(r" ?#\d+$", "", v) if c in NUMBERED and v else v for c, v in zip(key, row))
+                    old = total.get(name, (0,) * len(figures))
+                    total[name] = tuple((a or 0) + (b or 0) for a, b in zip(old, row[len(key):]))
+        db.close()
+    return found
+
+
+def merge(*profiles, output="all.nmp"):
+    done = nearmiss("merge", "-o", output, *profiles)
+    assert done.returncode == 0, done.stderr
+    return done.stderr.decode()
+
+
+def expect_sum(output, *profiles):
+    """To the last miss, in every view; a merged profile is one that all commands show."""
+    ours, theirs = sums([output]), sums(profiles)
+    for view in KEYS:
+        assert ours[view] == theirs[view], (view, [item for item in ours[view].items() - theirs[view].items()][:3],
+                                            [item for item in theirs[view].items() - ours[view].items()][:3])
+    for command in (["report"], ["report", "pairs"], ["report", "ranks"], ["report", "spread"], ["report", "linespread"],
+                    ["evictions"], ["annotate"], ["export", "callgrind"], ["diff", profiles[0]]):
+        done = nearmiss(*command, output)
+        assert done.returncode == 0 and done.stdout, (command, done.stderr)
+
+
+def case_sum_of_runs():
+    """Everything that a recording can keep, of programs with threads, heap blocks and structures."""
+    for name, options in (("list", ["--callgraph", "--distances", "--sets", "--heap-chains"]), ("fields", []),
+                          ("list", ["--asm", "--cache=L1d=8K,2,64,prefetch=next:L2=1M,16,64"])):
+        for i in range(2):
+            record([program(name)], "-q", *options, profile=f"{i}.nmp")
+        merge("0.nmp", "1.nmp", "0.nmp")
+        expect_sum("all.nmp", "0.nmp", "1.nmp", "0.nmp")
+        merge("all.nmp", "1.nmp", output="more.nmp")
+        expect_sum("more.nmp", "0.nmp", "1.nmp", "0.nmp", "1.nmp")
+        assert [row[0] for row in rows("SELECT input FROM inputs ORDER BY position", profile="more.nmp")] == ["0.nmp", "1.nmp", "0.nmp #2", "1.nmp #2"]
+
+
+def case_sum_of_threads():
+    for i in range(2):
+        record([program("threads")], "-q", "--cores=2", profile=f"{i}.nmp")
+    merge("0.nmp", "1.nmp")
+    expect_sum("all.nmp", "0.nmp", "1.nmp")
+
+
+def as_rank(rank, ranks):
+    return {**ENVIRONMENT, "PMI_RANK": str(rank), "PMI_SIZE": str(ranks)}
+
+
+def case_lost_rank():
+    """A rank is killed while it is recorded: the others' profiles are whole, and the lost one is named."""
+    for rank in (0, 2):
+        record([program("list")], "-q", profile="%r.nmp", environment=as_rank(rank, 3))
+    with subprocess.Popen([NEARMISS, "record", "-q", "-o", "%r.nmp", "--", "sleep", "60"], env=as_rank(1, 3),
+                          start_new_session=True) as lost:
+        while not any(re.match(r"1\.nmp\..*tmp", name) for name in os.listdir()):
+            assert lost.poll() is None
+        os.killpg(lost.pid, signal.SIGKILL)
+    assert sorted(name for name in os.listdir() if name.endswith(".nmp")) == ["0.nmp", "2.nmp"]
+    said = merge("0.nmp", "2.nmp")
+    assert "there is no profile of rank 1: it is not in the sums" in said, said
+    expect_sum("all.nmp", "0.nmp", "2.nmp")
+    assert rows("SELECT input, rank FROM inputs ORDER BY position", profile="all.nmp") == [("rank 0", 0), ("rank 2", 2)]
+    assert rows("SELECT value FROM info WHERE key = 'missing_ranks'", profile="all.nmp") == [("1",)]
+
+
+def case_slurm_script():
+    """The script of docs/howto/cluster.md, with an srun that runs four of its 64 tasks."""
+    with open(os.path.join(TOP, "docs/howto/cluster.md"), encoding="utf-8") as f:
+        script = re.search(r"```sh\n(#!/bin/sh\n.*?)```", f.read(), re.S)[1]
+    os.mkdir("bin")
+    os.symlink(NEARMISS, "bin/nearmiss")
+    for name, text in (("bin/srun", 'for i in 0 1 31 63; do SLURM_STEP_NUM_TASKS=64 SLURM_PROCID=$i "$@" || exit; done'),
+                       ("halo", "exec true"), ("job", script)):
+        with open(name, "w", encoding="ascii") as f:
+            f.write(text if name == "job" else f"#!/bin/sh\n{text}\n")
+        os.chmod(name, 0o755)
+    done = run(["./job"], environment={**ENVIRONMENT, "PATH": f"{os.path.abspath('bin')}:{ENVIRONMENT['PATH']}",
+                                       "SLURM_SUBMIT_DIR": os.getcwd()})
+    assert done.returncode == 0, done.stderr
+    assert b"there is no profile of rank 1-30, 32-62:" in done.stderr, done.stderr
+    assert rows("SELECT input FROM inputs ORDER BY position", profile="halo.nmp") == [("rank 0",), ("rank 31",), ("rank 63",)]
+
+
+def ranks_of(mpi):
+    """Two ranks of a halo exchange, of which one has twice the particles: it is named."""
+    compiler, launcher = need(f"mpicc.{mpi}", f"mpirun.{mpi}")
+    source = os.path.join(TOP, "examples/mpi/halo.c")
+    built = run([compiler, "-g", "-O1", "-o", "halo", source])
+    if built.returncode:
+        raise Skip(f"{compiler} does not compile")
+    many = ["--oversubscribe", "--mca", "btl", "self,vader"] if mpi == "openmpi" else []
+    done = run([launcher, *many, "-n", "2", NEARMISS, "record", "-q", "--cache", SPEC, "--", "./halo", "9000", "1"],
+               environment={**ENVIRONMENT, "OMPI_ALLOW_RUN_AS_ROOT": "1", "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM": "1"})
+    assert done.returncode == 0, done.stderr
+    profiles = [f"nearmiss-{rank}.nmp" for rank in range(2)]
+    merge(*profiles)
+    expect_sum("all.nmp", *profiles)
+    shown = nearmiss("report", "spread", "all.nmp", "--format=csv", "--limit=1").stdout.decode().splitlines()
+    line = 1 + next(n for n, text in enumerate(open(source, encoding="ascii")) if "particles = calloc" in text)
+    row = dict(zip(shown[0].split(","), shown[1].split(",")))
+    assert (row["object"], row["greatest_input"]) == (f"particles (halo.c:{line})", "rank 1"), shown
+    assert 1.9 < int(row["greatest"]) / int(row["least"]) < 2.1, shown
+
+
+def case_openmpi():
+    ranks_of("openmpi")
+
+
+def case_mpich():
+    ranks_of("mpich")
+
+
+if __name__ == "__main__":
+    main(globals())
