@@ -188,7 +188,7 @@ static struct nm_profile *sample(void)
 }
 
 /* The profile knows neither call chains nor allocations by them nor strides nor fields, and its levels have
- * no sectors and do not prefetch; nor does it hold samples of a processor. */
+ * no sectors and do not prefetch; nor does it hold samples of a processor, nor is it merged. */
 static int is_missing(const struct nm_report *report)
 {
 	return report == nm_report_named("calltree") || report == nm_report_named("patterns") ||
@@ -196,7 +196,9 @@ static int is_missing(const struct nm_report *report)
 	       report == nm_report_named("fields") || report == nm_report_named("affinity") ||
 	       report == nm_report_named("buckets") || report == nm_report_named("reuses") ||
 	       report == nm_report_named("numa") || report == nm_report_named("schedules") ||
-	       report == nm_report_named("phases") || report == nm_report_named("latencies");
+	       report == nm_report_named("phases") || report == nm_report_named("latencies") ||
+	       report == nm_report_named("ranks") || report == nm_report_named("groups") ||
+	       report == nm_report_named("spread") || report == nm_report_named("linespread");
 }
 
 /* What a report writes; malloc'ed. */
