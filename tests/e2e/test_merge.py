@@ -68,35 +68,52 @@ def merge(*profiles, output="all.nmp"):
 
 
 def expect_sum(output, *profiles):
-    """To the last miss, in every view; a merged profile is one that all commands show."""
+    """To the last miss, in every view."""
     ours, theirs = sums([output]), sums(profiles)
     for view in KEYS:
         assert ours[view] == theirs[view], (view, [item for item in ours[view].items() - theirs[view].items()][:3],
                                             [item for item in theirs[view].items() - ours[view].items()][:3])
+
+
+def expect_shown(output, profile):
+    """A merged profile is one that all commands show."""
     for command in (["report"], ["report", "pairs"], ["report", "ranks"], ["report", "spread"], ["report", "linespread"],
-                    ["evictions"], ["annotate"], ["export", "callgrind"], ["diff", profiles[0]]):
+                    ["evictions"], ["annotate"], ["export", "callgrind"], ["diff", profile]):
         done = nearmiss(*command, output)
         assert done.returncode == 0 and done.stdout, (command, done.stderr)
 
 
-def case_sum_of_runs():
-    """Everything that a recording can keep, of programs with threads, heap blocks and structures."""
-    for name, options in (("list", ["--callgraph", "--distances", "--sets", "--heap-chains"]), ("fields", []),
-                          ("list", ["--asm", "--cache=L1d=8K,2,64,prefetch=next:L2=1M,16,64"])):
-        for i in range(2):
-            record([program(name)], "-q", *options, profile=f"{i}.nmp")
-        merge("0.nmp", "1.nmp", "0.nmp")
-        expect_sum("all.nmp", "0.nmp", "1.nmp", "0.nmp")
-        merge("all.nmp", "1.nmp", output="more.nmp")
-        expect_sum("more.nmp", "0.nmp", "1.nmp", "0.nmp", "1.nmp")
-        assert [row[0] for row in rows("SELECT input FROM inputs ORDER BY position", profile="more.nmp")] == ["0.nmp", "1.nmp", "0.nmp #2", "1.nmp #2"]
+def sum_of_two(name, *options):
+    for i in range(2):
+        record([program(name)], "-q", *options, profile=f"{i}.nmp")
+    merge("0.nmp", "1.nmp", "0.nmp")
+    expect_sum("all.nmp", "0.nmp", "1.nmp", "0.nmp")
+
+
+def case_sum_of_chains():
+    sum_of_two("list", "--callgraph", "--distances", "--sets", "--heap-chains")
+
+
+def case_sum_of_fields():
+    sum_of_two("fields")
+    expect_shown("all.nmp", "0.nmp")
+
+
+def case_sum_of_instructions():
+    sum_of_two("list", "--asm", "--cache=L1d=8K,2,64,prefetch=next:L2=1M,16,64")
+
+
+def case_sum_of_merged():
+    for i in range(2):
+        record([program("list")], "-q", profile=f"{i}.nmp")
+    merge("0.nmp", "1.nmp")
+    merge("all.nmp", "1.nmp", output="more.nmp")
+    expect_sum("more.nmp", "0.nmp", "1.nmp", "1.nmp")
+    assert rows("SELECT input FROM inputs ORDER BY position", profile="more.nmp") == [("0.nmp",), ("1.nmp",), ("1.nmp #2",)]
 
 
 def case_sum_of_threads():
-    for i in range(2):
-        record([program("threads")], "-q", "--cores=2", profile=f"{i}.nmp")
-    merge("0.nmp", "1.nmp")
-    expect_sum("all.nmp", "0.nmp", "1.nmp")
+    sum_of_two("threads", "--cores=2")
 
 
 def as_rank(rank, ranks):
