@@ -68,7 +68,8 @@ PAIR(edges_of_nodes)
 	uint64_t s = 0;
 
 	EACH(i, MILLION / 2)
-	for (uint64_t e = w[nodes + (i & (nodes - 1))]; e; e = edge[e - 1]) s += w[edge[e]];
+	for (uint64_t e = w[nodes + (i & (nodes - 1))]; e; e = edge[e - 1])
+		s += w[edge[e]];
 	return s;
 }
 

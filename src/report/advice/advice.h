@@ -54,7 +54,7 @@ struct nm_evidence {
 	int64_t most_visits;               /* elements that were visited for one of any two fields, at most */
 	const char *line_field;            /* that this line loads most, and how often; its bytes */
 	int64_t line_field_loads, line_field_bytes;
-	const char *level;                 /* its name, size and line size in bytes */
+	const char *level; /* its name, size and line size in bytes */
 	int64_t level_size, line_size;
 	int64_t last_size; /* of the last level */
 };
