@@ -19,6 +19,26 @@ static unsigned sets_of(const struct nm_machine *m, unsigned line)
 	return (unsigned)(sets & -sets);
 }
 
+/* A side is kept whose first level is behind one of the other side's; the other side too where one first level takes
+ * both. */
+static void set_kept(struct nm_strip *s, const struct nm_machine *m)
+{
+	int is_shared = 0;
+
+	for (unsigned i = 0; i < m->count; i++) {
+		const int data = nm_machine_first(m, i, NM_SIDE_DATA),
+			  code = nm_machine_first(m, i, NM_SIDE_INSTRUCTION);
+
+		if (m->levels[i].side != NM_SIDE_UNIFIED)
+			continue;
+		s->is_kept[0] |= data && !code;
+		s->is_kept[1] |= code && !data;
+		is_shared |= data && code;
+	}
+	if (is_shared && (s->is_kept[0] || s->is_kept[1]))
+		s->is_kept[0] = s->is_kept[1] = 1;
+}
+
 void nm_strip_init(struct nm_strip *s, const struct nm_machine *machine, unsigned grain, unsigned line)
 {
 	const unsigned ways = nm_lru_misses_ways(machine);
@@ -29,6 +49,7 @@ void nm_strip_init(struct nm_strip *s, const struct nm_machine *machine, unsigne
 			       .shift = (unsigned)__builtin_ctz(grain),
 			       .blocks_shift = (unsigned)__builtin_ctz(line / grain)};
 	s->at[0].number = UINT64_MAX;
+	set_kept(s, machine);
 }
 
 void nm_strip_done(struct nm_strip *s) { nm_vec_free(&s->out); }
@@ -269,6 +290,8 @@ int nm_strip_add(struct nm_strip *s, const struct nm_lru_misses_ref *ref)
 	const uint64_t first = ref->address >> s->shift << 1 | ref->is_fetch,
 		       last = (ref->address + ref->size - 1) >> s->shift << 1 | ref->is_fetch;
 
+	if (s->is_kept[ref->is_fetch])
+		return nm_vec_push(&s->out, *ref);
 	if (first == last && s->at[s->at[0].earlier].number == first)
 		return 0;
 	if (is_hit(s, first, last))

@@ -10,6 +10,9 @@
  * from the order of what was kept; and the latest lines are the start of the next window. Within a window the order
  * matters to nothing: a line that is replaced is none of the window's, as these are the latest.
  *
+ * Data or fetches whose first level also takes what misses in one of the other's are all kept: its order is not that
+ * of touches.
+ *
  * What fits: lines of one area are in one set if their numbers agree modulo the sets, wherever the area lies; lines
  * of two areas may always be. So the sum, over areas, of the most lines that agree is at most the ways.
  *
@@ -51,6 +54,7 @@ struct nm_strip_area {
 };
 
 struct nm_strip {
+	uint8_t is_kept[2];           /* data, fetches: every reference */
 	unsigned ways, sets;          /* of the caches; sets: a divisor of theirs */
 	unsigned shift, blocks_shift; /* log2 of the bytes of a grain, of the grains of a block */
 	unsigned count, needed;       /* grains of the window; the ways that it needs */

@@ -140,7 +140,7 @@ static void finish(void *pass, struct nm_result *result)
 	assert_int_equal(result->relocations, RELOCATIONS);
 }
 
-static void run_machine(const struct nm_machine *machine, unsigned threads)
+static void run_machine(const struct nm_machine *machine, unsigned threads, uint64_t seed)
 {
 	const struct nm_engine_options options = {
 	    .machine = machine, .threads = threads, .relocations = RELOCATIONS};
@@ -152,7 +152,7 @@ static void run_machine(const struct nm_machine *machine, unsigned threads)
 	struct twin twin;
 	void *pass = NULL;
 
-	rng_state = 7;
+	rng_state = seed;
 	assert_int_equal(nm_pass_relocations.make(&pass, &setup, NULL), 0);
 	for (unsigned k = 0; k < RELOCATIONS; k++)
 		assert_int_equal(nm_hierarchy_new(&twin.hierarchies[k], machine, NULL), 0);
@@ -187,17 +187,20 @@ static void test_twin(void **state)
 	    "L1d=32K,8,64:L2=64K,4,64",
 	    "L1i=8K,4,64:L1d=6K,12,64:L2=64K,8,64",
 	    "L1d=1K,4,8:L2=4K,4,64",
+	    "L1i=4K,4,64:L2=8K,8,64",
 	};
+	static const uint64_t seeds[] = {7, 1, 24};
 
 	(void)state;
 	for (unsigned i = 0; i < sizeof specs / sizeof *specs; i++) {
 		struct nm_machine machine, other;
 
 		assert_int_equal(nm_machine_parse(specs[i], &machine, NULL), 0);
-		run_machine(&machine, 1);
+		for (unsigned k = 0; k < sizeof seeds / sizeof *seeds; k++)
+			run_machine(&machine, 1, seeds[k]);
 		assert_int_equal(nm_machine_parse("L1d=2K,full,64:L2=16K,4,64", &other, NULL), 0);
 		assert_int_equal(nm_machine_join(&machine, &other, NULL), 0);
-		run_machine(&machine, 3);
+		run_machine(&machine, 3, seeds[0]);
 	}
 }
 
