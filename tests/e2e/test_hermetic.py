@@ -153,6 +153,17 @@ def case_the_profile_says_it():
     assert "hermetic    " not in nearmiss("report", "-i", "p.nmp").stdout.decode()
 
 
+def case_diff_says_whether_the_same_is_pinned():
+    ways = {"a.nmp": ("--hermetic",), "b.nmp": ("--hermetic",), "c.nmp": ("--hermetic", "--env", "A=1"), "d.nmp": ()}
+    for name, options in ways.items():
+        record([program("influences"), "path"], "-q", *options)
+        os.rename("p.nmp", name)
+    for other, said in (("b", "all, and the same is pinned"), ("c", "all, but the pinned differs: see the keys hermetic_ of view info"),
+                        ("d", "A alone: clocks, random numbers and environment may differ")):
+        assert f"\nhermetic    {said}\n" in nearmiss("diff", "a.nmp", f"{other}.nmp").stdout.decode(), other
+    assert "hermetic    " not in nearmiss("diff", "d.nmp", "d.nmp").stdout.decode()
+
+
 def case_refusals():
     done = nearmiss("record", "--env", "A=1", "--", "true")
     assert done.returncode == 2 and b"--env needs --hermetic" in done.stderr, done

@@ -268,6 +268,30 @@ static int same_machine(const struct nm_diff *diff)
 	return 1;
 }
 
+/* Says of hermetic recordings why their counts may differ though the program does not. */
+static void print_pinned(const struct nm_diff *diff, FILE *out)
+{
+	unsigned hermetic = 0, same = 0;
+
+	for (unsigned i = 0; i < diff->count; i++) {
+		hermetic += *diff->sides[i].pinned != '\0';
+		same += diff->sides[i].pinned == diff->sides[0].pinned;
+	}
+	if (!hermetic)
+		return;
+	fputs("hermetic    ", out);
+	if (same == diff->count)
+		fputs("all, and the same is pinned\n", out);
+	else if (hermetic == diff->count)
+		fputs("all, but the pinned differs: see the keys hermetic_ of view info\n", out);
+	else {
+		for (unsigned i = 0; i < diff->count; i++)
+			if (*diff->sides[i].pinned)
+				fprintf(out, "%c ", 'A' + (int)i);
+		fputs("alone: clocks, random numbers and environment may differ\n", out);
+	}
+}
+
 static void print_sides(const struct nm_diff *diff, FILE *out)
 {
 	size_t widest = 0;
@@ -285,6 +309,7 @@ static void print_sides(const struct nm_diff *diff, FILE *out)
 	}
 	if (same_machine(diff) && *diff->sides[0].machine)
 		fprintf(out, "machine     %s\n", diff->sides[0].machine);
+	print_pinned(diff, out);
 }
 
 /* Index of a level of the first profile in another, or NM_REPORT_LEVELS. */

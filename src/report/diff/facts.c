@@ -143,16 +143,18 @@ static int load_level(struct nm_diff_side *side, const char *level, const char *
 	return status;
 }
 
-/* What was run, on which machine. */
+/* What was run, on which machine, with what pinned. */
 static int load_run(struct nm_diff_side *side, struct nm_strings *pool, struct nm_error *err)
 {
 	struct nm_rows *rows = NULL;
-	int status =
-	    nm_profile_query(side->profile,
-			     "SELECT (SELECT command FROM processes ORDER BY path LIMIT 1), "
-			     "coalesce((SELECT value FROM info WHERE key = 'machine_spec'), ''), "
-			     "(SELECT sum(instructions) FROM processes WHERE ?1 IS NULL OR process = ?1)",
-			     &rows, err);
+	int status = nm_profile_query(
+	    side->profile,
+	    "SELECT (SELECT command FROM processes ORDER BY path LIMIT 1), "
+	    "coalesce((SELECT value FROM info WHERE key = 'machine_spec'), ''), "
+	    "(SELECT sum(instructions) FROM processes WHERE ?1 IS NULL OR process = ?1), "
+	    "coalesce((SELECT group_concat(key || '=' || value, ';') FROM (SELECT key, value FROM info "
+	    "WHERE key LIKE 'hermetic!_%' ESCAPE '!' AND key != 'hermetic_unpinned' ORDER BY key)), '')",
+	    &rows, err);
 
 	if (!status) {
 		nm_rows_bind_text(rows, 1, side->selection.request.process);
@@ -162,7 +164,8 @@ static int load_run(struct nm_diff_side *side, struct nm_strings *pool, struct n
 		side->command = nm_intern(pool, nm_rows_text(rows, 0) ? nm_rows_text(rows, 0) : "");
 		side->machine = nm_intern(pool, nm_rows_text(rows, 1));
 		side->instructions = nm_rows_bounded(rows, 2);
-		status = side->command && side->machine ? 0 : nm_fail_memory(err);
+		side->pinned = nm_intern(pool, nm_rows_text(rows, 3));
+		status = side->command && side->machine && side->pinned ? 0 : nm_fail_memory(err);
 	}
 	nm_rows_free(rows);
 	return status;
