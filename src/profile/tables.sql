@@ -193,7 +193,6 @@ CREATE TABLE instruction_cell(
 CREATE TABLE instruction_field(
 	process INTEGER, instruction INTEGER, type INTEGER, field INTEGER, accesses INTEGER,
 	PRIMARY KEY(instruction, type, field)) WITHOUT ROWID;
-CREATE TABLE build(process INTEGER, module INTEGER, id TEXT, PRIMARY KEY(process, module, id)) WITHOUT ROWID;
 CREATE TABLE code_block(
 	process INTEGER, module INTEGER, address INTEGER, function INTEGER, bytes BLOB,
 	PRIMARY KEY(process, module, address)) WITHOUT ROWID;

@@ -34,11 +34,6 @@ CREATE VIEW instruction_fields AS
 	LEFT JOIN text t ON t.id = c.type
 	LEFT JOIN text f ON f.id = c.field;
 
-CREATE VIEW builds AS
-	SELECT p.name AS process, m.text AS module, b.id AS build_id
-	FROM process p CROSS JOIN build b ON b.process = p.id
-	LEFT JOIN text m ON m.id = b.module;
-
 CREATE VIEW code AS
 	SELECT m.text AS module, c.address AS address, f.text AS function, c.bytes AS bytes, p.name AS process
 	FROM process p CROSS JOIN code_block c ON c.process = p.id
@@ -59,7 +54,7 @@ CREATE VIEW sources AS
 	FROM source s CROSS JOIN text f ON f.id = s.file;
 
 CREATE VIEW modules AS
-	SELECT p.name AS process, m.path AS module, m.build_id AS build_id
+	SELECT p.name AS process, m.path AS module, m.name AS name, m.build_id AS build_id
 	FROM process p CROSS JOIN module m ON m.process = p.id;
 
 CREATE VIEW undebugged AS

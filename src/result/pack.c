@@ -42,7 +42,6 @@ static size_t list(struct nm_result *r, struct array *arrays)
 	    ARRAY(affinities, r->affinity_count),
 	    ARRAY(lines, r->line_count),
 	    ARRAY(undebugged, r->undebugged_count),
-	    ARRAY(builds, r->build_count),
 	    ARRAY(modules, r->module_count),
 	    ARRAY(figures, r->figure_count),
 	    ARRAY(distances, r->distance_count),

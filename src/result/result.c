@@ -76,7 +76,6 @@ void nm_result_free(struct nm_result *result)
 		free(result->code[i].lines);
 	}
 	free(result->code);
-	free(result->builds);
 	free(result->contexts);
 	free(result->context_attrs);
 	free(result->undebugged);

@@ -311,10 +311,6 @@ struct nm_result_line { /* of the code from `address` to the next one's */
 	uint32_t line;
 };
 
-struct nm_result_build { /* a module with instructions, and its build-id in hexadecimal digits */
-	const char *module, *id;
-};
-
 struct nm_result_code { /* of a function, or of one instruction if its function is unknown */
 	const char *module, *function;
 	uint64_t address;
@@ -373,8 +369,6 @@ struct nm_result {
 	int by_instruction;          /* sites are instructions */
 	struct nm_result_code *code; /* of the functions that loaded lines, if by_instruction */
 	size_t code_count;
-	struct nm_result_build *builds; /* of all modules, if by_instruction */
-	size_t build_count;
 	struct nm_result_module *modules; /* loaded at the end, or whose code accessed data */
 	size_t module_count;
 	const char **undebugged; /* paths of modules that ran without DWARF, for a hint; then count */

@@ -7,7 +7,7 @@
 #include "reader.h"
 
 /*
- *     b  builds: of two modules of one name none is certain
+ *     b  modules with a build-id: of two of one name none is certain
  *     l  the level that counts all references to data
  *     i  instructions with their objects
  *     f  parts of these that go to fields
@@ -15,9 +15,9 @@
  * The second process image of a program is "name#2".
  */
 static const char sql[] =
-    "WITH b AS MATERIALIZED (SELECT process, module, min(build_id) AS build_id, "
+    "WITH b AS MATERIALIZED (SELECT process, name AS module, min(build_id) AS build_id, "
     "substr(process, 1, coalesce(nullif(instr(process, '#'), 0) - 1, 15)) AS program "
-    "FROM builds GROUP BY process, module HAVING count(*) = 1), "
+    "FROM modules GROUP BY process, name HAVING count(*) = 1 AND build_id IS NOT NULL), "
     "l AS MATERIALIZED (SELECT process, level, min(position) FROM levels WHERE side <> 'instruction' GROUP BY process), "
     "i AS MATERIALIZED (SELECT process, module, address, object, sum(reads + writes) AS accesses "
     "FROM instructions JOIN l USING (process, level) GROUP BY process, module, address, object), "
@@ -56,13 +56,13 @@ static int load(struct nm_exact *exact, struct nm_profile *profile, struct nm_er
 	return status;
 }
 
-/* Profiles of earlier versions have no builds. */
+/* Profiles of earlier versions have no modules. */
 static int check(struct nm_profile *profile, const char *path, struct nm_error *err)
 {
-	int has = nm_profile_has(profile, "builds", err);
+	int has = nm_profile_has(profile, "modules", err);
 
 	if (has > 0)
-		has = nm_profile_has_row(profile, "SELECT 1 FROM builds", err);
+		has = nm_profile_has_row(profile, "SELECT 1 FROM instructions", err);
 	if (has)
 		return has < 0 ? has : 0;
 	return nm_fail(err, NM_EINVAL,

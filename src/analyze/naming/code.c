@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
  * code.c - the machine code of what missed, so that it can be shown where the program is not: each function
- * with an instruction that loaded a line, its bytes and where its lines begin; and the builds of all modules.  Where no symbol tells the
+ * with an instruction that loaded a line, its bytes and where its lines begin.  Where no symbol tells the
  * function, or it is too large to be one, only the instructions themselves are kept.
  */
 #include <stdlib.h>
@@ -107,40 +107,18 @@ static int visit(struct collector *c, const struct nm_instruction *site)
 	return add(c, site->module, code);
 }
 
-/* A module with instructions once, if its file has a build-id. */
-static int add_build(struct nm_result *r, struct nm_map *seen, struct nm_module *module)
-{
-	const char *id;
-	struct nm_result_build *more;
-
-	if (nm_map_get(seen, (uintptr_t)module, 0))
-		return 0;
-	id = nm_module_build_id(module);
-	more = id ? realloc(r->builds, (r->build_count + 1) * sizeof *more) : NULL;
-	if (!more)
-		return NM_ENOMEM;
-	r->builds = more;
-	if (*id)
-		more[r->build_count++] = (struct nm_result_build){nm_module_name(module), id};
-	return nm_map_put(seen, (uintptr_t)module, 1);
-}
-
 int nm_engine_list_code(struct nm_engine *e, struct nm_result *result)
 {
 	struct collector c = {.engine = e, .result = result};
-	struct nm_map seen = {0};
 	char *loads = find_loading(result);
 	int status = loads ? 0 : NM_ENOMEM;
 
 	for (size_t i = 0; i < e->attrs.instructions.count && !status; i++) {
 		const struct nm_instruction *site = &e->attrs.instructions.at[i];
 
-		if (site->module)
-			status = add_build(result, &seen, site->module);
-		if (!status && site->module && loads[site->site])
+		if (site->module && loads[site->site])
 			status = visit(&c, site);
 	}
-	nm_map_done(&seen);
 	nm_map_done(&c.known);
 	free(loads);
 	return status;

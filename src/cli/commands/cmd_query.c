@@ -48,7 +48,7 @@ const struct nm_command nm_cmd_query = {
     .operands = "SQL [PROFILE]",
     .details =
 	"Views: info, processes, levels, objects, counts, evictions, top_evictors, events, sets,\n"
-	"instructions, instruction_fields, builds, code, code_lines, sources, sectors, prefetches, coherence,\n"
+	"instructions, instruction_fields, code, code_lines, sources, sectors, prefetches, coherence,\n"
 	"sharing, contenders, latent, schedules, schedule_levels, schedule_coherence, schedule_sharing, schedule_contenders,\n"
 	"schedule_latent, messages, numa, sites, walks, fields, field_counts, affinity, hot_lines, contexts, context_counts,\n"
 	"buckets, threads, regions, timeline, timeline_objects, timeline_lines, phases,\n"

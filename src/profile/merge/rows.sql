@@ -16,7 +16,6 @@ INSERT INTO main.region
 	SELECT $OF(process, r.process), coalesce($OF(text, r.name), 0), $OF(text, r.name), r.entries, r.instructions FROM src.region r
 	WHERE true ON CONFLICT(process, region) DO UPDATE SET
 		entries = entries + excluded.entries, instructions = instructions + excluded.instructions;
-INSERT OR IGNORE INTO main.build SELECT $OF(process, b.process), $OF(text, b.module), b.id FROM src.build b;
 INSERT OR IGNORE INTO main.module_undebugged SELECT $OF(process, m.process), m.module FROM src.module_undebugged m;
 INSERT INTO main.source
 	SELECT $OF(text, s.file), s.bytes, s.modified, s.md5, s.newer, s.text, s.compiled FROM src.source s

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * instructions.c - stores counts of single instructions, the fields that they access, their code and the builds of
- * their modules, if a recording distinguishes them.
+ * instructions.c - stores counts of single instructions, the fields that they access and their code, if a recording
+ * distinguishes them.
  *
  * A row is one instruction with one object, to which counts refer. The counts of a site are the sums over its
  * instructions.
@@ -219,22 +219,6 @@ static int store_fields(const struct nm_result_writer *w, const struct item *ite
 	return status;
 }
 
-static int store_builds(const struct nm_result_writer *w)
-{
-	sqlite3_stmt *insert = NULL;
-	int status = prepare(w, "INSERT OR IGNORE INTO build VALUES(?,?,?)", &insert);
-
-	sqlite3_bind_int64(insert, 1, w->process);
-	for (size_t i = 0; i < w->result->build_count && !status; i++) {
-		status = bind_text(w, insert, 2, w->result->builds[i].module);
-		sqlite3_bind_text(insert, 3, w->result->builds[i].id, -1, SQLITE_STATIC);
-		if (!status)
-			status = run(insert);
-	}
-	sqlite3_finalize(insert);
-	return status;
-}
-
 int nm_store_instructions(const struct nm_result_writer *w)
 {
 	const struct nm_result *result = w->result;
@@ -257,8 +241,6 @@ int nm_store_instructions(const struct nm_result_writer *w)
 	status = store_instructions(w, items);
 	if (!status)
 		status = store_fields(w, items);
-	if (!status)
-		status = store_builds(w);
 	qsort(items, result->attr_count, sizeof *items, by_number);
 	for (unsigned level = 0; level < result->machine.count && !status; level++)
 		status = store_counts(w, items, level);
