@@ -2,7 +2,6 @@
  *
  * events.c - every record but blocks: processes, threads, heap, address space, the program's own marks.
  */
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -49,16 +48,10 @@ static const char *name_process(struct nm_engine *e, const struct nm_wire_proces
 {
 	const char *file = last_component(p->executable);
 	const char *called = p->argc && *p->arguments ? last_component(p->arguments) : file;
-	const char *stored = nm_symbols_intern(e->symbols, *called ? called : "<unknown>");
-	char *text;
 
 	if (!*file || !strcmp(called, file))
-		return stored;
-	if (asprintf(&text, "%s (%s)", called, file) < 0)
-		return NULL;
-	stored = nm_symbols_intern(e->symbols, text);
-	free(text);
-	return stored;
+		return nm_symbols_intern(e->symbols, *called ? called : "<unknown>");
+	return nm_symbols_format(e->symbols, "%s (%s)", called, file);
 }
 
 static int on_process(struct nm_engine *e, const struct nm_wire_record *r, struct nm_error *err)
@@ -594,22 +587,6 @@ static int on_place(struct nm_engine *e, const struct nm_wire_record *r, struct 
 	return 0;
 }
 
-/* The name of a region within another; interned. NULL: out of memory. */
-static const char *region_path(void *engine, const char *outer, const char *name)
-{
-	const struct nm_engine *e = engine;
-	const char *path;
-	char *text;
-
-	if (!outer)
-		return name;
-	if (asprintf(&text, "%s/%s", outer, name) < 0)
-		return NULL;
-	path = nm_symbols_intern(e->symbols, text);
-	free(text);
-	return path;
-}
-
 static int on_region(struct nm_engine *e, const struct nm_wire_record *r, struct nm_error *err)
 {
 	struct nm_wire_region w;
@@ -620,7 +597,7 @@ static int on_region(struct nm_engine *e, const struct nm_wire_record *r, struct
 	if (status || !t)
 		return status;
 	name = nm_symbols_intern(e->symbols, w.name);
-	if (!name || (w.enter && nm_regions_begin(&e->regions, &t->open, name, region_path, e)))
+	if (!name || (w.enter && nm_regions_begin(&e->regions, &t->open, e->symbols, name)))
 		return nm_fail_memory(err);
 	if (w.enter || nm_regions_end(&t->open, name))
 		nm_executor_watch_region(&e->executor, w.enter, name);

@@ -8,9 +8,7 @@
  */
 #include "session.h"
 
-#include <stdarg.h>
 #include <stddef.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -301,40 +299,23 @@ static int path_is_taken(const struct nm_session *s, const struct stream *stream
 	return 0;
 }
 
-/* The text of a path, interned; NULL when memory is exhausted. Chains of forks and execs may be of any length. */
-static const char *path_text(struct nm_session *s, const char *format, ...)
-    __attribute__((format(printf, 2, 3)));
-
-static const char *path_text(struct nm_session *s, const char *format, ...)
-{
-	const char *path;
-	char *text = NULL;
-	va_list args;
-
-	va_start(args, format);
-	if (vasprintf(&text, format, args) < 0)
-		text = NULL;
-	va_end(args);
-	path = text ? nm_symbols_intern(s->options.symbols, text) : NULL;
-	free(text);
-	return path;
-}
-
+/* Chains of forks and execs may be of any length. */
 static int set_path(struct nm_session *s, struct stream *stream, unsigned *roots)
 {
+	struct nm_symbols *symbols = s->options.symbols;
 	const struct nm_wire_process *p = &stream->process;
 	const struct stream *from = NULL;
 
 	if (p->start != NM_WIRE_STARTED)
 		from = earlier_stream(s, stream, p->start == NM_WIRE_EXECED ? p->pid : p->parent);
 	if (!from)
-		stream->path = path_text(s, "%u", (*roots)++);
+		stream->path = nm_symbols_format(symbols, "%u", (*roots)++);
 	else if (p->start == NM_WIRE_EXECED)
-		stream->path = path_text(s, "%sx", from->path);
+		stream->path = nm_symbols_format(symbols, "%sx", from->path);
 	else
-		stream->path = path_text(s, "%s.%04u", from->path, p->ordinal);
+		stream->path = nm_symbols_format(symbols, "%s.%04u", from->path, p->ordinal);
 	while (stream->path && path_is_taken(s, stream)) /* two parents look alike */
-		stream->path = path_text(s, "%s+", stream->path);
+		stream->path = nm_symbols_format(symbols, "%s+", stream->path);
 	stream->result.path = stream->path;
 	return stream->path ? 0 : NM_ENOMEM;
 }

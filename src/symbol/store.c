@@ -46,6 +46,17 @@ const char *nm_symbols_intern(struct nm_symbols *symbols, const char *text)
 	return nm_intern(&symbols->pool, text);
 }
 
+const char *nm_symbols_format(struct nm_symbols *symbols, const char *format, ...)
+{
+	const char *interned;
+	va_list args;
+
+	va_start(args, format);
+	interned = nm_intern_vformat(&symbols->pool, format, args);
+	va_end(args);
+	return interned;
+}
+
 static int same_id(const struct nm_module *module, const uint8_t *build_id, size_t bytes)
 {
 	return module->wanted_id_bytes == bytes && !memcmp(module->wanted_id, build_id, bytes);

@@ -35,6 +35,8 @@ void nm_symbols_preload(struct nm_symbols *symbols, const char *path);
 
 /* Interns in the store's pool (NULL when memory is exhausted). */
 const char *nm_symbols_intern(struct nm_symbols *symbols, const char *text);
+const char *nm_symbols_format(struct nm_symbols *symbols, const char *format, ...)
+    __attribute__((format(printf, 2, 3)));
 
 /* The i-th sentence on debug information that a module has but that could not be read, so far; NULL: no more. */
 const char *nm_symbols_complaint(const struct nm_symbols *symbols, size_t i);

@@ -5,7 +5,6 @@
 #include "regions.h"
 
 #include <assert.h>
-#include <string.h>
 
 #include "errors.h"
 
@@ -67,8 +66,8 @@ static uint32_t find_around(const struct nm_regions *r, uint32_t region, const c
 	return region;
 }
 
-int nm_regions_begin(struct nm_regions *r, struct nm_open_regions *open, const char *name,
-		     const char *(*path)(void *arg, const char *outer, const char *name), void *arg)
+int nm_regions_begin(struct nm_regions *r, struct nm_open_regions *open, struct nm_symbols *symbols,
+		     const char *name)
 {
 	const uint32_t outer = nm_regions_innermost(open);
 	uint32_t region = find_around(r, outer, name), number;
@@ -78,9 +77,11 @@ int nm_regions_begin(struct nm_regions *r, struct nm_open_regions *open, const c
 			return NM_ENOMEM;
 		region = (uint32_t)nm_map_get(&r->children, key_of(outer, number), 0);
 		if (!region && r->list.count < NM_REGIONS_MAX) {
-			struct nm_region fresh = {.parent = outer, .name = name};
+			struct nm_region fresh = {.parent = outer, .name = name, .path = name};
 
-			fresh.path = path(arg, r->list.at[outer].path, name);
+			if (outer)
+				fresh.path =
+				    nm_symbols_format(symbols, "%s/%s", r->list.at[outer].path, name);
 			region = (uint32_t)r->list.count;
 			if (!fresh.path || add(r, number, fresh))
 				return NM_ENOMEM;

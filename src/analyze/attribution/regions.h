@@ -56,9 +56,9 @@ void nm_regions_done(struct nm_regions *regions);
 /* Copies the regions of a process for its forked child, without counts. 0 or NM_ENOMEM. */
 int nm_regions_copy(struct nm_regions *regions, const struct nm_regions *from);
 
-/* Opens a region; `path` makes the name of a new one, and may fail with NULL. 0 or NM_ENOMEM. */
-int nm_regions_begin(struct nm_regions *regions, struct nm_open_regions *open, const char *name,
-		     const char *(*path)(void *arg, const char *outer, const char *name), void *arg);
+/* Opens a region of an interned name. symbols: interns the path of a new one. 0 or NM_ENOMEM. */
+int nm_regions_begin(struct nm_regions *regions, struct nm_open_regions *open, struct nm_symbols *symbols,
+		     const char *name);
 
 /* Closes a region. Returns whether one of that name was open. */
 int nm_regions_end(struct nm_open_regions *open, const char *name);

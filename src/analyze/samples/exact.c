@@ -226,22 +226,18 @@ static struct share *choose(struct nm_exact *e, const struct entry *entry, int o
 
 static int refuse(struct nm_exact *e, struct known_build *build, const char *build_id)
 {
-	char *text = NULL;
-	const char *kept;
+	const char *text;
 
 	if (build->is_refused)
 		return 0;
 	build->is_refused = 1;
-	if (asprintf(
-		&text,
-		*build_id
-		    ? "samples of %s get no data from %s, which has another build of it (%.8s, sampled: %.8s)"
-		    : "samples of %s get no data from %s: the sampled file has no build-id",
-		build->module, e->path, build->build_id, build_id) < 0)
-		return NM_ENOMEM;
-	kept = nm_symbols_intern(e->symbols, text);
-	free(text);
-	return kept ? nm_vec_push(&e->refusals, kept) : NM_ENOMEM;
+	text = nm_symbols_format(
+	    e->symbols,
+	    *build_id
+		? "samples of %s get no data from %s, which has another build of it (%.8s, sampled: %.8s)"
+		: "samples of %s get no data from %s: the sampled file has no build-id",
+	    build->module, e->path, build->build_id, build_id);
+	return text ? nm_vec_push(&e->refusals, text) : NM_ENOMEM;
 }
 
 /* The module's build-id as the recording has it; *ret NULL: the recording has no such build. */

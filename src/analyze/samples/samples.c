@@ -71,21 +71,11 @@ uint64_t nm_samples_lost(const struct nm_samples *samples) { return samples->los
  * "0x" of what they execute. */
 static const char *tree_path(struct nm_samples *samples, struct image *parent, const char *exec)
 {
-	const char *path;
-	char *text;
-	int n;
-
 	if (exec)
-		n = asprintf(&text, "%sx", exec);
-	else if (parent)
-		n = asprintf(&text, "%s.%u", parent->path, parent->forks++);
-	else
-		n = asprintf(&text, "%" PRIu64, (uint64_t)samples->roots++);
-	if (n < 0)
-		return NULL;
-	path = nm_symbols_intern(samples->symbols, text);
-	free(text);
-	return path;
+		return nm_symbols_format(samples->symbols, "%sx", exec);
+	if (parent)
+		return nm_symbols_format(samples->symbols, "%s.%u", parent->path, parent->forks++);
+	return nm_symbols_format(samples->symbols, "%" PRIu64, samples->roots++);
 }
 
 static int add_object(struct image *image, enum nm_object_kind kind, const char *name, uint32_t *ret_object)

@@ -4,6 +4,7 @@
  */
 #include "arena.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -110,6 +111,29 @@ const char *nm_intern_n(struct nm_strings *pool, const char *text, size_t n)
 const char *nm_intern(struct nm_strings *pool, const char *text)
 {
 	return nm_intern_n(pool, text, strlen(text));
+}
+
+const char *nm_intern_vformat(struct nm_strings *pool, const char *format, va_list args)
+{
+	const char *interned;
+	char *text;
+
+	if (vasprintf(&text, format, args) < 0)
+		return NULL;
+	interned = nm_intern(pool, text);
+	free(text);
+	return interned;
+}
+
+const char *nm_intern_format(struct nm_strings *pool, const char *format, ...)
+{
+	const char *interned;
+	va_list args;
+
+	va_start(args, format);
+	interned = nm_intern_vformat(pool, format, args);
+	va_end(args);
+	return interned;
 }
 
 void nm_strings_done(struct nm_strings *pool)

@@ -8,6 +8,7 @@
 #ifndef NM_ARENA_H
 #define NM_ARENA_H
 
+#include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -32,6 +33,12 @@ struct nm_strings {
  * exhausted.  {0} is an empty pool. */
 const char *nm_intern(struct nm_strings *pool, const char *text);
 const char *nm_intern_n(struct nm_strings *pool, const char *text, size_t n);
+
+/* The same of what printf would write, however long. */
+const char *nm_intern_format(struct nm_strings *pool, const char *format, ...)
+    __attribute__((format(printf, 2, 3)));
+const char *nm_intern_vformat(struct nm_strings *pool, const char *format, va_list args)
+    __attribute__((format(printf, 2, 0)));
 void nm_strings_done(struct nm_strings *pool);
 
 #endif

@@ -418,12 +418,10 @@ static enum nm_allocated judge_table(struct search *s, Dwarf_Die *element)
 	static const struct nm_field none;
 	struct nm_type table = {.bytes = s->bytes, .fields = &none};
 	const char *of = type_spelled(s->module, element, s->unit->language);
-	char name[200];
 
 	if (!of || !s->bytes)
 		return NM_ALLOCATED_UNKNOWN;
-	snprintf(name, sizeof name, "hashbrown::raw::RawTable<%s>", of);
-	table.name = nm_symbols_intern(s->module->store, name);
+	table.name = nm_symbols_format(s->module->store, "hashbrown::raw::RawTable<%s>", of);
 	s->found = table.name ? type_intern(s->module->store, &table) : NULL;
 	return NM_ALLOCATED_OTHER;
 }

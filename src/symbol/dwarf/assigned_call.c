@@ -7,7 +7,6 @@
  */
 #include <dwarf.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 #include <strings.h>
 
@@ -57,19 +56,15 @@ static const char *qualified(struct nm_module *module, const struct frame *frame
 			     const char *callee)
 {
 	char first[ASSIGNED_ROOM];
-	const char *class_name, *interned;
+	const char *class_name;
 	Dwarf_Die class, member;
-	char *text;
 
 	snprintf(first, sizeof first, "%.*s", (int)strcspn(name, ".-[:("), name);
 	if (!function_class(&frame->die, &class) || !(class_name = die_name(&class)) ||
 	    !find_member(&class, first, MOST_BASES, &member))
 		return nm_intern(module_pool(module), name);
-	if (!is_made_by(&member, callee) || asprintf(&text, "%s::%s", class_name, name) < 0)
-		return NULL;
-	interned = nm_intern(module_pool(module), text);
-	free(text);
-	return interned;
+	return is_made_by(&member, callee) ? nm_intern_format(module_pool(module), "%s::%s", class_name, name)
+					   : NULL;
 }
 
 /* The frame of a position, and the source position of its call. */

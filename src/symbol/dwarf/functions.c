@@ -8,8 +8,6 @@
  * Dropped: the scopes of each address from libdw (dwarf_getscopes), which walks the unit at every query.
  */
 #include <dwarf.h>
-#include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include "dwarf/die.h"
@@ -116,12 +114,9 @@ static const char *scoped_name(struct nm_module *module, struct frame *frame, co
 	const char *known = (const char *)(uintptr_t)nm_map_get(&module->scoped_names, key, 0);
 	if (known)
 		return known;
-	char scope[512] = "", *text;
+	char scope[512] = "";
 	die_scope(&declaration, scope, sizeof scope);
-	if (asprintf(&text, "%s%s", scope, name) < 0)
-		return NULL;
-	known = nm_intern(module_pool(module), text);
-	free(text);
+	known = nm_intern_format(module_pool(module), "%s%s", scope, name);
 	if (known)
 		(void)nm_map_put(&module->scoped_names, key, (uintptr_t)known);
 	return known;
@@ -169,16 +164,11 @@ void frame_call(struct nm_module *module, struct frame *frame, const char **ret_
 
 const char *function_prefix(struct nm_module *module, Dwarf_Die *function)
 {
-	const char *linkage = die_linkage_name(function), *name = die_name(function), *interned;
-	char *text;
+	const char *linkage = die_linkage_name(function), *name = die_name(function);
 
 	if (linkage && is_mangled(linkage))
 		name = demangle(module_pool(module), linkage);
 	if (!name)
 		name = "<function>";
-	if (asprintf(&text, "%s%s::", name, strchr(name, '(') ? "" : "()") < 0)
-		return NULL;
-	interned = nm_intern(module_pool(module), text);
-	free(text);
-	return interned;
+	return nm_intern_format(module_pool(module), "%s%s::", name, strchr(name, '(') ? "" : "()");
 }

@@ -11,7 +11,6 @@
 #include <dwarf.h>
 #include <inttypes.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include "dwarf/die.h"
@@ -267,17 +266,14 @@ static const char *typedef_name(Dwarf_Die *structure)
 static const char *frame_type_name(struct nm_module *module, const char *name)
 {
 	const size_t length = strlen(name), behind = strlen(".Frame");
-	const char *mangled, *interned;
-	char *text;
+	const char *mangled;
 
 	if (!is_mangled(name) || length <= behind || strcmp(name + length - behind, ".Frame"))
 		return NULL;
 	mangled = nm_intern_n(module_pool(module), name, length - behind);
-	if (!mangled || asprintf(&text, "frame of %s", demangle(module_pool(module), mangled)) < 0)
-		return NULL;
-	interned = nm_intern(module_pool(module), text);
-	free(text);
-	return interned;
+	return mangled ? nm_intern_format(module_pool(module), "frame of %s",
+					  demangle(module_pool(module), mangled))
+		       : NULL;
 }
 
 /* "struct node", "std::vector<int>", "type(particle)": the name of a type that has one, interned. */
@@ -310,16 +306,14 @@ static const char *base_name(struct speller *speller, Dwarf_Die *type)
 		keyword = tag == DW_TAG_union_type         ? "union "
 			  : tag == DW_TAG_enumeration_type ? "enum "
 							   : "struct ";
-	char *text, length[40] = "";
+	char length[40] = "";
 	if (tag == DW_TAG_string_type && !name) {
 		snprintf(length, sizeof length, "character(len=%" PRIu64 ")", type_bytes(type));
 		name = length;
 	}
-	if (asprintf(&text, "%s%s%s%s", keyword, scope, name ? name : is_compound ? "{...}" : "?", close) < 0)
-		return NULL;
-	const char *interned = nm_intern(module_pool(speller->module), text);
-	free(text);
-	return interned;
+	if (!name)
+		name = is_compound ? "{...}" : "?";
+	return nm_intern_format(module_pool(speller->module), "%s%s%s%s", keyword, scope, name, close);
 }
 
 static const char *spell(struct nm_module *module, Dwarf_Die *type, enum family family, int nested)
@@ -343,13 +337,8 @@ static const char *spell(struct nm_module *module, Dwarf_Die *type, enum family 
 	memset(open, '[', speller.brackets < CHAIN_STEPS ? speller.brackets : CHAIN_STEPS);
 	int joined =
 	    !speller.declarator[0] || strchr("[;,", speller.declarator[0]) || family == FAMILY_FORTRAN;
-	char *text;
-	if (asprintf(&text, "%s%s%s%s%s", open, speller.qualifiers, base, joined ? "" : " ",
-		     speller.declarator) < 0)
-		return NULL;
-	const char *interned = nm_intern(module_pool(module), text);
-	free(text);
-	return interned;
+	return nm_intern_format(module_pool(module), "%s%s%s%s%s", open, speller.qualifiers, base,
+				joined ? "" : " ", speller.declarator);
 }
 
 const char *type_spelled(struct nm_module *module, Dwarf_Die *type, int language)

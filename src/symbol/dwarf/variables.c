@@ -10,7 +10,6 @@
  * a later one adds only what lies beyond the end of all before it.
  */
 #include <dwarf.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -34,12 +33,7 @@ struct reader {
 
 static const char *join(struct reader *reader, const char *a, const char *b, const char *c)
 {
-	char *text;
-	if (asprintf(&text, "%s%s%s", a, b, c) < 0)
-		return NULL;
-	const char *interned = nm_intern(module_pool(reader->module), text);
-	free(text);
-	return interned;
+	return nm_intern_format(module_pool(reader->module), "%s%s%s", a, b, c);
 }
 
 static const char *demangled(struct reader *reader, Dwarf_Die *die)

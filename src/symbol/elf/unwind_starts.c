@@ -7,8 +7,6 @@
  * Base, "Exception Frames". Only the encoding that linkers write is read.
  */
 #include <inttypes.h>
-#include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include "symbol_priv.h"
@@ -49,8 +47,6 @@ const char *module_nameless_function(struct nm_module *module, uint64_t vaddr)
 	uint32_t count = 0;
 	const uint8_t *table = find_table(module, &address, &count);
 	size_t low = 0, end = table ? count : 0;
-	const char *interned;
-	char *name;
 
 	while (low < end) {
 		size_t middle = low + (end - low) / 2;
@@ -63,11 +59,7 @@ const char *module_nameless_function(struct nm_module *module, uint64_t vaddr)
 	start = low ? start_at(table, address, low - 1) : 0;
 	if (!low || !module_holds_code(module, start))
 		return NULL;
-	if (asprintf(&name, "%s+0x%" PRIx64, module->name, start) < 0)
-		return NULL;
-	interned = nm_intern(module_pool(module), name);
-	free(name);
-	return interned;
+	return nm_intern_format(module_pool(module), "%s+0x%" PRIx64, module->name, start);
 }
 
 int nm_is_nameless_function(const char *function)
