@@ -196,6 +196,8 @@ int nm_engine_new(struct nm_engine **ret_engine, const struct nm_engine_options 
 void nm_engine_free_thread(struct nm_thread *t)
 {
 	nm_thread_free_lanes(t);
+	nm_vec_free(&t->open);
+	nm_vec_free(&t->open_calls);
 	nm_frames_done(&t->frames);
 	nm_signals_done(&t->signals);
 }

@@ -69,10 +69,11 @@ static int translate_calls(struct nm_engine *child, const struct nm_engine *pare
 static int copy_regions(struct nm_engine *child, const struct nm_engine *parent, struct nm_thread *to,
 			const struct nm_thread *from)
 {
-	if (nm_regions_copy(&child->regions, &parent->regions) || nm_vec_reserve(&to->open, from->open.count))
+	if (nm_regions_copy(&child->regions, &parent->regions))
 		return NM_ENOMEM;
 	for (size_t i = 0; i < from->open.count; i++)
-		to->open.at[to->open.count++] = from->open.at[i];
+		if (nm_vec_push(&to->open, from->open.at[i]))
+			return NM_ENOMEM;
 	for (size_t i = 0; i < from->open_calls.count; i++)
 		if (nm_vec_push(&to->open_calls, from->open_calls.at[i]))
 			return NM_ENOMEM;

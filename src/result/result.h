@@ -327,7 +327,7 @@ struct nm_result {
 	int exit_status;     /* or 128 + signal; -1 if the stream ended early (killed) */
 	uint64_t instructions, references, lost_words;
 	uint64_t repeated;   /* of the instructions: string instructions beyond one for each 64 bytes */
-	unsigned window_met; /* enum nm_watched: what the window names occurred */
+	unsigned window_met; /* enum nm_watched: what the window names that occurred as often as it says */
 	struct nm_result_sampling sampling;
 	struct nm_machine machine;
 	struct nm_result_object *objects;

@@ -35,7 +35,7 @@ struct nm_named_site {
 };
 
 struct nm_attribution {
-	uint32_t lane /* a thread in a region: regions.h */, site, object;
+	uint32_t lane, site, object; /* lane: regions.h; of samples, a thread */
 };
 
 struct nm_attr_references {

@@ -46,8 +46,8 @@ struct nm_regions {
 	struct nm_vec(struct nm_lane_of) lanes; /* [0] is unused */
 	struct nm_map children;                 /* (region, number of the name) -> region */
 	struct nm_map names;                    /* its address -> its number */
-	uint32_t current;                       /* that of the running thread, */
-	uint64_t since;                         /* since so many instructions had been executed */
+	uint32_t current;                       /* that of the running thread */
+	uint64_t since;                         /* instructions that had counted when it became that */
 };
 
 int nm_regions_init(struct nm_regions *regions);

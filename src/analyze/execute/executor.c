@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * executor.c - the executor's life, and which thread, stack and frame run.
+ * executor.c - the executor's life, and which thread, stack and frame run, in which lane (regions.h).
  *
  * Frames of calls and returns within the running stack are changed by inline functions (executor.h). A call
  * or return elsewhere is a switch of stacks, as by coroutines, swapcontext or signal handlers: the stack is
@@ -62,42 +62,6 @@ void nm_executor_choose_path(struct nm_executor *x)
 
 	x->single_step = x->fetching || !x->measuring || x->window.until.unit || x->window.in || x->calls ||
 			 x->builder.instruction_clock || (t && (t->probe.context || t->signals.list.count));
-}
-
-static void set_measuring(struct nm_executor *x)
-{
-	x->measuring = x->asked && x->inside;
-	x->has_paused |= !x->measuring;
-	nm_executor_choose_path(x);
-}
-
-void nm_executor_set_window(struct nm_executor *x, const struct nm_run_window *window)
-{
-	x->window = *window;
-	x->inside = !window->from.unit && !window->in;
-	set_measuring(x);
-}
-
-void nm_executor_ask(struct nm_executor *x, int asked)
-{
-	x->asked = asked;
-	set_measuring(x);
-}
-
-/* A window that is still to come or has an end is executed by single steps, which count references as they
- * are made. */
-void nm_executor_turn(struct nm_executor *x)
-{
-	const uint64_t references = x->builder.references + x->uncounted;
-	const int over = nm_position_reached(&x->window.until, x->clock, references, x->passed.until);
-	const int begun = !x->window.from.unit ||
-			  nm_position_reached(&x->window.from, x->clock, references, x->passed.from);
-	const int inside = begun && !over && nm_executor_is_in_function(x);
-
-	if (inside == x->inside)
-		return;
-	x->inside = inside;
-	set_measuring(x);
 }
 
 void nm_executor_run_thread(struct nm_executor *x)
@@ -169,4 +133,59 @@ int nm_executor_change_any_frame(struct nm_executor *x, const struct nm_decoded_
 		nm_resolver_forget_frames(&x->resolver);
 	nm_executor_put_frame(x, decoded, slot);
 	return 0;
+}
+
+/* ---- lanes: made at the first entry of a region, kept while the thread lives ---- */
+
+static struct nm_lane *make_lane(struct nm_executor *x, struct nm_thread *t, uint32_t number, uint32_t region)
+{
+	struct nm_lane *lane = nm_arena_alloc(&x->decoder.arena, sizeof *lane);
+
+	if (!lane)
+		return NULL;
+	*lane = (struct nm_lane){.number = number, .region = region};
+	return nm_vec_push(&t->lanes, lane) ? NULL : lane;
+}
+
+/* The thread's lane in a region; where no further lane has room, its first one. */
+static int find_lane(struct nm_executor *x, struct nm_thread *t, uint32_t region, struct nm_lane **ret_lane)
+{
+	uint32_t number;
+
+	for (size_t i = 0; i < t->lanes.count; i++)
+		if (t->lanes.at[i]->region == region) {
+			*ret_lane = t->lanes.at[i];
+			return 0;
+		}
+	if (nm_regions_lane(x->regions, t->number, region, &number))
+		return NM_ENOMEM;
+	*ret_lane = number ? make_lane(x, t, number, region) : t->lanes.at[0];
+	return *ret_lane ? 0 : NM_ENOMEM;
+}
+
+int nm_executor_start_lanes(struct nm_executor *x, struct nm_thread *t)
+{
+	return find_lane(x, t, 0, &t->lane);
+}
+
+int nm_executor_choose_lane(struct nm_executor *x, struct nm_thread *t)
+{
+	const uint32_t region = nm_regions_innermost(&t->open);
+
+	if (region == t->lane->region)
+		return 0;
+	if (find_lane(x, t, region, &t->lane))
+		return NM_ENOMEM;
+	if (x->running.thread == t)
+		nm_executor_switch_thread(x, t);
+	return 0;
+}
+
+void nm_thread_free_lanes(struct nm_thread *t)
+{
+	for (size_t i = 0; i < t->lanes.count; i++) {
+		free(t->lanes.at[i]->decoded_blocks);
+		nm_map_done(&t->lanes.at[i]->library_blocks);
+	}
+	nm_vec_free(&t->lanes);
 }

@@ -12,7 +12,8 @@
  *   decode_block.c                  blocks that are executed for the first time
  *   user_calls.c                    blocks of library code, by the user's call that leads there
  *   batches.c                       references into batches
- *   executor.c, lanes.c             which thread, stack and frame run, in which region
+ *   executor.c                      which thread, stack and frame run, in which lane
+ *   window.c                        what counts
  */
 #ifndef NM_EXECUTOR_H
 #define NM_EXECUTOR_H
@@ -54,8 +55,8 @@ struct nm_executor {
 	int inside; /* the window */
 	struct {
 		uint64_t from, until;
-	} passed;            /* how often the function or region of either end was */
-	unsigned window_met; /* NM_WATCH_FROM, ...: what the window names occurred, so often */
+	} passed;            /* how often the function or region of either end has occurred */
+	unsigned window_met; /* enum nm_watched: what the window names that occurred as often as it says */
 	uint64_t uncounted;  /* references to data made while not measuring */
 	int has_paused;      /* some references do not count */
 	uint32_t fetch_line; /* bytes of a line of the first level that takes fetches */
@@ -99,8 +100,8 @@ void nm_executor_free_code(struct nm_executor *executor);
 /* Makes a thread the running one. */
 void nm_executor_switch_thread(struct nm_executor *executor, struct nm_thread *thread);
 
-/* lanes.c: makes the first lane of a thread; makes the lane of its innermost open region its own, perhaps that
- * which runs; frees its lanes. 0 or NM_ENOMEM. */
+/* Makes the first lane of a thread; has the thread run in the lane of its innermost open region; frees
+ * its lanes. 0 or NM_ENOMEM. */
 int nm_executor_start_lanes(struct nm_executor *executor, struct nm_thread *thread);
 int nm_executor_choose_lane(struct nm_executor *executor, struct nm_thread *thread);
 void nm_thread_free_lanes(struct nm_thread *thread);
@@ -112,21 +113,19 @@ static inline uint64_t nm_executor_measured(const struct nm_executor *x) { retur
 void nm_executor_run_thread(struct nm_executor *executor);
 void nm_executor_choose_path(struct nm_executor *executor);
 
-/* Sets the window, before anything is executed; what the program asks for. */
+/* window.c: sets the window, before anything is executed; sets whether the program asks for measuring. */
 void nm_executor_set_window(struct nm_executor *executor, const struct nm_run_window *window);
 void nm_executor_ask(struct nm_executor *executor, int asked);
 
-/* Between blocks: enters or leaves the window if a position is reached. */
+/* window.c, between blocks: enters or leaves the window if a position is reached. */
 void nm_executor_turn(struct nm_executor *executor);
 
-/* window.c: which of the window's functions this is; one runs, perhaps a new call of it, or 0; a call or a return
- * ends all frames up to a slot; a region begins or ends. 0 or NM_ENOMEM. */
+/* window.c: which ends of the window, as bits, name a function; such a function runs, perhaps in a new call (0 or
+ * NM_ENOMEM); a call or a return ends all frames up to a slot; a region begins or ends. */
 unsigned nm_executor_watches(const struct nm_executor *executor, const char *function);
 int nm_executor_watch_call(struct nm_executor *executor, unsigned watched);
 void nm_executor_watch_frame(struct nm_executor *executor, uint64_t slot);
 void nm_executor_watch_region(struct nm_executor *executor, int enter, const char *name);
-/* Whether the running thread is in the window's function, if it has one. */
-int nm_executor_is_in_function(const struct nm_executor *executor);
 
 /* Makes the stack around slot, or that of an index, the running one. 0 or NM_ENOMEM. */
 int nm_executor_switch_stack(struct nm_executor *executor, uint64_t slot);

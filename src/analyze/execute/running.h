@@ -30,7 +30,7 @@ struct nm_thread {
 	uint32_t wire;   /* the collector's number */
 	uint32_t number; /* 1, 2, ... in order of starts */
 	int live;
-	struct nm_lane *lane;                  /* that runs; one of */
+	struct nm_lane *lane;                  /* the one that runs */
 	struct nm_vec(struct nm_lane *) lanes; /* [0]: outside of all regions */
 	struct nm_open_regions open;
 	struct nm_open_calls open_calls; /* of functions that the window names, the latest last */

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * window.c - follows the functions and regions that a window names (window.h).
+ * window.c - follows the functions and regions that a window names (window.h), and decides what counts.
  */
 #include <fnmatch.h>
 #include <string.h>
@@ -30,7 +30,7 @@ unsigned nm_executor_watches(const struct nm_executor *x, const char *function)
 	       (w->in && is_named(function, w->in) ? NM_WATCH_IN : 0u);
 }
 
-/* What the ends of the window wait for has happened once more. */
+/* What the ends of the window wait for has occurred once more. */
 static void pass(struct nm_executor *x, unsigned watched, enum nm_position_unit unit)
 {
 	if (watched & NM_WATCH_FROM && x->window.from.unit == unit)
@@ -84,13 +84,54 @@ void nm_executor_watch_region(struct nm_executor *x, int enter, const char *name
 	     unit);
 }
 
-int nm_executor_is_in_function(const struct nm_executor *x)
+/* ---- what counts ---- */
+
+/* Whether the running thread is in the window's function, if it has one. */
+static int is_in_function(const struct nm_executor *x)
 {
 	const struct nm_thread *t = x->running.thread;
 
-	for (size_t i = 0; x->window.in && t && i < t->open_calls.count; i++)
+	if (!x->window.in)
+		return 1;
+	for (size_t i = 0; t && i < t->open_calls.count; i++)
 		if (t->open_calls.at[i].watched & NM_WATCH_IN &&
 		    t->open_calls.at[i].stack == t->frames.current)
 			return 1;
-	return !x->window.in;
+	return 0;
+}
+
+static void set_measuring(struct nm_executor *x)
+{
+	x->measuring = x->asked && x->inside;
+	x->has_paused |= !x->measuring;
+	nm_executor_choose_path(x);
+}
+
+void nm_executor_set_window(struct nm_executor *x, const struct nm_run_window *window)
+{
+	x->window = *window;
+	x->inside = !window->from.unit && !window->in;
+	set_measuring(x);
+}
+
+void nm_executor_ask(struct nm_executor *x, int asked)
+{
+	x->asked = asked;
+	set_measuring(x);
+}
+
+/* A window that is still to come or has an end is executed by single steps, which count references as they
+ * are made. */
+void nm_executor_turn(struct nm_executor *x)
+{
+	const uint64_t references = x->builder.references + x->uncounted;
+	const int over = nm_position_reached(&x->window.until, x->clock, references, x->passed.until);
+	const int begun = !x->window.from.unit ||
+			  nm_position_reached(&x->window.from, x->clock, references, x->passed.from);
+	const int inside = begun && !over && is_in_function(x);
+
+	if (inside == x->inside)
+		return;
+	x->inside = inside;
+	set_measuring(x);
 }

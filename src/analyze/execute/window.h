@@ -31,7 +31,7 @@ enum nm_position_unit {
 
 struct nm_run_position {
 	enum nm_position_unit unit;
-	uint64_t at;      /* of functions and regions: the how manieth time, from 1 */
+	uint64_t at; /* how many, executed so far; of functions and regions: occurrences, 1 is the first */
 	const char *name; /* of these; a function's may be a pattern; borrowed */
 };
 
@@ -43,16 +43,16 @@ struct nm_run_window {
 /* The functions and regions that a window names: bits. */
 enum nm_watched { NM_WATCH_FROM = 1, NM_WATCH_UNTIL = 2, NM_WATCH_IN = 4 };
 
-/* A function that a thread runs, or that waits for what it has called. */
+/* A call of a function that the window names, which has not returned. */
 struct nm_open_call {
-	uint64_t slot; /* of its frame */
-	size_t stack;  /* of the thread's, an index */
-	unsigned watched;
+	uint64_t slot;    /* of its frame */
+	size_t stack;     /* index among the thread's */
+	unsigned watched; /* enum nm_watched */
 };
 
 struct nm_open_calls nm_vec(struct nm_open_call);
 
-/* Whether a position is reached when so much has been executed, and its function or region passed so often. */
+/* Whether a position is reached. passed: how often its function or region has occurred. */
 static inline int nm_position_reached(const struct nm_run_position *p, uint64_t instructions,
 				      uint64_t references, uint64_t passed)
 {
