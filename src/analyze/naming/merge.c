@@ -166,7 +166,7 @@ static int merge_context_attrs(struct merge *f, size_t raw)
 
 /* ---- regions ---- */
 
-/* All but the root and what is never entered have a name. */
+/* None if the program names none. */
 static int list_regions(struct merge *f)
 {
 	struct nm_regions *regions = &f->engine->regions;
@@ -228,27 +228,46 @@ static void add_references(struct merge *f)
 
 /* ---- modules ---- */
 
-static int is_valgrinds(const struct nm_module *m) /* in every program */
-{
-	return !strncmp(nm_module_name(m), "vgpreload_", 10);
-}
+/* Valgrind's own libraries are in every program. */
+static int is_valgrinds(const struct nm_module *m) { return !strncmp(nm_module_name(m), "vgpreload_", 10); }
 
-static int add_module(struct nm_result *r, struct nm_map *seen, struct nm_module *m)
+static int add_module(struct nm_result *r, struct nm_module *m)
 {
-	const char *build_id = m ? nm_module_build_id(m) : "";
-	struct nm_result_module *more;
+	const char *build_id = nm_module_build_id(m);
+	struct nm_result_module *more =
+	    build_id ? realloc(r->modules, (r->module_count + 1) * sizeof *more) : NULL;
 
-	if (!build_id)
-		return NM_ENOMEM;
-	if (!m || is_valgrinds(m) || nm_map_get(seen, (uintptr_t)m, 0))
-		return 0;
-	more = realloc(r->modules, (r->module_count + 1) * sizeof *more);
 	if (!more)
 		return NM_ENOMEM;
 	r->modules = more;
 	r->modules[r->module_count++] =
 	    (struct nm_result_module){nm_module_path(m), nm_module_name(m), *build_id ? build_id : NULL};
-	return nm_map_put(seen, (uintptr_t)m, 1);
+	return 0;
+}
+
+static int add_undebugged(struct nm_result *r, struct nm_module *m)
+{
+	const char **more = realloc(r->undebugged, (r->undebugged_count + 1) * sizeof *more);
+
+	if (!more)
+		return NM_ENOMEM;
+	r->undebugged = more;
+	r->undebugged[r->undebugged_count++] = nm_module_path(m);
+	return 0;
+}
+
+/* A module, or NULL; those without debug information matter if their code accessed data. */
+static int see_module(struct nm_result *r, struct nm_map *seen, struct nm_module *m, int has_accessed)
+{
+	if (!m || nm_map_get(seen, (uintptr_t)m, 0))
+		return 0;
+	if (nm_map_put(seen, (uintptr_t)m, 1))
+		return NM_ENOMEM;
+	if (is_valgrinds(m))
+		return 0;
+	if (add_module(r, m))
+		return NM_ENOMEM;
+	return has_accessed && nm_module_debug_level(m) != NM_DEBUG_DWARF ? add_undebugged(r, m) : 0;
 }
 
 static int list_modules(struct merge *f)
@@ -258,38 +277,9 @@ static int list_modules(struct merge *f)
 	int status = 0;
 
 	for (size_t i = 0; i < e->attrs.instructions.count && !status; i++)
-		status = add_module(f->result, &seen, e->attrs.instructions.at[i].module);
+		status = see_module(f->result, &seen, e->attrs.instructions.at[i].module, 1);
 	for (size_t i = 0; i < e->space.mappings.count && !status; i++)
-		status = add_module(f->result, &seen, e->space.mappings.at[i].module);
-	nm_map_done(&seen);
-	return status;
-}
-
-/* Those without debug information whose code accessed data. */
-static int list_undebugged(struct merge *f)
-{
-	const struct nm_engine *e = f->engine;
-	struct nm_result *r = f->result;
-	struct nm_map seen = {0};
-	int status = 0;
-
-	for (size_t i = 0; i < e->attrs.instructions.count && !status; i++) {
-		struct nm_module *m = e->attrs.instructions.at[i].module;
-		const char **more;
-
-		if (!m || nm_map_get(&seen, (uintptr_t)m, 0))
-			continue;
-		status = nm_map_put(&seen, (uintptr_t)m, 1);
-		if (status || nm_module_debug_level(m) == NM_DEBUG_DWARF || is_valgrinds(m))
-			continue;
-		more = realloc(r->undebugged, (r->undebugged_count + 1) * sizeof *more);
-		if (!more) {
-			status = NM_ENOMEM;
-			break;
-		}
-		r->undebugged = more;
-		r->undebugged[r->undebugged_count++] = nm_module_path(m);
-	}
+		status = see_module(f->result, &seen, e->space.mappings.at[i].module, 0);
 	nm_map_done(&seen);
 	return status;
 }
@@ -335,8 +325,7 @@ static int merge_all(struct merge *f)
 	r->by_instruction = e->options.by_instruction;
 	if (r->by_instruction && nm_engine_list_code(e, r))
 		return NM_ENOMEM;
-	status = list_modules(f);
-	return status ? status : list_undebugged(f);
+	return list_modules(f);
 }
 
 int nm_engine_merge(struct nm_engine *e, struct nm_result *result, const uint32_t *objects)
