@@ -41,7 +41,7 @@ struct nm_exact {
 	struct nm_map datum_of; /* hash -> index; equal hashes take the next key */
 	struct nm_vec(struct share) shares;
 	struct nm_vec(struct entry) entries;
-	struct nm_map entry_of; /* the same */
+	struct nm_map entry_of; /* as datum_of */
 	struct nm_vec(struct known_build) builds;
 	struct nm_vec(const char *) refusals;
 	uint64_t joined;
@@ -81,10 +81,12 @@ const char *nm_exact_refusal(const struct nm_exact *e, size_t i)
 	return i < e->refusals.count ? e->refusals.at[i] : NULL;
 }
 
-const struct nm_exact_datum *samples_datum(const struct nm_exact *e, uint32_t datum)
+const struct nm_exact_datum *samples_datum(const struct nm_exact *e, uint32_t object)
 {
-	assert(datum < e->data.count);
-	return &e->data.at[datum];
+	if (object < JOINED)
+		return NULL;
+	assert((object - JOINED) >> 1 < e->data.count);
+	return &e->data.at[(object - JOINED) >> 1];
 }
 
 /* ---- the recording ------------------------------------------------------------------------------ */
@@ -183,9 +185,9 @@ static int is_unplaced(enum nm_object_kind kind)
 	       kind != NM_OBJECT_MAPPED;
 }
 
-/* Whether a sample's data are not known well enough; *ret_unplaced: but that they are unplaced ones. */
-static int is_open(const struct image *image, const struct nm_perf_sample *s, uint32_t object,
-		   int *ret_unplaced)
+/* Whether a sample accesses data, and it is not known which; *ret_unplaced: only that they are unplaced ones. */
+static int needs_data(const struct image *image, const struct nm_perf_sample *s, uint32_t object,
+		      int *ret_unplaced)
 {
 	static const char heap[] = "mapped [heap]";
 	const struct nm_object *o = &image->space.objects.at[object];
@@ -197,16 +199,22 @@ static int is_open(const struct image *image, const struct nm_perf_sample *s, ui
 	       (o->kind == NM_OBJECT_MAPPED && o->name && !strcmp(o->name, heap));
 }
 
+static int fits(const struct nm_exact *e, const struct share *share, int only_unplaced)
+{
+	return !only_unplaced || is_unplaced(e->data.at[share->datum].kind);
+}
+
+/* The share that lags the most behind its part of the samples; NULL: none fits. */
 static struct share *choose(struct nm_exact *e, const struct entry *entry, int only_unplaced,
 			    int *ret_is_shared)
 {
 	struct share *shares = &e->shares.at[entry->first], *best = NULL;
-	double all = 0, lag = -1;
+	double all = 0, most = -1;
 	uint64_t given = 0;
 	unsigned fitting = 0;
 
 	for (uint32_t i = 0; i < entry->count; i++) {
-		if (only_unplaced && !is_unplaced(e->data.at[shares[i].datum].kind))
+		if (!fits(e, &shares[i], only_unplaced))
 			continue;
 		all += shares[i].accesses;
 		given += shares[i].given;
@@ -215,9 +223,9 @@ static struct share *choose(struct nm_exact *e, const struct entry *entry, int o
 	for (uint32_t i = 0; i < entry->count; i++) {
 		const double due = shares[i].accesses / all * (double)(given + 1) - (double)shares[i].given;
 
-		if ((only_unplaced && !is_unplaced(e->data.at[shares[i].datum].kind)) || due <= lag)
+		if (!fits(e, &shares[i], only_unplaced) || due <= most)
 			continue;
-		lag = due;
+		most = due;
 		best = &shares[i];
 	}
 	*ret_is_shared = fitting > 1;
@@ -276,7 +284,7 @@ int samples_join(struct nm_samples *samples, struct image *image, const struct n
 	char name[NAME_BYTES + 1];
 	uint64_t key;
 
-	if (!m || !m->module || !is_open(image, s, *object, &only_unplaced))
+	if (!m || !m->module || !needs_data(image, s, *object, &only_unplaced))
 		return 0;
 	snprintf(name, sizeof name, "%s", image->name);
 	program = nm_symbols_intern(samples->symbols, name);

@@ -20,8 +20,8 @@
 struct nm_exact;
 struct nm_symbols;
 
-/* Of a program (the first 15 bytes of its name, as the kernel knows it): accesses of one instruction to an object, or to a
- * field of the structure that it is or has as elements. */
+/* Of a program (the first 15 bytes of its name, as the kernel knows it): accesses of one instruction to an object,
+ * or to a field of the structure that it is or has as elements. */
 struct nm_exact_row {
 	const char *program, *module, *build_id;                 /* the latter in hexadecimal digits */
 	uint64_t address;                                        /* of the instruction in the module */
@@ -34,7 +34,7 @@ int nm_exact_new(struct nm_exact **ret_exact, struct nm_symbols *symbols, const 
 		 struct nm_error *err);
 void nm_exact_free(struct nm_exact *exact);
 
-/* Rows of one instruction come one behind the other. 0 or NM_ENOMEM. */
+/* All rows of an instruction come in sequence. 0 or NM_ENOMEM. */
 int nm_exact_add(struct nm_exact *exact, const struct nm_exact_row *row);
 
 const char *nm_exact_path(const struct nm_exact *exact);

@@ -471,13 +471,13 @@ static int list_attrs(const struct nm_samples *samples, struct image *image, con
 		memcpy(r->sites, image->attrs.sites.at, r->site_count * sizeof *r->sites);
 	for (size_t i = 1; i < count && !status; i++) {
 		const struct nm_attribution *a = &image->attrs.list.at[i];
+		const struct nm_exact_datum *d = samples_datum(samples->exact, a->object);
 		uint32_t object;
 
-		if (a->object < JOINED)
-			object = objects[a->object];
+		if (d)
+			status = joined_object(r, d, &index_of, &object);
 		else
-			status = joined_object(r, samples_datum(samples->exact, (a->object - JOINED) >> 1),
-					       &index_of, &object);
+			object = objects[a->object];
 		if (!status)
 			r->attrs[r->attr_count++] =
 			    (struct nm_result_attribution){a->lane, a->site, object, 0};
@@ -491,11 +491,10 @@ static void set_joined(const struct nm_samples *samples, const struct image *ima
 		       struct nm_result_sample *cell)
 {
 	const uint32_t object = image->attrs.list.at[cell->attr].object;
-	const struct nm_exact_datum *d;
+	const struct nm_exact_datum *d = samples_datum(samples->exact, object);
 
-	if (object < JOINED)
+	if (!d)
 		return;
-	d = samples_datum(samples->exact, (object - JOINED) >> 1);
 	cell->type = d->type;
 	cell->field = d->field;
 	cell->is_shared = object & 1;

@@ -5,7 +5,7 @@
  *
  * Only sums are kept, so memory grows with the program's text and mappings, not with the number of samples.
  * Objects are as fine as mappings tell: variables of programs and libraries by name; each stack and other mappings
- * as a whole, and the heap too, unless its blocks are told of.
+ * as a whole, and the heap too, unless nm_samples_allocate says where its blocks lie.
  */
 #ifndef NM_SAMPLES_H
 #define NM_SAMPLES_H

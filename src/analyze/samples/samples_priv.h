@@ -45,8 +45,8 @@ struct image *samples_image_of(struct nm_samples *samples, uint32_t pid);
 
 /* ---- exact.c ---- */
 
-/* Of attribution keys: objects that are no object of the image's space, but 2 * a datum, + 1 if the instruction
- * accesses others too. */
+/* In attribution keys, the objects from here on are none of the image's space but the recording's: JOINED +
+ * 2 * a datum, + 1 if the instruction accesses others too. */
 enum { JOINED = 1u << 25 };
 
 /* An object of the recording, or a field of it. */
@@ -54,10 +54,11 @@ struct nm_exact_datum {
 	const char *object, *type, *at, *field; /* interned; the last three: or NULL */
 	enum nm_object_kind kind;
 };
-const struct nm_exact_datum *samples_datum(const struct nm_exact *exact, uint32_t datum);
+/* Of such an object; NULL: it is the image's own. */
+const struct nm_exact_datum *samples_datum(const struct nm_exact *exact, uint32_t object);
 
-/* Replaces the object of a sample that does not say which it is by one that its instruction accesses. 0 or
- * NM_ENOMEM. */
+/* If it is not known which object a sample accesses: makes it one that its instruction accesses in the recording.
+ * 0 or NM_ENOMEM. */
 int samples_join(struct nm_samples *samples, struct image *image, const struct nm_perf_sample *sample,
 		 uint32_t *object);
 
