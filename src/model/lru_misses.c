@@ -10,7 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { MOST_WAYS = 64, SIDES = 2 };
+enum { MOST_WAYS = 64 };
 
 struct level {
 	uint64_t *lines;     /* [sets][ways]: number of the line + 1, or 0; the latest first */
@@ -55,17 +55,6 @@ int nm_lru_misses_check(const struct nm_machine *m, const char *what, struct nm_
 				       what, MOST_WAYS, l->name, l->ways);
 	}
 	return 0;
-}
-
-unsigned nm_lru_misses_ways(const struct nm_machine *m)
-{
-	unsigned fewest = MOST_WAYS;
-
-	for (unsigned i = 0; i < m->count; i++)
-		if ((nm_machine_first(m, i, NM_SIDE_DATA) || nm_machine_first(m, i, NM_SIDE_INSTRUCTION)) &&
-		    m->levels[i].ways < fewest)
-			fewest = m->levels[i].ways;
-	return fewest;
 }
 
 static void add_chain(struct nm_lru_misses *caches, const struct nm_machine *m, unsigned first,

@@ -49,7 +49,4 @@ void nm_lru_misses_run(struct nm_lru_misses *caches, const struct nm_lru_misses_
 const uint64_t *nm_lru_misses_of(const struct nm_lru_misses *caches, unsigned level);
 size_t nm_lru_misses_keys(const struct nm_lru_misses *caches);
 
-/* The fewest ways of the caches that take the program's references. */
-unsigned nm_lru_misses_ways(const struct nm_machine *machine);
-
 #endif

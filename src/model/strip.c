@@ -8,15 +8,22 @@
 #include <assert.h>
 #include <string.h>
 
-/* The caches that take the program's references have so many sets, or a multiple; 1 unless their lines are blocks. */
-static unsigned sets_of(const struct nm_machine *m, unsigned line)
+/* Of the caches that take the program's references the fewest ways; and so many sets as all have, or a multiple:
+ * 1 unless their lines are blocks. */
+static void set_ways(struct nm_strip *s, const struct nm_machine *m, unsigned line)
 {
 	uint64_t sets = NM_STRIP_SETS;
 
-	for (unsigned i = 0; i < m->count; i++)
-		if (nm_machine_first(m, i, NM_SIDE_DATA) || nm_machine_first(m, i, NM_SIDE_INSTRUCTION))
-			sets |= m->levels[i].line == line ? m->levels[i].sets : 1;
-	return (unsigned)(sets & -sets);
+	s->ways = NM_STRIP_WAYS;
+	for (unsigned i = 0; i < m->count; i++) {
+		const struct nm_level_spec *l = &m->levels[i];
+
+		if (!nm_machine_first(m, i, NM_SIDE_DATA) && !nm_machine_first(m, i, NM_SIDE_INSTRUCTION))
+			continue;
+		s->ways = l->ways < s->ways ? l->ways : s->ways;
+		sets |= l->line == line ? l->sets : 1;
+	}
+	s->sets = (unsigned)(sets & -sets);
 }
 
 /* A side is kept whose first level is behind one of the other side's; the other side too where one first level takes
@@ -41,14 +48,11 @@ static void set_kept(struct nm_strip *s, const struct nm_machine *m)
 
 void nm_strip_init(struct nm_strip *s, const struct nm_machine *machine, unsigned grain, unsigned line)
 {
-	const unsigned ways = nm_lru_misses_ways(machine);
-
 	assert(grain > 0 && grain <= line);
-	*s = (struct nm_strip){.ways = ways < NM_STRIP_WAYS ? ways : NM_STRIP_WAYS,
-			       .sets = sets_of(machine, line),
-			       .shift = (unsigned)__builtin_ctz(grain),
+	*s = (struct nm_strip){.shift = (unsigned)__builtin_ctz(grain),
 			       .blocks_shift = (unsigned)__builtin_ctz(line / grain)};
 	s->at[0].number = UINT64_MAX;
+	set_ways(s, machine, line);
 	set_kept(s, machine);
 }
 
