@@ -48,7 +48,7 @@ int nm_lru_misses_check(const struct nm_machine *m, const char *what, struct nm_
 		if (l->policy || l->index != NM_INDEX_MODULO || l->write_through || l->no_allocate ||
 		    l->inclusion != NM_NON_INCLUSIVE || l->pages || l->sector || l->prefetch || l->plugin[0])
 			return nm_fail(err, NM_EINVAL,
-				       "%s are simulated with the default rules alone, which %s has not",
+				       "%s are simulated with the default rules alone, and %s has others",
 				       what, l->name);
 		if (l->ways > MOST_WAYS)
 			return nm_fail(err, NM_EINVAL, "%s are simulated with %d ways at most; %s has %u",
