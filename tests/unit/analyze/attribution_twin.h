@@ -432,30 +432,19 @@ static inline void twin_unmap(struct twin *t, uint64_t low, uint64_t end)
 	}
 }
 
-static inline void twin_record(struct twin *t, const struct nm_wire_record *r)
+/* Mappings, blocks and names come and go. */
+static inline void twin_memory(struct twin *t, const struct nm_wire_record *r)
 {
 	union {
-		struct nm_wire_thread_start start;
-		struct nm_wire_thread thread;
 		struct nm_wire_map map;
 		struct nm_wire_unmap unmap;
 		struct nm_wire_alloc alloc;
 		struct nm_wire_free free;
 		struct nm_wire_name name;
 		struct nm_wire_unname unname;
-		struct nm_wire_region region;
 	} u;
 
 	switch ((unsigned)r->kind) {
-	case NM_WIRE_THREAD_START:
-		assert_int_equal(nm_wire_thread_start_decode(r, &u.start, NULL), 0);
-		t->threads[u.start.thread - 1].stack =
-		    (struct range){u.start.stack_low, u.start.stack_end, ""};
-		break;
-	case NM_WIRE_THREAD:
-		assert_int_equal(nm_wire_thread_decode(r, &u.thread, NULL), 0);
-		t->running = u.thread.thread - 1;
-		break;
 	case NM_WIRE_MAP:
 		assert_int_equal(nm_wire_map_decode(r, &u.map, NULL), 0);
 		twin_map(t, u.map.address, u.map.address + u.map.bytes);
@@ -481,6 +470,28 @@ static inline void twin_record(struct twin *t, const struct nm_wire_record *r)
 		assert_int_equal(nm_wire_unname_decode(r, &u.unname, NULL), 0);
 		twin_remove(t->named, &t->named_count, u.unname.address);
 		break;
+	default: break;
+	}
+}
+
+static inline void twin_record(struct twin *t, const struct nm_wire_record *r)
+{
+	union {
+		struct nm_wire_thread_start start;
+		struct nm_wire_thread thread;
+		struct nm_wire_region region;
+	} u;
+
+	switch ((unsigned)r->kind) {
+	case NM_WIRE_THREAD_START:
+		assert_int_equal(nm_wire_thread_start_decode(r, &u.start, NULL), 0);
+		t->threads[u.start.thread - 1].stack =
+		    (struct range){u.start.stack_low, u.start.stack_end, ""};
+		break;
+	case NM_WIRE_THREAD:
+		assert_int_equal(nm_wire_thread_decode(r, &u.thread, NULL), 0);
+		t->running = u.thread.thread - 1;
+		break;
 	case NM_WIRE_REGION:
 		assert_int_equal(nm_wire_region_decode(r, &u.region, NULL), 0);
 		(u.region.enter ? twin_begin : twin_end)(t, u.region.name);
@@ -492,7 +503,7 @@ static inline void twin_record(struct twin *t, const struct nm_wire_record *r)
 		t->definitions[r->arg].payload = t->payloads[r->arg];
 		break;
 	case NM_WIRE_BLOCK: twin_block(t, r); break;
-	default: break;
+	default: twin_memory(t, r);
 	}
 }
 

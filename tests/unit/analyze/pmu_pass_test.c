@@ -13,6 +13,7 @@
 
 #include <cmocka.h>
 
+#include "finish_pass.h"
 #include "numbers.h"
 #include "pass.h"
 
@@ -171,21 +172,6 @@ static void compare(const struct twin *t, const struct nm_result *result)
 	}
 }
 
-static void finish(void *pass, struct nm_result *result)
-{
-	struct nm_result_object object = {.name = "x", .kind = NM_OBJECT_GLOBAL};
-	struct nm_result_attribution attrs[KEYS] = {{.object = 0}};
-	uint32_t keys[KEYS];
-	const struct nm_pass_merge merge = {.key_count = KEYS, .keys = keys};
-
-	for (uint32_t i = 0; i < KEYS; i++)
-		keys[i] = i;
-	result->objects = &object;
-	result->attrs = attrs;
-	result->attr_count = KEYS;
-	assert_int_equal(nm_pass_pmu.finish(pass, &merge, result), 0);
-}
-
 static void run_pass(const char *samplers, int coalesced)
 {
 	struct nm_machine machine;
@@ -221,7 +207,7 @@ static void run_pass(const char *samplers, int coalesced)
 		}
 		assert_int_equal(nm_pass_pmu.batch(pass, &batch), 0);
 	}
-	finish(pass, &result);
+	finish_pass(&nm_pass_pmu, pass, KEYS, &result);
 	compare(twin, &result);
 	free(result.pmu_samples);
 	nm_pass_pmu.free(pass);

@@ -13,6 +13,7 @@
 
 #include <cmocka.h>
 
+#include "finish_pass.h"
 #include "lru_misses.h"
 #include "numbers.h"
 #include "pass.h"
@@ -124,22 +125,6 @@ static void compare(struct twin *t, const struct nm_machine *machine, const stru
 
 /* ---- the pass ---- */
 
-static void finish(void *pass, struct nm_result *result)
-{
-	struct nm_result_object object = {.name = "x", .kind = NM_OBJECT_GLOBAL};
-	struct nm_result_attribution attrs[KEYS] = {{.object = 0}};
-	uint32_t keys[KEYS];
-	const struct nm_pass_merge merge = {.key_count = KEYS, .keys = keys};
-
-	for (uint32_t i = 0; i < KEYS; i++)
-		keys[i] = i;
-	result->objects = &object;
-	result->attrs = attrs;
-	result->attr_count = KEYS;
-	assert_int_equal(nm_pass_relocations.finish(pass, &merge, result), 0);
-	assert_int_equal(result->relocations, RELOCATIONS);
-}
-
 static void run_machine(const struct nm_machine *machine, unsigned threads, uint64_t seed)
 {
 	const struct nm_engine_options options = {
@@ -168,7 +153,8 @@ static void run_machine(const struct nm_machine *machine, unsigned threads, uint
 		}
 		assert_int_equal(nm_pass_relocations.batch(pass, &batch), 0);
 	}
-	finish(pass, &result);
+	finish_pass(&nm_pass_relocations, pass, KEYS, &result);
+	assert_int_equal(result.relocations, RELOCATIONS);
 	compare(&twin, machine, &result);
 	free(result.relocated);
 	nm_pass_relocations.free(pass);
