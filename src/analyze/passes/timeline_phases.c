@@ -10,8 +10,8 @@
 
 enum { KINDS = 2 /* objects, lines */ };
 
-/* Objects and lines with a course of their own are the columns of vectors; behind them all other objects, and all
- * other lines. */
+/* Objects that are listed by interval are the first columns of vectors, such lines of code the next; the last two are
+ * all other objects, and all other lines. */
 struct vectors {
 	const struct nm_result *result;
 	unsigned level;
@@ -20,13 +20,16 @@ struct vectors {
 	double *misses, *instructions;
 };
 
-static size_t column_of(struct vectors *v, unsigned kind, uint32_t whose)
+static size_t first_column(const struct vectors *v, unsigned kind) { return kind ? v->whose[0].count : 0; }
+
+/* Its number among those of the kind; their count: it is not among them. */
+static size_t number_of(const struct vectors *v, unsigned kind, uint32_t whose)
 {
 	size_t i = 0;
 
 	while (i < v->whose[kind].count && v->whose[kind].at[i] != whose)
 		i++;
-	return kind ? v->whose[0].count + i : i;
+	return i;
 }
 
 static int list_columns(struct vectors *v)
@@ -35,9 +38,7 @@ static int list_columns(struct vectors *v)
 		const struct nm_result_interval_part *part = &v->result->interval_parts[i];
 		const unsigned kind = part->of_site;
 
-		if (part->level == v->level &&
-		    column_of(v, kind, part->whose) ==
-			v->whose[kind].count + (kind ? v->whose[0].count : 0) &&
+		if (part->level == v->level && number_of(v, kind, part->whose) == v->whose[kind].count &&
 		    nm_vec_push(&v->whose[kind], part->whose))
 			return NM_ENOMEM;
 	}
@@ -69,7 +70,7 @@ static int fill(struct vectors *v)
 
 		if (part->level != v->level)
 			continue;
-		row[column_of(v, part->of_site, part->whose)] += misses;
+		row[first_column(v, part->of_site) + number_of(v, part->of_site, part->whose)] += misses;
 		row[width - KINDS + part->of_site] -= misses;
 	}
 	v->in = (struct nm_phase_intervals){r->interval_count, width, v->misses, v->instructions};
@@ -79,7 +80,7 @@ static int fill(struct vectors *v)
 /* Of a phase's misses by column, the object or line with the most. */
 static uint32_t leader(const struct vectors *v, unsigned kind, const double *sums)
 {
-	const size_t first = kind ? v->whose[0].count : 0;
+	const size_t first = first_column(v, kind);
 	uint32_t best = UINT32_MAX;
 	double most = 0;
 
@@ -94,11 +95,11 @@ static uint32_t leader(const struct vectors *v, unsigned kind, const double *sum
 static int name_phases(const struct vectors *v, struct nm_result *r)
 {
 	const size_t width = v->in.width + 2; /* and all misses, and instructions */
-	double *sums = calloc((r->phase_count + 1) * width, sizeof *sums),
-	       *run = &sums[r->phase_count * width];
+	double *sums = calloc((r->phase_count + 1) * width, sizeof *sums), *run;
 
 	if (!sums)
 		return NM_ENOMEM;
+	run = &sums[r->phase_count * width];
 	for (size_t s = 0; s < r->stretch_count; s++)
 		for (size_t i = r->stretches[s].first; i < r->stretches[s].first + r->stretches[s].count;
 		     i++) {
