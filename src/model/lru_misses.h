@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
  * lru_misses.h - counts the misses of LRU caches, and nothing else: no classes, reuse, evictors or write-backs.
- * Relocations are simulated with it: many machines over one stream, of which only misses are asked. A level may be
- * watched: then it also knows who had loaded its lines.
+ * Relocations are simulated with it: many machines over one stream, of which only misses are asked. So are the
+ * samplers of a PMU, for which a level is watched: then it also knows which key had loaded each of its lines.
  *
  * The counts are those of hierarchy.h for the same references; a test holds one against the other.
  */
@@ -14,10 +14,10 @@
 
 #include "machine.h"
 
-/* A reference of a stripped stream (strip.h). */
+/* A reference, of a whole stream or of a stripped one (strip.h). */
 struct nm_lru_misses_ref {
 	uint64_t address;
-	uint32_t key;  /* of the attribution; 0: it hits for certain */
+	uint32_t key;  /* of the attribution; 0: none, as in strip.c what hits for certain */
 	uint32_t area; /* index of a shift */
 	uint16_t size; /* bytes, at least 1 */
 	uint8_t is_fetch;
@@ -26,15 +26,15 @@ struct nm_lru_misses_ref {
 
 struct nm_lru_misses;
 
-/* 0, or NM_EINVAL: names a rule of the machine that is not simulated here. What asks: "relocations". */
+/* 0, or NM_EINVAL: names a rule of the machine that is not simulated here. what: such as "relocations". */
 int nm_lru_misses_check(const struct nm_machine *machine, const char *what, struct nm_error *err);
 
-/* The levels of a machine that nm_lru_misses_check accepts, empty; borrowed until nm_lru_misses_free. NULL: out of memory. */
+/* The levels of a machine that nm_lru_misses_check accepts, empty. NULL: out of memory. */
 struct nm_lru_misses *nm_lru_misses_new(const struct nm_machine *machine);
 void nm_lru_misses_free(struct nm_lru_misses *caches);
 
-/* Before the first reference: tells each load of a line of a level, as it happens, with the key whose reference had
- * loaded the line that left; 0: none did. 0 or NM_ENOMEM. */
+/* Before the first reference: calls `load` at each load of a line of a level, with the key whose reference had
+ * loaded the line that it evicts; 0: it evicts none. 0 or NM_ENOMEM. */
 int nm_lru_misses_watch(struct nm_lru_misses *caches, unsigned level,
 			void (*load)(void *self, uint32_t victim), void *self);
 

@@ -72,8 +72,8 @@ static inline int nm_event_leaves(unsigned kind)
 	return kind == NM_EVENT_REPLACE || kind == NM_EVENT_INVALIDATE;
 }
 
-/* Whether such an event is about a line that the current reference does not touch. */
-static inline int nm_event_is_aside(unsigned kind) { return kind >= NM_EVENT_REPLACE; }
+/* Whether the reference that causes such an event does not touch the line. */
+static inline int nm_event_of_untouched_line(unsigned kind) { return kind >= NM_EVENT_REPLACE; }
 
 /* Called for every event, in order. */
 struct nm_monitor {

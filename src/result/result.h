@@ -258,7 +258,7 @@ struct nm_result_pmu {
 struct nm_result_pmu_sample {
 	uint32_t sampler; /* index */
 	uint32_t attr;    /* index: of the reference that missed */
-	uint32_t victim;  /* index: whose line it evicted; UINT32_MAX: none, or the rule does not tell */
+	uint32_t victim;  /* index: whose line it evicted; UINT32_MAX: none, or the rule does not report it */
 	uint64_t count;
 };
 
@@ -299,7 +299,7 @@ struct nm_result_stretch {
 	uint32_t phase;        /* index */
 };
 
-/* What misses most in it, at the first data level: indices, UINT32_MAX: nothing has a course of its own. */
+/* What misses most in it, at the first data level: indices, UINT32_MAX: nothing is listed by interval. */
 struct nm_result_phase {
 	uint32_t object, site;
 	int is_quiet; /* it hardly misses */

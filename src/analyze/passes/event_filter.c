@@ -146,9 +146,9 @@ static uint64_t place_of(const struct nm_event_query *q, const struct nm_event *
 int nm_event_filter_wants(const struct nm_event_filter *s, const struct nm_event *e)
 {
 	const struct nm_event_query *q = s->query;
-	const int aside = nm_event_is_aside(e->kind);
-	const uint64_t address = aside ? e->line : e->address;
-	const uint64_t bytes = aside ? s->line_bytes[e->level] : e->bytes;
+	const int untouched = nm_event_of_untouched_line(e->kind);
+	const uint64_t address = untouched ? e->line : e->address;
+	const uint64_t bytes = untouched ? s->line_bytes[e->level] : e->bytes;
 
 	return (q->kinds[e->level] >> e->kind & 1) && address < q->end && address + (bytes - 1) >= q->low &&
 	       (!q->of_set || e->set == q->set) && (!q->serving || e->kind != NM_EVENT_LOAD || e->last);
@@ -181,7 +181,7 @@ void nm_event_filter_keep(struct nm_event_filter *s, const struct nm_event *e)
 		    nm_event_filter_log(s, &(struct nm_logged_event){.at = *e}))
 			s->failed = 1;
 	} else {
-		const uint64_t address = nm_event_is_aside(e->kind) ? e->line : e->address;
+		const uint64_t address = nm_event_of_untouched_line(e->kind) ? e->line : e->address;
 		struct nm_event_row row = {.place = place_of(q, e, address),
 					   .count = e->times,
 					   .attr = e->attr,

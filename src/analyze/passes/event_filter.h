@@ -28,8 +28,8 @@ void nm_event_filter_attach(struct nm_event_filter *filter, struct nm_hierarchy 
 int nm_event_filter_wants(const struct nm_event_filter *filter, const struct nm_event *event);
 void nm_event_filter_keep(struct nm_event_filter *filter, const struct nm_event *event);
 
-/* LOG, where somebody else knows more of the event: counts it, and tells whether the log keeps it. Keeps it,
- * perhaps in another thread: 0 or NM_ENOMEM. */
+/* LOG, for event_places.h: counts an event, and returns whether it is one of those that the log keeps; keeps one,
+ * perhaps in another thread. The latter: 0 or NM_ENOMEM. */
 int nm_event_filter_admits(struct nm_event_filter *filter, const struct nm_event *event);
 int nm_event_filter_log(struct nm_event_filter *filter, const struct nm_logged_event *event);
 

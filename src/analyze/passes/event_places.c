@@ -34,7 +34,7 @@ struct nm_event_places {
 	int failed; /* memory ran out */
 };
 
-int nm_event_places_new(struct nm_event_places **ret_filter, const struct nm_event_query *query,
+int nm_event_places_new(struct nm_event_places **ret_places, const struct nm_event_query *query,
 			struct nm_event_filter *events, const struct nm_machine *machine)
 {
 	struct nm_event_places *f = calloc(1, sizeof *f);
@@ -45,7 +45,7 @@ int nm_event_places_new(struct nm_event_places **ret_filter, const struct nm_eve
 	f->events = events;
 	for (unsigned i = 0; i < machine->count; i++)
 		f->line_bytes[i] = nm_level_unit(&machine->levels[i]);
-	*ret_filter = f;
+	*ret_places = f;
 	return 0;
 }
 
@@ -204,9 +204,9 @@ static int look_at(struct nm_event_places *f, struct nm_logged_event *event)
 	const uint32_t key = nm_event_leaves(e->kind) ? e->victim : e->attr;
 	const uint32_t attr = nm_program_attr_of_key(f->elements.program, key);
 	const uint32_t object = nm_program_attribution(f->elements.program, attr)->object;
-	const int aside = nm_event_is_aside(e->kind);
-	const uint64_t address = aside ? e->line : e->address;
-	const uint64_t end = address + (aside ? f->line_bytes[e->level] : e->bytes);
+	const int untouched = nm_event_of_untouched_line(e->kind);
+	const uint64_t address = untouched ? e->line : e->address;
+	const uint64_t end = address + (untouched ? f->line_bytes[e->level] : e->bytes);
 	int in = 1;
 
 	if (!nm_elements_owner(&f->elements, object))
@@ -219,7 +219,7 @@ static int look_at(struct nm_event_places *f, struct nm_logged_event *event)
 		nm_event_filter_keep(f->events, e);
 		return 0;
 	}
-	event->field = aside ? NULL : field_at(f, object, address);
+	event->field = untouched ? NULL : field_at(f, object, address);
 	return nm_event_filter_log(f->events, event);
 }
 

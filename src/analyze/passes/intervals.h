@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * intervals.h - the course of a run: what each interval of it has counted, by attribution key and level.
+ * intervals.h - the intervals of a run: what each of them has counted, by attribution key and level.
  *
  * Intervals are equally many instructions long, but for the last and for the batch in which one ends. When
  * there are NM_MAX_INTERVALS, or their changes take NM_INTERVAL_BYTES, each two become one and the next ones

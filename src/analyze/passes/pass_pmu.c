@@ -1,12 +1,11 @@
 /* SPDX-License-Identifier: MIT
  *
- * pass_pmu.c - what a processor's samplers would have shown of this run (simulated_pmu.h), and what their interrupts do to
- * the caches.
+ * pass_pmu.c - what a processor's samplers would have shown of this run (simulated_pmu.h), and what their interrupts
+ * do to the caches.
  *
  * Caches of the pass's own (lru_misses.h) tell which lines each reference loads and which lines leave. For each
  * sampler there is a copy of them, where at each interrupt the handler touches its lines, always the same ones, and
- * the next one of a ring of records. What the samplers see are the first caches, so samplers do not depend on each
- * other.
+ * the next one of a ring of records. All samplers see the first caches, so they do not depend on each other.
  */
 #include <assert.h>
 #include <stdlib.h>
@@ -32,7 +31,7 @@ struct pmu {
 	const struct nm_coalesced_table *coalesced;
 	struct nm_lru_misses *caches; /* that are sampled */
 	unsigned level;
-	int tags; /* a sampler sees references that load nothing, too */
+	int has_tags; /* a sampler sees references that load nothing, too */
 	struct watch watches[NM_PMU_SAMPLERS];
 	/* for each line that the current reference has loaded, the key that had loaded the one that left; 0: none did */
 	struct nm_vec(uint32_t) victims;
@@ -79,7 +78,7 @@ static int make_watches(struct pmu *p, const struct nm_machine *machine)
 		p->handler[i] = (struct nm_lru_misses_ref){
 		    .address = handler_memory + (uint64_t)i * machine->levels[p->level].line, .size = 1};
 	for (unsigned i = 0; i < p->spec->count; i++) {
-		p->tags |= p->spec->samplers[i].rule == NM_PMU_IBS;
+		p->has_tags |= p->spec->samplers[i].rule == NM_PMU_IBS;
 		nm_pmu_sampler_init(&p->watches[i].sampler, p->spec, i);
 		p->watches[i].copy = p->spec->handler ? nm_lru_misses_new(machine) : NULL;
 		if (p->spec->handler && !p->watches[i].copy)
@@ -148,13 +147,13 @@ static void fold(struct pmu *p)
 
 static int keep(struct pmu *p, unsigned sampler, uint32_t key, uint32_t victim)
 {
-	const int tells = p->spec->samplers[sampler].rule == NM_PMU_MISS;
+	const int has_victim = p->spec->samplers[sampler].rule == NM_PMU_MISS;
 
 	if (p->rows.count == p->fold_at)
 		fold(p);
-	return nm_vec_push(&p->rows,
-			   (struct nm_result_pmu_sample){
-			       .sampler = sampler, .attr = key, .victim = tells ? victim : 0, .count = 1});
+	return nm_vec_push(
+	    &p->rows, (struct nm_result_pmu_sample){
+			  .sampler = sampler, .attr = key, .victim = has_victim ? victim : 0, .count = 1});
 }
 
 /* Shows a sampler a reference whose loads are known. 0 or NM_ENOMEM. */
@@ -211,7 +210,7 @@ static int take(struct pmu *p, const struct nm_ref *ref, uint64_t instruction)
 	p->victims.count = 0;
 	nm_lru_misses_run(p->caches, &copied, 1, no_shift);
 	status = p->status ? p->status : nm_vec_push(&p->refs, copied);
-	if (!ref->weight || (!p->victims.count && !p->tags))
+	if (!ref->weight || (!p->victims.count && !p->has_tags))
 		return status;
 	for (unsigned i = 0; i < p->spec->count && !status; i++) {
 		struct watch *w = &p->watches[i];

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
  * timeline.c - intervals of keys become intervals of objects and lines of code: the counts of each level, the
- * object and the line that miss most in each interval, and the course of those that miss most in the run.
+ * object and the line that miss most in each interval, and those that miss most in the run, by interval.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -13,7 +13,7 @@ enum {
 	OBJECTS,
 	SITES,
 	KINDS,
-	MOST_PARTS = 24 /* objects of a level with a course of their own; lines too */
+	MOST_PARTS = 24 /* objects of a level that are listed by interval; lines too */
 };
 
 /* Misses of one interval and level by object, or by line. */
@@ -33,7 +33,7 @@ struct timeline {
 	uint32_t *same[KINDS];
 	struct tally tallies[KINDS]; /* of the interval and level at hand */
 	uint64_t *totals[KINDS];     /* misses of the run, [level][index] */
-	uint8_t *chosen[KINDS];      /* whether it has a course of its own, [level][index] */
+	uint8_t *chosen[KINDS];      /* whether it is listed by interval, [level][index] */
 	size_t part_room;
 };
 
@@ -174,7 +174,7 @@ static void tally_level(struct timeline *t, struct nm_change_reader *reader, str
 	}
 }
 
-/* ---- which have a course of their own ---- */
+/* ---- which are listed by interval ---- */
 
 static void add_totals(struct timeline *t, unsigned level)
 {

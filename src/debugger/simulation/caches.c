@@ -288,7 +288,7 @@ const struct nm_effect *nm_effect_at(const struct nm_effect *effects, unsigned c
 	const struct nm_effect *found = NULL;
 
 	for (unsigned i = 0; i < count; i++) {
-		if (effects[i].level != level || nm_event_is_aside(effects[i].kind))
+		if (effects[i].level != level || nm_event_of_untouched_line(effects[i].kind))
 			continue;
 		if (effects[i].kind != NM_EVENT_MISS) /* a miss precedes its load, which has more figures */
 			return &effects[i];

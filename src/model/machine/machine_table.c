@@ -6,9 +6,9 @@
  * (docs/machines.md). A row describes what one core sees: of a last level that is split over clusters of
  * cores, one cluster's part. By default levels are LRU, non-inclusive, write-back and without prefetchers,
  * whatever the silicon does, since makers publish little; a SPEC or a description (docs/machine-files.md) can
- * say more. Loads that the processor's prefetchers would have made, and page walks, are counted separately (foresight.h).
- * Latencies are from published measurements; that of memory depends on the modules and clock of the measured
- * machine.
+ * say more. Loads that the processor's prefetchers would have made, and page walks, are counted separately
+ * (foresight.h). Latencies are from published measurements; that of memory depends on the modules and clock of the
+ * measured machine.
  *
  * TLBs are separate machines, to be simulated beside the caches.
  */

@@ -4,7 +4,7 @@
  *
  * A sampler counts events of one level and takes a *sample* of one in `period` of them. The rules:
  * - miss: each load of a line counts; the sample is the one that makes the counter overflow, with the address
- *   that missed and the line that it evicted, which no processor tells.
+ *   that missed and the line that it evicted, which no processor reports.
  * - precise: each load instruction that misses counts, no store does; the sample is the one that overflows.
  * - pebs: counts the same; the overflow arms the sampler, and the sample is the next such load that is at least
  *   `shadow` instructions later. Loads in between are not counted.

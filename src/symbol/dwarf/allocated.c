@@ -18,8 +18,8 @@
  * gives an array of T. Others of the crate alloc (Box, Rc, Arc, nodes of B-trees) give T, or the target of
  * the returned pointer if that is a structure of exactly the block's size: for Rc<T>, its box with the
  * counts. Other functions of the library pass the block on. Those of programs follow the rules above, except
- * for source lines. A hash table has a type of its own without fields, hashbrown::raw::RawTable<T>: after its elements
- * it holds bytes of another kind.
+ * for source lines. A hash table has a type of its own without fields, hashbrown::raw::RawTable<T>: after its
+ * elements it holds bytes of another kind.
  */
 #include <dwarf.h>
 #include <stdio.h>

@@ -163,7 +163,8 @@ static int is_reserved(const char *name)
 	       (isupper((unsigned char)name[1]) || (name[1] == '_' && !isdigit((unsigned char)name[2])));
 }
 
-/* A type whose members are no matter of its users: they have reserved names, or it is a collection of Rust's library. */
+/* A type whose members are no matter of its users: they have reserved names, or it is a collection of Rust's
+ * library. */
 static int hides_members(struct nm_module *module, Dwarf_Die *type, int language)
 {
 	static const char *const spaces[] = {"alloc::", "std::collections::", "hashbrown::"};

@@ -166,7 +166,7 @@ static void test_references(void **state)
 				assert_true(e->bytes >= 1 && e->address >= r->address &&
 					    e->address + e->bytes <= r->address + r->size);
 				assert_int_equal(e->attr, r->attr);
-				if (!nm_event_is_aside(e->kind))
+				if (!nm_event_of_untouched_line(e->kind))
 					assert_true(e->line <= e->address &&
 						    e->address + e->bytes <=
 							e->line + machine.levels[e->level].line);
@@ -232,8 +232,8 @@ static uint64_t sum(const struct events *events, const struct nm_event_query *q,
 
 	for (size_t i = 0; i < events->list.count; i++) {
 		const struct nm_event *e = &events->list.at[i];
-		uint64_t at = nm_event_is_aside(e->kind) ? e->line : e->address;
-		uint64_t bytes = nm_event_is_aside(e->kind) ? m->levels[e->level].line : e->bytes;
+		uint64_t at = nm_event_of_untouched_line(e->kind) ? e->line : e->address;
+		uint64_t bytes = nm_event_of_untouched_line(e->kind) ? m->levels[e->level].line : e->bytes;
 		uint64_t place = q->mode == NM_QUERY_GRANULES ? at & -(1ull << q->shift)
 				 : q->mode == NM_QUERY_SETS   ? e->set
 							      : 0;
@@ -358,8 +358,9 @@ static int is_asked(const struct nm_event_query *q, const struct nm_event *e)
 
 static int passes(const struct nm_event_query *q, const struct nm_machine *m, const struct nm_event *e)
 {
-	const int aside = nm_event_is_aside(e->kind);
-	const uint64_t at = aside ? e->line : e->address, bytes = aside ? m->levels[e->level].line : e->bytes;
+	const int untouched = nm_event_of_untouched_line(e->kind);
+	const uint64_t at = untouched ? e->line : e->address,
+		       bytes = untouched ? m->levels[e->level].line : e->bytes;
 
 	return q->kinds[e->level] >> e->kind & 1 && at < q->end && at + bytes > q->low &&
 	       (!q->of_set || e->set == q->set) && is_asked(q, e);
