@@ -124,6 +124,7 @@ static void test_equal_texts_have_equal_addresses(void **state)
 	assert_ptr_equal(nm_intern_n(&pool, "name 123", 7), first[12]);
 	assert_ptr_not_equal(nm_intern(&pool, ""), nm_intern(&pool, "name"));
 	assert_ptr_equal(nm_intern_n(&pool, "x", 0), nm_intern(&pool, ""));
+	assert_ptr_equal(nm_intern_format(&pool, "%s %d", "name", 12), first[12]);
 	assert_int_equal(pool.count, 3002);
 	assert_ptr_equal(nm_intern_n(&pool, "name 12\0hidden", 14), first[12]);
 	assert_int_equal(pool.count, 3002);

@@ -54,6 +54,7 @@ struct nm_exact_datum {
 	const char *object, *type, *at, *field; /* interned; the last three: or NULL */
 	enum nm_object_kind kind;
 };
+
 /* Of such an object; NULL: it is the image's own. */
 const struct nm_exact_datum *samples_datum(const struct nm_exact *exact, uint32_t object);
 
