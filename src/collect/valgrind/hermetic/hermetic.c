@@ -3,7 +3,8 @@
  * hermetic.c - see hermetic.h.
  *
  * A program that another executes goes on with its clock, which also seeds its random numbers: two programs
- * that run one after the other get different ones.
+ * that run one after the other get different ones. They are of splitmix64 (Steele, Lea, Flood, Fast splittable
+ * pseudorandom number generators, 2014).
  */
 #include "hermetic_priv.h"
 
@@ -11,6 +12,7 @@
 
 Bool nm_hermetic;
 static Long started; /* by exec, at this time; 0: by the recorder */
+static ULong random_state;
 
 Bool nm_hermetic_option(const HChar *option)
 {
@@ -18,6 +20,29 @@ Bool nm_hermetic_option(const HChar *option)
 		return True;
 	}
 	return VG_BINT_CLO(option, TIME_OPTION, started, 0, 0x7fffffffffffffff);
+}
+
+static ULong draw(void)
+{
+	ULong z = random_state += 0x9e3779b97f4a7c15ull;
+
+	z = (z ^ (z >> 30)) * 0xbf58476d1ce4e5b9ull;
+	z = (z ^ (z >> 27)) * 0x94d049bb133111ebull;
+	return z ^ (z >> 31);
+}
+
+void nm_random_fill(void *at, SizeT bytes)
+{
+	UChar *to = at;
+
+	while (bytes > 0) {
+		const ULong word = draw();
+		const SizeT n = bytes < sizeof word ? bytes : sizeof word;
+
+		VG_(memcpy)(to, &word, n);
+		to += n;
+		bytes -= n;
+	}
 }
 
 /* Programs choose code by what CPUID says, which Valgrind answers alike on all processors of a kind. */
@@ -40,10 +65,10 @@ void nm_hermetic_begin(void)
 		nm_clock_set((ULong)started);
 	else
 		tell_instructions();
-	nm_random_seed(NM_PINNED_SEED + (ULong)started);
+	random_state = NM_PINNED_SEED + (ULong)started;
 }
 
-void nm_hermetic_forked(UInt n) { nm_random_seed(NM_PINNED_SEED + nm_clock_now() + ((ULong)n << 48)); }
+void nm_hermetic_forked(UInt n) { random_state = NM_PINNED_SEED + nm_clock_now() + ((ULong)n << 48); }
 
 UInt nm_hermetic_instructions(UInt capabilities)
 {

@@ -18,9 +18,9 @@ void nm_clock_before_syscall(ThreadId thread, UInt number, const UWord *args);
 /* Waits that ended by the clock take the time that they were given. */
 void nm_clock_after_syscall(ThreadId thread, UInt number, SysRes result);
 
-/* ---- random.c ---- */
+/* ---- hermetic.c ---- */
 
-void nm_random_seed(ULong seed);
+/* Random numbers that are the same in each run. */
 void nm_random_fill(void *at, SizeT bytes);
 
 /* ---- answers.c ---- */
