@@ -11,26 +11,7 @@
 #define SECOND 1000000000ull
 #define TICK 10000000ull /* of times(): 100 a second */
 
-enum { CLOCK_REALTIME_ = 0, RANDOM_DEVICE = 1 << 8 | 8, URANDOM_DEVICE = 1 << 8 | 9 };
-
-/* The kernel's structures, as far as Valgrind's headers lack them. */
-struct vector {
-	UChar *at;
-	SizeT bytes;
-};
-struct usage {
-	ULong user[2], system[2], rest[14];
-};
-struct load {
-	Long uptime;
-	ULong loads[3], total, available, shared, buffers, swap, free_swap;
-	UShort processes, pad;
-	ULong high, free_high;
-	UInt unit;
-};
-struct host {
-	HChar system[65], node[65], release[65], version[65], machine[65], domain[65];
-};
+enum { RANDOM_DEVICE = 1 << 8 | 8, URANDOM_DEVICE = 1 << 8 | 9 };
 
 static void set_result(ThreadId thread, ULong value)
 {
@@ -51,7 +32,7 @@ static void put_time(UWord at, ULong time, ULong unit)
 	parts[1] = time % SECOND / unit;
 }
 
-static ULong real_time(void) { return nm_clock_epoch(CLOCK_REALTIME_) + nm_clock_now(); }
+static ULong real_time(void) { return nm_clock_epoch(VKI_CLOCK_REALTIME) + nm_clock_now(); }
 
 static void put_seconds(ThreadId thread, ULong *at)
 {
@@ -74,12 +55,12 @@ static void put_ticks(ThreadId thread, ULong times[4])
 }
 
 /* All of the time was spent in the program, and nothing else was counted. */
-static void put_usage(struct usage *usage)
+static void put_usage(struct vki_rusage *usage)
 {
 	if (usage == NULL)
 		return;
 	VG_(memset)(usage, 0, sizeof *usage);
-	put_time((UWord)usage->user, nm_clock_now(), 1000);
+	put_time((UWord)&usage->ru_utime, nm_clock_now(), 1000);
 }
 
 static void answer_time(ThreadId thread, UInt number, const UWord *args)
@@ -90,9 +71,9 @@ static void answer_time(ThreadId thread, UInt number, const UWord *args)
 	case __NR_gettimeofday: put_time(args[0], real_time(), 1000); break;
 	case __NR_time: put_seconds(thread, (ULong *)args[0]); break;
 	case __NR_times: put_ticks(thread, (ULong *)args[0]); break;
-	case __NR_getrusage: put_usage((struct usage *)args[1]); break;
-	case __NR_wait4: put_usage((struct usage *)args[3]); break;
-	case __NR_waitid: put_usage((struct usage *)args[4]); break;
+	case __NR_getrusage: put_usage((struct vki_rusage *)args[1]); break;
+	case __NR_wait4: put_usage((struct vki_rusage *)args[3]); break;
+	case __NR_waitid: put_usage((struct vki_rusage *)args[4]); break;
 	default: break;
 	}
 }
@@ -115,21 +96,21 @@ static void put_processors(ThreadId thread, UChar *mask, SizeT stored)
 	set_result(thread, 8);
 }
 
-static void put_load(struct load *load)
+static void put_load(struct vki_sysinfo *load)
 {
 	VG_(memset)(load, 0, sizeof *load);
-	load->uptime = (Long)(nm_clock_now() / SECOND);
-	load->total = NM_PINNED_MEMORY;
-	load->available = NM_PINNED_MEMORY / 2;
-	load->processes = 1;
-	load->unit = 1;
+	load->uptime = (long)(nm_clock_now() / SECOND);
+	load->totalram = NM_PINNED_MEMORY;
+	load->freeram = NM_PINNED_MEMORY / 2;
+	load->procs = 1;
+	load->mem_unit = 1;
 }
 
-static void put_host(struct host *host)
+static void put_host(struct vki_new_utsname *host)
 {
 	VG_(memset)(host, 0, sizeof *host);
-	VG_(strcpy)(host->system, "Linux");
-	VG_(strcpy)(host->node, "localhost");
+	VG_(strcpy)(host->sysname, "Linux");
+	VG_(strcpy)(host->nodename, "localhost");
 	VG_(strcpy)(host->release, "6.1.0");
 	VG_(strcpy)(host->version, "#1");
 	VG_(strcpy)(host->machine, "x86_64");
@@ -137,35 +118,35 @@ static void put_host(struct host *host)
 
 /* ---- Reads ---- */
 
-static void fill_vectors(const struct vector *vectors, UWord bytes)
+static void fill_vectors(const struct vki_iovec *vectors, UWord bytes)
 {
 	for (; bytes > 0; vectors++) {
-		const SizeT n = bytes < vectors->bytes ? bytes : vectors->bytes;
+		const SizeT n = bytes < vectors->iov_len ? bytes : vectors->iov_len;
 
-		nm_random_fill(vectors->at, n);
+		nm_random_fill(vectors->iov_base, n);
 		bytes -= n;
 	}
 }
 
-static UWord bytes_of(const struct vector *vectors, UWord count)
+static UWord bytes_of(const struct vki_iovec *vectors, UWord count)
 {
 	UWord bytes = 0;
 
 	while (count-- > 0)
-		bytes += vectors++->bytes;
+		bytes += vectors++->iov_len;
 	return bytes;
 }
 
 static void answer_read(UInt number, const UWord *args, UWord bytes)
 {
-	const struct vector one = {(UChar *)args[1], args[2]};
+	const struct vki_iovec one = {(void *)args[1], args[2]};
 	const Bool is_one = number == __NR_read || number == __NR_pread64;
-	const struct vector *vectors = is_one ? &one : (const struct vector *)args[1];
+	const struct vki_iovec *vectors = is_one ? &one : (const struct vki_iovec *)args[1];
 	struct vg_stat file;
 
 	if (VG_(fstat)((Int)args[0], &file) != 0)
 		return;
-	if ((file.mode & 0170000) == 0020000 && (file.rdev == RANDOM_DEVICE || file.rdev == URANDOM_DEVICE))
+	if (VKI_S_ISCHR(file.mode) && (file.rdev == RANDOM_DEVICE || file.rdev == URANDOM_DEVICE))
 		fill_vectors(vectors, bytes);
 	else
 		nm_unpinned_read(file.mode, bytes_of(vectors, is_one ? 1 : args[2]), bytes);
@@ -189,8 +170,8 @@ void nm_answer(ThreadId thread, UInt number, const UWord *args, SysRes result)
 	case __NR_openat: nm_files_opened((const HChar *)args[1], args[2], (Int)value); break;
 	case __NR_getcpu: put_processor((UInt *)args[0], (UInt *)args[1]); break;
 	case __NR_sched_getaffinity: put_processors(thread, (UChar *)args[2], value); break;
-	case __NR_sysinfo: put_load((struct load *)args[0]); break;
-	case __NR_uname: put_host((struct host *)args[0]); break;
+	case __NR_sysinfo: put_load((struct vki_sysinfo *)args[0]); break;
+	case __NR_uname: put_host((struct vki_new_utsname *)args[0]); break;
 	default: answer_time(thread, number, args); break;
 	}
 }

@@ -15,21 +15,9 @@
 
 #define SECOND 1000000000ull
 
-enum {
-	CLOCK_REALTIME_ = 0,
-	CLOCK_REALTIME_COARSE_ = 5,
-	CLOCK_REALTIME_ALARM_ = 8,
-	CLOCK_TAI_ = 11,
-	TIMER_ABSTIME_ = 1
-};
-enum { ETIMEDOUT_ = 110 };
-enum {
-	FUTEX_WAIT_ = 0,
-	FUTEX_LOCK_PI_ = 6,
-	FUTEX_WAIT_BITSET_ = 9,
-	FUTEX_COMMAND_ = 127,
-	FUTEX_CLOCK_REALTIME_ = 256
-};
+/* What Valgrind's headers lack of the kernel's. */
+enum { CLOCK_REALTIME_COARSE_ = 5, CLOCK_REALTIME_ALARM_ = 8, CLOCK_TAI_ = 11, TIMER_ABSTIME_ = 1 };
+enum { ETIMEDOUT_ = 110, FUTEX_COMMAND_ = 127 };
 
 static ULong now = SECOND; /* programs take 0 for "never" */
 static ULong *wait_end;    /* by Valgrind's thread number: when its system call ends by the clock; 0: never */
@@ -40,7 +28,7 @@ void nm_clock_set(ULong time) { now = time; }
 ULong nm_clock_epoch(Int clock)
 {
 	switch (clock) {
-	case CLOCK_REALTIME_:
+	case VKI_CLOCK_REALTIME:
 	case CLOCK_REALTIME_COARSE_:
 	case CLOCK_REALTIME_ALARM_:
 	case CLOCK_TAI_: return NM_PINNED_EPOCH * SECOND;
@@ -137,10 +125,11 @@ static ULong end_at(Int clock, Addr at)
 static ULong end_of_futex(const UWord *args)
 {
 	switch (args[1] & FUTEX_COMMAND_) {
-	case FUTEX_WAIT_: return end_after(now, args[3], 1);
-	case FUTEX_LOCK_PI_: return end_at(CLOCK_REALTIME_, args[3]);
-	case FUTEX_WAIT_BITSET_:
-		return end_at(args[1] & FUTEX_CLOCK_REALTIME_ ? CLOCK_REALTIME_ : 1, args[3]);
+	case VKI_FUTEX_WAIT: return end_after(now, args[3], 1);
+	case VKI_FUTEX_LOCK_PI: return end_at(VKI_CLOCK_REALTIME, args[3]);
+	case VKI_FUTEX_WAIT_BITSET:
+		return end_at(args[1] & VKI_FUTEX_CLOCK_REALTIME ? VKI_CLOCK_REALTIME : VKI_CLOCK_MONOTONIC,
+			      args[3]);
 	default: return 0;
 	}
 }

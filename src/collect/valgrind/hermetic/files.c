@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later
  *
- * files.c - files of the kernel that tell of processors, memory and load: the program reads a text of ours.
+ * files.c - files of the kernel about processors, memory and load: the program reads a text of ours.
  *
  * The file has been opened. Its descriptor is made one of a file in memory.
  */

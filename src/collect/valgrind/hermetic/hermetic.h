@@ -3,7 +3,7 @@
  * hermetic.h - keeps what differs between runs from the program (`record --hermetic`): clocks, random numbers,
  * the number of processors, the load, and where its arguments and environment lie.
  *
- * System calls are made as they are, and what they have stored is overwritten. What cannot be pinned is told in
+ * System calls are made as they are, and what they have stored is overwritten. What cannot be pinned stands in
  * the log (unpinned.c). Without the option nothing here is called.
  */
 #ifndef NEARMISS_VALGRIND_HERMETIC_H

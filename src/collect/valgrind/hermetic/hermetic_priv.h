@@ -30,7 +30,7 @@ void nm_answer(ThreadId thread, UInt number, const UWord *args, SysRes result);
 
 /* ---- files.c ---- */
 
-/* Has an opened descriptor read another text, if the file is one of those that tell of processors or load. */
+/* Has an opened descriptor read another text, if the file is one about processors, memory or load. */
 void nm_files_opened(const HChar *path, UWord flags, Int fd);
 
 /* ---- unpinned.c ---- */

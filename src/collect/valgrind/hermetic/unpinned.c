@@ -1,18 +1,15 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later
  *
- * unpinned.c - tells in the log what the run depends on that is not pinned: each once. The recorder puts it
+ * unpinned.c - writes into the log what the run depends on that is not pinned: each once. The recorder puts it
  * into the profile (src/run/manifest.c).
  */
 #include "hermetic_priv.h"
 
-#define MAX_TOLD 16
+#define MAX_WRITTEN 16
 #define TEXT_BYTES 96
 
-enum { TCGETS_ = 0x5401, TIOCGWINSZ_ = 0x5413 };
-enum { FILE_TYPE = 0170000, PIPE = 0010000, SOCKET = 0140000 };
-
-static HChar told[MAX_TOLD][TEXT_BYTES];
-static UInt told_count;
+static HChar written[MAX_WRITTEN][TEXT_BYTES];
+static UInt written_count;
 
 void nm_unpinned(const HChar *what, const HChar *detail)
 {
@@ -21,20 +18,20 @@ void nm_unpinned(const HChar *what, const HChar *detail)
 
 	VG_(snprintf)
 	(text, sizeof text, "%s%s%s", what, detail == NULL ? "" : " ", detail == NULL ? "" : detail);
-	for (i = 0; i < told_count; i++)
-		if (VG_(strcmp)(told[i], text) == 0)
+	for (i = 0; i < written_count; i++)
+		if (VG_(strcmp)(written[i], text) == 0)
 			return;
-	if (told_count == MAX_TOLD)
+	if (written_count == MAX_WRITTEN)
 		return;
-	VG_(strcpy)(told[told_count++], text);
+	VG_(strcpy)(written[written_count++], text);
 	VG_(umsg)(NM_PINNED_UNPINNED "%s\n", text);
 }
 
 void nm_unpinned_read(UInt mode, UWord asked, UWord got)
 {
-	if ((mode & FILE_TYPE) == SOCKET)
+	if (VKI_S_ISSOCK(mode))
 		nm_unpinned("a socket", NULL);
-	else if ((mode & FILE_TYPE) == PIPE && got > 0 && got < asked)
+	else if (VKI_S_ISFIFO(mode) && got > 0 && got < asked)
 		nm_unpinned("how much a pipe holds when it is read", NULL);
 }
 
@@ -52,7 +49,7 @@ void nm_unpinned_after_syscall(UInt number, const UWord *args, SysRes result)
 	case __NR_recvfrom:
 	case __NR_recvmsg: nm_unpinned("a socket", NULL); break;
 	case __NR_ioctl:
-		if (args[1] == TCGETS_ || args[1] == TIOCGWINSZ_)
+		if (args[1] == VKI_TCGETS || args[1] == VKI_TIOCGWINSZ)
 			nm_unpinned("a terminal", NULL);
 		break;
 	case __NR_alarm:
