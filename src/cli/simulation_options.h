@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * simulation_options.h - options shared by the commands that simulate (record, replay, nest, monitor), and
- * the run that they describe.
+ * simulation_options.h - options shared by the commands that simulate (record, replay, nest, monitor, accuracy) or
+ * read samples (sample, import), and the run that they describe.
  */
 #ifndef NM_SIMULATION_OPTIONS_H
 #define NM_SIMULATION_OPTIONS_H
@@ -36,6 +36,7 @@ struct nm_simulation_options {
 	const char *estimates;      /* "METHOD@RATE,...", or NULL */
 	const char *from, *until;   /* positions, or NULL */
 	const char *in;             /* a function, or NULL */
+	const char *exact;          /* path of a profile that names data at instructions, or NULL */
 	const char *user_folders;   /* of the user's sources, or NULL */
 	int embed_sources;
 	struct nm_option_list source_roots; /* only files below these; empty: all */
@@ -195,7 +196,7 @@ struct nm_simulation_options {
 	{                                                                                         \
 		"exact", 'x', "PROFILE",                                                          \
 		    "name data at instructions as this recording of the same build (--asm) does", \
-		    NM_OPTION_TEXT, offsetof(type, member), NULL                                  \
+		    NM_OPTION_TEXT, offsetof(type, member.exact), NULL                            \
 	}
 #define NM_ROW_QUIET(type, member)                                                \
 	{                                                                         \

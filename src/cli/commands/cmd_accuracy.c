@@ -13,6 +13,7 @@
 #include "profile_operand.h"
 #include "recorder.h"
 #include "replayer.h"
+#include "report_options.h"
 #include "simulation_options.h"
 #include "temporary.h"
 #include "viewer.h"
@@ -25,8 +26,7 @@ struct accuracy_options {
 };
 
 static const struct nm_option options[] = {
-    {"input", 'i', "FILE", "the profile (nearmiss.nmp)", NM_OPTION_ONCE,
-     offsetof(struct accuracy_options, input), NULL},
+    NM_ROW_PROFILE(struct accuracy_options, input),
     {"by", 'b', "PARTS", "shares of objects, lines, evicting pairs, or pairs at a line (object)",
      NM_OPTION_CHOICE, offsetof(struct accuracy_options, by), "object|line|pair|pair-line"},
     {"sampler", 0, "NAME", "show what this sampler, such as miss@1000, says of each part", NM_OPTION_TEXT,
@@ -35,12 +35,9 @@ static const struct nm_option options[] = {
      offsetof(struct accuracy_options, within), NULL},
     {"limit", 'n', "N", "show N parts (20); 0: all", NM_OPTION_NUMBER,
      offsetof(struct accuracy_options, limit), NULL},
-    {"process", 'p', "NAME", "only this process of the profile", NM_OPTION_TEXT,
-     offsetof(struct accuracy_options, process), NULL},
-    {"format", 'f', "FORMAT", "output format (text)", NM_OPTION_CHOICE,
-     offsetof(struct accuracy_options, format), "text|csv|json"},
-    {"width", 'w', "N", "fit text into N columns; 0: no limit (the terminal's)", NM_OPTION_NUMBER,
-     offsetof(struct accuracy_options, width), NULL},
+    NM_ROW_ONLY_PROCESS(struct accuracy_options, process),
+    NM_ROW_FORMAT(struct accuracy_options, format),
+    NM_ROW_WIDTH(struct accuracy_options, width),
     NM_ROW_PMU(struct accuracy_options, simulation),
     NM_ROW_OUTPUT(struct accuracy_options, simulation),
     NM_ROW_MACHINE(struct accuracy_options, simulation),

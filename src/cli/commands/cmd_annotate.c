@@ -8,6 +8,7 @@
 #include "message.h"
 #include "options.h"
 #include "profile_operand.h"
+#include "report_options.h"
 #include "viewer.h"
 
 struct annotate_options {
@@ -20,8 +21,7 @@ struct annotate_options {
 enum { COLOUR_AUTO, COLOUR_ALWAYS, COLOUR_NEVER };
 
 static const struct nm_option options[] = {
-    {"input", 'i', "FILE", "the profile (nearmiss.nmp)", NM_OPTION_ONCE,
-     offsetof(struct annotate_options, input), NULL},
+    NM_ROW_PROFILE(struct annotate_options, input),
     {"columns", 'c', "LIST", "columns to show (misses,share,class,waste,object)", NM_OPTION_TEXT,
      offsetof(struct annotate_options, columns), NULL},
     {"level", 'l', "LEVEL", "counts of this level (the first that takes data)", NM_OPTION_TEXT,
@@ -30,16 +30,12 @@ static const struct nm_option options[] = {
      offsetof(struct annotate_options, sort), NULL},
     {"object", 0, "NAME", "only counts of this object; * and ? match", NM_OPTION_TEXT,
      offsetof(struct annotate_options, object), NULL},
-    {"process", 'p', "NAME", "only this process of the profile", NM_OPTION_TEXT,
-     offsetof(struct annotate_options, process), NULL},
-    {"thread", 't', "N", "only this thread, counted from 1", NM_OPTION_NUMBER,
-     offsetof(struct annotate_options, thread), NULL},
-    {"region", 'r', "NAME", "only this region of the program, with those within it", NM_OPTION_TEXT,
-     offsetof(struct annotate_options, region), NULL},
+    NM_ROW_ONLY_PROCESS(struct annotate_options, process),
+    NM_ROW_ONLY_THREAD(struct annotate_options, thread),
+    NM_ROW_ONLY_REGION(struct annotate_options, region),
     {"threshold", 0, "PERCENT", "leave out files, functions and lines below this share (0.5)", NM_OPTION_TEXT,
      offsetof(struct annotate_options, threshold), NULL},
-    {"inline", 0, "FRAME", "the frame of inlined calls that lines and functions name (user)",
-     NM_OPTION_CHOICE, offsetof(struct annotate_options, frame), "user|innermost|all"},
+    NM_ROW_FRAME(struct annotate_options, frame),
     {"asm", 0, NULL, "show instructions (record --asm)", NM_OPTION_FLAG,
      offsetof(struct annotate_options, assembly), NULL},
     {"syntax", 0, "NAME", "syntax of instructions (att)", NM_OPTION_CHOICE,
@@ -54,8 +50,7 @@ static const struct nm_option options[] = {
      offsetof(struct annotate_options, maps), NULL},
     {"color", 0, "WHEN", "colour by heat (auto: on a terminal)", NM_OPTION_CHOICE,
      offsetof(struct annotate_options, colour), "auto|always|never"},
-    {"format", 'f', "FORMAT", "output format (text)", NM_OPTION_CHOICE,
-     offsetof(struct annotate_options, format), "text|csv|json"},
+    NM_ROW_FORMAT(struct annotate_options, format),
     {"width", 'w', "N", "fit names into N columns; 0: no limit (the terminal's)", NM_OPTION_NUMBER,
      offsetof(struct annotate_options, width), NULL},
 };

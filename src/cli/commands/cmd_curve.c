@@ -13,6 +13,7 @@
 #include "options.h"
 #include "output.h"
 #include "profile_operand.h"
+#include "report_options.h"
 #include "simulation_options.h"
 
 enum {
@@ -43,8 +44,7 @@ static const struct nm_option options[] = {
      NM_OPTION_TEXT, offsetof(struct curve_options, machines), NULL},
     {"limit", 'n', "N", "show the N that miss most; 0: all (5)", NM_OPTION_NUMBER,
      offsetof(struct curve_options, limit), NULL},
-    {"process", 'p', "NAME", "only this process of the profile", NM_OPTION_TEXT,
-     offsetof(struct curve_options, process), NULL},
+    NM_ROW_ONLY_PROCESS(struct curve_options, process),
     {"from", 0, "SIZE", "smallest cache (1K)", NM_OPTION_TEXT, offsetof(struct curve_options, from), NULL},
     {"to", 0, "SIZE", "largest cache (where nothing more can be gained)", NM_OPTION_TEXT,
      offsetof(struct curve_options, to), NULL},

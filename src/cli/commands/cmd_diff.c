@@ -10,6 +10,7 @@
 #include "options.h"
 #include "output.h"
 #include "profile_operand.h"
+#include "report_options.h"
 
 struct diff_options {
 	const char *level, *process, *by, *sort, *fail_on;
@@ -28,14 +29,12 @@ static const struct nm_option options[] = {
      NULL},
     {"fail-on", 0, "METRIC:N", "exit with 3 if the total of METRIC rises by more than N, or N%",
      NM_OPTION_TEXT, offsetof(struct diff_options, fail_on), NULL},
-    {"inline", 0, "FRAME", "the frame of inlined calls that lines and functions name (user)",
-     NM_OPTION_CHOICE, offsetof(struct diff_options, frame), "user|innermost|all"},
+    NM_ROW_FRAME(struct diff_options, frame),
     {"process", 'p', "NAME", "only this process of the profiles", NM_OPTION_TEXT,
      offsetof(struct diff_options, process), NULL},
     {"format", 'f', "FORMAT", "output format (text)", NM_OPTION_CHOICE, offsetof(struct diff_options, layout),
      "text|csv|json|markdown"},
-    {"width", 'w', "N", "fit text into N columns; 0: no limit (the terminal's)", NM_OPTION_NUMBER,
-     offsetof(struct diff_options, width), NULL},
+    NM_ROW_WIDTH(struct diff_options, width),
 };
 
 /* Opens the profiles; *ret_opened counts those that are open. 0, or a status after a message. */

@@ -6,6 +6,7 @@
 #include "message.h"
 #include "options.h"
 #include "profile_operand.h"
+#include "report_options.h"
 #include "viewer.h"
 
 struct evictions_options {
@@ -15,8 +16,7 @@ struct evictions_options {
 };
 
 static const struct nm_option options[] = {
-    {"input", 'i', "FILE", "the profile (nearmiss.nmp)", NM_OPTION_ONCE,
-     offsetof(struct evictions_options, input), NULL},
+    NM_ROW_PROFILE(struct evictions_options, input),
     {"level", 'l', "LEVEL", "evictions from this level (the first that takes data)", NM_OPTION_TEXT,
      offsetof(struct evictions_options, level), NULL},
     {"evictor", 'e', "OBJECT", "the source lines where this object evicts others", NM_OPTION_TEXT,
@@ -31,16 +31,11 @@ static const struct nm_option options[] = {
      NM_OPTION_TEXT, offsetof(struct evictions_options, sort), NULL},
     {"limit", 'n', "N", "show N objects (8), or source lines or sets (20); 0: all", NM_OPTION_NUMBER,
      offsetof(struct evictions_options, limit), NULL},
-    {"inline", 0, "FRAME", "the frame of inlined calls that lines and functions name (user)",
-     NM_OPTION_CHOICE, offsetof(struct evictions_options, frame), "user|innermost|all"},
-    {"process", 'p', "NAME", "only this process of the profile", NM_OPTION_TEXT,
-     offsetof(struct evictions_options, process), NULL},
-    {"region", 'r', "NAME", "only this region of the program, with those within it", NM_OPTION_TEXT,
-     offsetof(struct evictions_options, region), NULL},
-    {"format", 'f', "FORMAT", "output format (text)", NM_OPTION_CHOICE,
-     offsetof(struct evictions_options, format), "text|csv|json"},
-    {"width", 'w', "N", "fit text into N columns; 0: no limit (the terminal's)", NM_OPTION_NUMBER,
-     offsetof(struct evictions_options, width), NULL},
+    NM_ROW_FRAME(struct evictions_options, frame),
+    NM_ROW_ONLY_PROCESS(struct evictions_options, process),
+    NM_ROW_ONLY_REGION(struct evictions_options, region),
+    NM_ROW_FORMAT(struct evictions_options, format),
+    NM_ROW_WIDTH(struct evictions_options, width),
 };
 
 static int run(const struct nm_command *self, int argc, char **argv)

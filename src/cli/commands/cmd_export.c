@@ -14,6 +14,7 @@
 #include "pages.h"
 #include "profile_operand.h"
 #include "reader.h"
+#include "report_options.h"
 
 struct export_options {
 	struct nm_pages_options pages; /* of html */
@@ -23,8 +24,7 @@ struct export_options {
 };
 
 static const struct nm_option options[] = {
-    {"input", 'i', "FILE", "the profile (nearmiss.nmp)", NM_OPTION_ONCE,
-     offsetof(struct export_options, input), NULL},
+    NM_ROW_PROFILE(struct export_options, input),
     {"output", 'o', "FILE", "write this file (standard output)", NM_OPTION_TEXT,
      offsetof(struct export_options, pages.output), NULL},
     {"level", 'l', "LEVEL,...", "only these levels (csv, json, pprof: all; else the first)", NM_OPTION_TEXT,
@@ -33,8 +33,7 @@ static const struct nm_option options[] = {
      offsetof(struct export_options, event), NULL},
     {"process", 'p', "NAME", "only this process of the profile; html: the N-th of a trace", NM_OPTION_TEXT,
      offsetof(struct export_options, process), NULL},
-    {"thread", 't', "N", "only this thread, counted from 1", NM_OPTION_NUMBER,
-     offsetof(struct export_options, thread), NULL},
+    NM_ROW_ONLY_THREAD(struct export_options, thread),
     {"inline", 0, "FRAME", "the frame of inlined calls to name (user; csv and json write all)",
      NM_OPTION_CHOICE, offsetof(struct export_options, frame), "user|innermost|all"},
     {"objects", 0, NULL, "callgrind, pprof: show data objects as functions", NM_OPTION_FLAG,

@@ -13,12 +13,11 @@
 
 struct import_options {
 	struct nm_simulation_options simulation;
-	const char *exact;
 };
 
 static const struct nm_option options[] = {
     NM_ROW_OUTPUT(struct import_options, simulation),
-    NM_ROW_EXACT(struct import_options, exact),
+    NM_ROW_EXACT(struct import_options, simulation),
     NM_ROW_USER_PATH(struct import_options, simulation),
     NM_ROW_EMBED_SOURCES(struct import_options, simulation),
     NM_ROW_SOURCE_ROOT(struct import_options, simulation),
@@ -41,11 +40,11 @@ static int run(const struct nm_command *self, int argc, char **argv)
 		request.input = operands.at[0];
 	status = nm_refuse_same_file(o.simulation.output, request.input, "input");
 	if (!status)
-		status = nm_refuse_same_file(o.simulation.output, o.exact, "exact profile");
+		status = nm_refuse_same_file(o.simulation.output, o.simulation.exact, "exact profile");
 	if (status)
 		return status;
 	request.output = o.simulation.output;
-	request.exact = o.exact;
+	request.exact = o.simulation.exact;
 	request.user_folders = o.simulation.user_folders;
 	request.sources = (struct nm_source_choice){o.simulation.embed_sources, o.simulation.source_roots.at,
 						    o.simulation.source_roots.count};

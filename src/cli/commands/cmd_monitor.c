@@ -24,6 +24,7 @@
 #include "output.h"
 #include "recorder.h"
 #include "replayer.h"
+#include "report_options.h"
 #include "session.h"
 #include "simulation_options.h"
 #include "slice.h"
@@ -77,10 +78,8 @@ static const struct nm_option options[] = {
      offsetof(struct monitor_options, sort), NULL},
     {"limit", 'n', "N", "show N rows (100); 0: all", NM_OPTION_NUMBER,
      offsetof(struct monitor_options, limit), NULL},
-    {"format", 'f', "FORMAT", "output format (text)", NM_OPTION_CHOICE,
-     offsetof(struct monitor_options, format), "text|csv|json"},
-    {"width", 'w', "N", "fit text into N columns; 0: no limit (the terminal's)", NM_OPTION_NUMBER,
-     offsetof(struct monitor_options, width), NULL},
+    NM_ROW_FORMAT(struct monitor_options, format),
+    NM_ROW_WIDTH(struct monitor_options, width),
     {"quiet", 'q', NULL, "no progress", NM_OPTION_FLAG, offsetof(struct monitor_options, simulation.quiet),
      NULL},
 };

@@ -9,6 +9,7 @@
 #include "nest_runner.h"
 #include "options.h"
 #include "output.h"
+#include "report_options.h"
 #include "simulation_options.h"
 #include "summary.h"
 #include "temporary.h"
@@ -47,8 +48,7 @@ static const struct nm_option options[] = {
      offsetof(struct nest_options, list), NULL},
     {"format", 'f', "FORMAT", "format of a sweep or a list (text)", NM_OPTION_CHOICE,
      offsetof(struct nest_options, format), "text|csv|json"},
-    {"width", 'w', "N", "fit text into N columns; 0: no limit (the terminal's)", NM_OPTION_NUMBER,
-     offsetof(struct nest_options, width), NULL},
+    NM_ROW_WIDTH(struct nest_options, width),
     NM_ROW_THREADS(struct nest_options, simulation),
     NM_ROW_QUIET(struct nest_options, simulation),
 };

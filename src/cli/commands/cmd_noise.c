@@ -5,6 +5,7 @@
 #include "message.h"
 #include "noise.h"
 #include "options.h"
+#include "report_options.h"
 #include "viewer.h"
 
 struct noise_options {
@@ -14,20 +15,16 @@ struct noise_options {
 };
 
 static const struct nm_option options[] = {
-    {"input", 'i', "FILE", "the profile (nearmiss.nmp)", NM_OPTION_ONCE,
-     offsetof(struct noise_options, input), NULL},
+    NM_ROW_PROFILE(struct noise_options, input),
     {"by", 'b', "ROWS", "objects, lines, or both; csv and json have one of them (both; objects)",
      NM_OPTION_CHOICE, offsetof(struct noise_options, by), "both|object|line"},
     {"level", 'l', "LEVEL", "misses of this level (the first that takes data)", NM_OPTION_TEXT,
      offsetof(struct noise_options, level), NULL},
     {"limit", 'n', "N", "show N rows (10); 0: all", NM_OPTION_NUMBER, offsetof(struct noise_options, limit),
      NULL},
-    {"process", 'p', "NAME", "only this process of the profile", NM_OPTION_TEXT,
-     offsetof(struct noise_options, process), NULL},
-    {"format", 'f', "FORMAT", "output format (text)", NM_OPTION_CHOICE,
-     offsetof(struct noise_options, format), "text|csv|json"},
-    {"width", 'w', "N", "fit text into N columns; 0: no limit (the terminal's)", NM_OPTION_NUMBER,
-     offsetof(struct noise_options, width), NULL},
+    NM_ROW_ONLY_PROCESS(struct noise_options, process),
+    NM_ROW_FORMAT(struct noise_options, format),
+    NM_ROW_WIDTH(struct noise_options, width),
 };
 
 static int run(const struct nm_command *self, int argc, char **argv)

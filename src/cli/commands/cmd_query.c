@@ -5,6 +5,7 @@
 #include "message.h"
 #include "options.h"
 #include "profile_operand.h"
+#include "report_options.h"
 #include "viewer.h"
 
 struct query_options {
@@ -13,10 +14,8 @@ struct query_options {
 };
 
 static const struct nm_option options[] = {
-    {"input", 'i', "FILE", "the profile (nearmiss.nmp)", NM_OPTION_ONCE,
-     offsetof(struct query_options, input), NULL},
-    {"format", 'f', "FORMAT", "output format (text)", NM_OPTION_CHOICE,
-     offsetof(struct query_options, format), "text|csv|json"},
+    NM_ROW_PROFILE(struct query_options, input),
+    NM_ROW_FORMAT(struct query_options, format),
 };
 
 static int run(const struct nm_command *self, int argc, char **argv)

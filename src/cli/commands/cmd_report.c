@@ -7,6 +7,7 @@
 #include "message.h"
 #include "options.h"
 #include "profile_operand.h"
+#include "report_options.h"
 #include "viewer.h"
 
 enum { USUAL_ROWS = 20 };
@@ -19,8 +20,7 @@ struct report_options {
 };
 
 static const struct nm_option options[] = {
-    {"input", 'i', "FILE", "the profile (nearmiss.nmp)", NM_OPTION_ONCE,
-     offsetof(struct report_options, input), NULL},
+    NM_ROW_PROFILE(struct report_options, input),
     {"level", 'l', "LEVEL", "count misses of this level (the first that takes data)", NM_OPTION_TEXT,
      offsetof(struct report_options, level), NULL},
     {"sort", 's', "COLUMN", "sort by a column, named as in the CSV output (misses)", NM_OPTION_TEXT,
@@ -36,22 +36,16 @@ static const struct nm_option options[] = {
      offsetof(struct report_options, file), NULL},
     {"columns", 'c', "COLUMNS", "show these columns, named as in the CSV output", NM_OPTION_TEXT,
      offsetof(struct report_options, columns), NULL},
-    {"inline", 0, "FRAME", "the frame of inlined calls that lines and functions name (user)",
-     NM_OPTION_CHOICE, offsetof(struct report_options, frame), "user|innermost|all"},
+    NM_ROW_FRAME(struct report_options, frame),
     {"latency", 0, "LIST", "cycles of a miss, by the level that serves it, e.g. L2=14,memory=200",
      NM_OPTION_TEXT, offsetof(struct report_options, latency), NULL},
     {"limit", 'n', "N", "show N rows, also small ones; 0: all (20)", NM_OPTION_NUMBER,
      offsetof(struct report_options, limit), NULL},
-    {"process", 'p', "NAME", "only this process of the profile", NM_OPTION_TEXT,
-     offsetof(struct report_options, process), NULL},
-    {"thread", 't', "N", "only this thread, counted from 1", NM_OPTION_NUMBER,
-     offsetof(struct report_options, thread), NULL},
-    {"region", 'r', "NAME", "only this region of the program, with those within it", NM_OPTION_TEXT,
-     offsetof(struct report_options, region), NULL},
-    {"format", 'f', "FORMAT", "output format (text)", NM_OPTION_CHOICE,
-     offsetof(struct report_options, format), "text|csv|json"},
-    {"width", 'w', "N", "fit text into N columns; 0: no limit (the terminal's)", NM_OPTION_NUMBER,
-     offsetof(struct report_options, width), NULL},
+    NM_ROW_ONLY_PROCESS(struct report_options, process),
+    NM_ROW_ONLY_THREAD(struct report_options, thread),
+    NM_ROW_ONLY_REGION(struct report_options, region),
+    NM_ROW_FORMAT(struct report_options, format),
+    NM_ROW_WIDTH(struct report_options, width),
 };
 
 static const struct nm_report *chosen(const struct nm_command *self, const struct nm_operands *operands,

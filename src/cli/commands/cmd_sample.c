@@ -17,7 +17,6 @@ struct sample_options {
 	int is_without_heap;
 	int64_t heap_from;
 	int64_t pid, seconds;
-	const char *exact;
 };
 
 static const struct nm_option options[] = {
@@ -34,7 +33,7 @@ static const struct nm_option options[] = {
      offsetof(struct sample_options, pid), NULL},
     {"for", 0, "SECONDS", "and for so long at most", NM_OPTION_NUMBER,
      offsetof(struct sample_options, seconds), NULL},
-    NM_ROW_EXACT(struct sample_options, exact),
+    NM_ROW_EXACT(struct sample_options, simulation),
     NM_ROW_USER_PATH(struct sample_options, simulation),
     NM_ROW_EMBED_SOURCES(struct sample_options, simulation),
     NM_ROW_SOURCE_ROOT(struct sample_options, simulation),
@@ -55,7 +54,7 @@ static int run(const struct nm_command *self, int argc, char **argv)
 		return nm_usage(self, "name a program to run, or a process with --pid");
 	if (o.seconds && !o.pid)
 		return nm_usage(self, "--for is for a process that runs: it needs --pid");
-	status = nm_refuse_same_file(o.simulation.output, o.exact, "exact profile");
+	status = nm_refuse_same_file(o.simulation.output, o.simulation.exact, "exact profile");
 	if (status)
 		return status;
 	request = (struct nm_sample_request){
@@ -64,7 +63,7 @@ static int run(const struct nm_command *self, int argc, char **argv)
 	    .is_without_heap = o.is_without_heap,
 	    .heap_from = (uint64_t)o.heap_from,
 	    .output = o.simulation.output,
-	    .exact = o.exact,
+	    .exact = o.simulation.exact,
 	    .user_folders = o.simulation.user_folders,
 	    .sources = {o.simulation.embed_sources, o.simulation.source_roots.at,
 			o.simulation.source_roots.count},

@@ -4,6 +4,7 @@
  */
 #include "message.h"
 #include "options.h"
+#include "report_options.h"
 #include "sharing.h"
 #include "viewer.h"
 
@@ -14,8 +15,7 @@ struct sharing_options {
 };
 
 static const struct nm_option options[] = {
-    {"input", 'i', "FILE", "the profile (nearmiss.nmp)", NM_OPTION_ONCE,
-     offsetof(struct sharing_options, input), NULL},
+    NM_ROW_PROFILE(struct sharing_options, input),
     {"by", 'b', "WHAT", "lines of memory, or tables by object, field, function, thread or core; latent",
      NM_OPTION_CHOICE, offsetof(struct sharing_options, by), "line|object|field|function|thread|core|latent"},
     {"level", 'l', "LEVEL", "the first level of a machine (of the first one)", NM_OPTION_TEXT,
@@ -24,12 +24,9 @@ static const struct nm_option options[] = {
      offsetof(struct sharing_options, sort), NULL},
     {"limit", 'n', "N", "show N lines of memory (5), or rows (20); 0: all", NM_OPTION_NUMBER,
      offsetof(struct sharing_options, limit), NULL},
-    {"process", 'p', "NAME", "only this process of the profile", NM_OPTION_TEXT,
-     offsetof(struct sharing_options, process), NULL},
-    {"format", 'f', "FORMAT", "output format (text)", NM_OPTION_CHOICE,
-     offsetof(struct sharing_options, format), "text|csv|json"},
-    {"width", 'w', "N", "fit text into N columns; 0: no limit (the terminal's)", NM_OPTION_NUMBER,
-     offsetof(struct sharing_options, width), NULL},
+    NM_ROW_ONLY_PROCESS(struct sharing_options, process),
+    NM_ROW_FORMAT(struct sharing_options, format),
+    NM_ROW_WIDTH(struct sharing_options, width),
 };
 
 static int run(const struct nm_command *self, int argc, char **argv)

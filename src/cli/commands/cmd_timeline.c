@@ -4,6 +4,7 @@
  */
 #include "message.h"
 #include "options.h"
+#include "report_options.h"
 #include "timeline_report.h"
 #include "viewer.h"
 
@@ -14,8 +15,7 @@ struct timeline_options {
 };
 
 static const struct nm_option options[] = {
-    {"input", 'i', "FILE", "the profile (nearmiss.nmp)", NM_OPTION_ONCE,
-     offsetof(struct timeline_options, input), NULL},
+    NM_ROW_PROFILE(struct timeline_options, input),
     {"by", 'b', "KIND", "a row for each object or line (object)", NM_OPTION_TEXT,
      offsetof(struct timeline_options, by), NULL},
     {"level", 'l', "LEVEL", "whose misses these rows show (the first data cache)", NM_OPTION_TEXT,
