@@ -173,7 +173,7 @@ static uint32_t walk(struct chain *c, uintptr_t frame, uint64_t pc)
 
 /* ---- numbers ------------------------------------------------------------------------------------ */
 
-static uint32_t number_of(struct heap_writer *d, const struct chain *c)
+static uint32_t number_of(struct heap_writer *w, const struct chain *c)
 {
 	const uint64_t mask = (1ull << NM_HEAP_BYTES) - 1;
 	const uint64_t hash = mix(c->hash);
@@ -183,13 +183,13 @@ static uint32_t number_of(struct heap_writer *d, const struct chain *c)
 	if (((*known ^ hash) & ~mask) == 0 && (*known & mask))
 		return (uint32_t)(*known & mask);
 	id = heap_writer_new_chain() & (uint32_t)mask;
-	heap_writer_put(d, (uint64_t)NM_HEAP_CHAIN << NM_HEAP_KIND | (uint64_t)c->count << 32 | id, c->words,
+	heap_writer_put(w, (uint64_t)NM_HEAP_CHAIN << NM_HEAP_KIND | (uint64_t)c->count << 32 | id, c->words,
 			1 + c->count);
 	__atomic_store_n(known, (hash & ~mask) | id, __ATOMIC_RELAXED);
 	return id;
 }
 
-uint32_t heap_writer_chain(struct heap_writer *d, uintptr_t frame, uintptr_t pc, uint64_t time)
+uint32_t heap_writer_chain(struct heap_writer *w, uintptr_t frame, uintptr_t pc, uint64_t time)
 {
 	static __thread unsigned walks __attribute__((tls_model("initial-exec")));
 	const int checks = ++walks % CHECK_EVERY == 0;
@@ -207,7 +207,7 @@ uint32_t heap_writer_chain(struct heap_writer *d, uintptr_t frame, uintptr_t pc,
 		unwind(&c, frame, pc);
 	}
 	c.words[0] = time;
-	number = number_of(d, &c);
+	number = number_of(w, &c);
 	if (steps)
 		heap_writer_keep(frame, c.steps, steps, number);
 	return number;

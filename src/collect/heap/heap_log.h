@@ -8,7 +8,8 @@
  * is whole.
  *
  *     allocation  kind | address, time, bytes << 24 | chain
- *     release     kind | address, time           (before the allocator has the block back; also of blocks without allocation)
+ *     release     kind | address, time           (before the allocator has the block back; also of blocks whose
+ *                                                 allocation was not noted)
  *     chain       kind | count << 32 | chain, time, return addresses [count], the innermost first
  *
  * Times are of CLOCK_MONOTONIC in nanoseconds. Numbers of chains are unique in the file.

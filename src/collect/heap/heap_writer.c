@@ -65,34 +65,34 @@ static void unlock(void) { __atomic_store_n(&family->lock, 0, __ATOMIC_RELEASE);
 /* A chunk that cannot be handed on at once stays as it is. */
 static void leave(void *writer)
 {
-	struct heap_writer *d = writer;
+	struct heap_writer *w = writer;
 
-	if (d->pid == family->pid && try_lock()) {
+	if (w->pid == family->pid && try_lock()) {
 		if (family->spares < MOST_SPARE) {
-			family->spare[family->spares].at = d->at;
-			family->spare[family->spares++].end = d->end;
+			family->spare[family->spares].at = w->at;
+			family->spare[family->spares++].end = w->end;
 		}
 		unlock();
 	}
-	*d = (struct heap_writer){0};
+	*w = (struct heap_writer){0};
 }
 
-static int take_spare(struct heap_writer *d)
+static int take_spare(struct heap_writer *w)
 {
 	if (!family->spares || !try_lock())
 		return 0;
 	if (family->spares) {
-		d->at = family->spare[--family->spares].at;
-		d->end = family->spare[family->spares].end;
-		d->pid = family->pid;
+		w->at = family->spare[--family->spares].at;
+		w->end = family->spare[family->spares].end;
+		w->pid = family->pid;
 	}
 	unlock();
-	return d->pid == family->pid;
+	return w->pid == family->pid;
 }
 
 /* ---- chunks ------------------------------------------------------------------------------------- */
 
-static int take_chunk(struct heap_writer *d)
+static int take_chunk(struct heap_writer *w)
 {
 	struct nm_heap_log_chunk *chunk =
 	    map_log(__atomic_fetch_add(&header->end, NM_HEAP_CHUNK, __ATOMIC_RELAXED), NM_HEAP_CHUNK, 1);
@@ -102,32 +102,32 @@ static int take_chunk(struct heap_writer *d)
 		return 0;
 	}
 	madvise(chunk, NM_HEAP_CHUNK, MADV_DONTFORK);
-	chunk->pid = d->pid = family->pid;
-	d->at = chunk->words;
-	d->end = (uint64_t *)((char *)chunk + NM_HEAP_CHUNK);
+	chunk->pid = w->pid = family->pid;
+	w->at = chunk->words;
+	w->end = (uint64_t *)((char *)chunk + NM_HEAP_CHUNK);
 	return 1;
 }
 
-static int has_room(const struct heap_writer *d, unsigned words)
+static int has_room(const struct heap_writer *w, unsigned words)
 {
-	return d->pid && d->pid == family->pid && words <= (size_t)(d->end - d->at);
+	return w->pid && w->pid == family->pid && words <= (size_t)(w->end - w->at);
 }
 
-static struct heap_writer *prepare(struct heap_writer *d, unsigned words)
+static struct heap_writer *prepare(struct heap_writer *w, unsigned words)
 {
 	const int saved = errno;
 
 	if (!family->pid)
 		family->pid = (uint32_t)syscall(SYS_getpid);
-	if (d->pid == family->pid)
-		munmap((char *)d->end - NM_HEAP_CHUNK, NM_HEAP_CHUNK);
+	if (w->pid == family->pid)
+		munmap((char *)w->end - NM_HEAP_CHUNK, NM_HEAP_CHUNK);
 	else
-		pthread_setspecific(ending, d);
-	*d = (struct heap_writer){0};
-	while (!has_room(d, words) && (take_spare(d) || take_chunk(d)))
+		pthread_setspecific(ending, w);
+	*w = (struct heap_writer){0};
+	while (!has_room(w, words) && (take_spare(w) || take_chunk(w)))
 		;
 	errno = saved;
-	return has_room(d, words) ? d : NULL;
+	return has_room(w, words) ? w : NULL;
 }
 
 struct heap_writer *heap_writer_of_thread(unsigned words)

@@ -26,15 +26,15 @@ uint64_t heap_writer_least(void); /* bytes of blocks that are to be noted */
 struct heap_writer *heap_writer_of_thread(unsigned words);
 
 /* Writes a record: its words but the first, then that. */
-static inline void heap_writer_put(struct heap_writer *d, uint64_t first, const uint64_t *rest,
+static inline void heap_writer_put(struct heap_writer *w, uint64_t first, const uint64_t *rest,
 				   unsigned count)
 {
-	uint64_t *at = d->at;
+	uint64_t *at = w->at;
 
 	for (unsigned i = 0; i < count; i++)
 		at[1 + i] = rest[i];
 	__atomic_store_n(at, first, __ATOMIC_RELEASE);
-	d->at = at + 1 + count;
+	w->at = at + 1 + count;
 }
 
 /* Memory of the process that the program's page faults do not count. NULL: there is none. */
@@ -47,13 +47,14 @@ uint32_t heap_writer_new_chain(void);
  * is the stack pointer behind that return. Of a new chain a record is written, of at most 2 + NM_HEAP_FRAMES
  * words. */
 int heap_writer_open_chains(void);
-uint32_t heap_writer_chain(struct heap_writer *d, uintptr_t frame, uintptr_t pc, uint64_t time);
+uint32_t heap_writer_chain(struct heap_writer *w, uintptr_t frame, uintptr_t pc, uint64_t time);
 
-/* memo.c: 0 if there is no memory; the number of a chain that was kept, if it is the one here, else 0; keeps one: its return
- * addresses, each with its distance to the one before in the upper 16 bits; forgets all. */
+/* memo.c: 0 if there is no memory. */
 int heap_writer_open_memo(void);
+/* The number of the chain here, if it was kept; else 0. */
 uint32_t heap_writer_known(uintptr_t frame, uint64_t pc);
+/* steps: its return addresses, each with its distance to the one before in the upper 16 bits. */
 void heap_writer_keep(uintptr_t frame, const uint64_t *steps, uint32_t count, uint32_t number);
-void heap_writer_forget(void);
+void heap_writer_forget(void); /* all */
 
 #endif

@@ -2,10 +2,10 @@
  *
  * memo.c - chains that were walked before, by where their walk began.
  *
- * A walk (chain.c) goes from each return address to the next by a noted distance. What it met is kept, in order: the next
- * time it is enough to see that the same return addresses stand in the same places. If they do, a walk would find just
- * these, so nothing is guessed; if a note changes, all is forgotten. Entries never change and are never freed, so threads
- * need no lock; when there is no room for more, other chains are walked.
+ * A walk (chain.c) goes from each return address to the next by a noted distance. What it met is kept, in order: the
+ * next time it is enough to see that the same return addresses stand in the same places. If they do, a walk would
+ * find just these, so nothing is guessed; if a note changes, all is forgotten. Entries never change and are never
+ * freed, so threads need no lock; when there is no room for more, other chains are walked.
  */
 #include <string.h>
 

@@ -100,32 +100,32 @@ static void note_allocation(const void *block, size_t bytes, uintptr_t frame, ui
 {
 	enum { CHAIN_WORDS = 2 + NM_HEAP_FRAMES, WORDS = 3 };
 	const uint64_t most = UINT64_MAX >> NM_HEAP_BYTES;
-	struct heap_writer *d;
+	struct heap_writer *w;
 
 	if (!has_begun)
 		begin();
 	if (!block || !is_ready || is_within || bytes < least)
 		return;
 	is_within = 1;
-	d = heap_writer_of_thread(CHAIN_WORDS + WORDS);
-	if (d) {
-		const uint64_t time = now(), chain = heap_writer_chain(d, frame, caller, time);
+	w = heap_writer_of_thread(CHAIN_WORDS + WORDS);
+	if (w) {
+		const uint64_t time = now(), chain = heap_writer_chain(w, frame, caller, time);
 		const uint64_t words[2] = {time, (bytes < most ? bytes : most) << NM_HEAP_BYTES |
 						     (chain & ((1u << NM_HEAP_BYTES) - 1))};
 
-		heap_writer_put(d, (uint64_t)NM_HEAP_ALLOCATION << NM_HEAP_KIND | (uintptr_t)block, words, 2);
+		heap_writer_put(w, (uint64_t)NM_HEAP_ALLOCATION << NM_HEAP_KIND | (uintptr_t)block, words, 2);
 	}
 	is_within = 0;
 }
 
 static void note_release_at(const void *block, uint64_t time)
 {
-	struct heap_writer *d;
+	struct heap_writer *w;
 
 	is_within = 1;
-	d = heap_writer_of_thread(2);
-	if (d)
-		heap_writer_put(d, (uint64_t)NM_HEAP_RELEASE << NM_HEAP_KIND | (uintptr_t)block, &time, 1);
+	w = heap_writer_of_thread(2);
+	if (w)
+		heap_writer_put(w, (uint64_t)NM_HEAP_RELEASE << NM_HEAP_KIND | (uintptr_t)block, &time, 1);
 	is_within = 0;
 }
 
