@@ -10,8 +10,8 @@
 #include "options.h"
 
 /* Takes the profile out of the operands, which keep their order, and sets *input: to it, to what -i gave, or to
- * nearmiss.nmp. An operand is a profile if it ends in .nmp or is a file that is one, or of perf. 0, or NM_STATUS_USAGE after
- * a message: there are two, or an operand is a program. */
+ * nearmiss.nmp. An operand is a profile if it ends in .nmp or is a file that is one, or of perf. 0, or
+ * NM_STATUS_USAGE after a message: there are two, or an operand is a program. */
 int nm_take_profile(const struct nm_command *self, struct nm_operands *operands, const char **input);
 
 /* The same without -i: adds each to the list. */

@@ -35,7 +35,8 @@ enum {
 	L1_CYCLES = 5,
 };
 
-/* Places that a chase visits: count of them, step bytes apart; of pages, in lines that a second level can hold together. */
+/* Places that a chase visits: count of them, step bytes apart; of pages, in lines that a second level can hold
+ * together. */
 struct places {
 	char *buffer;
 	size_t count, step;

@@ -225,7 +225,8 @@ static uint64_t picked(const struct nm_monitor_view *s, const struct nm_result *
 	return total;
 }
 
-/* Where names pick, a log has the first events of each key, of which those that are asked for are some; else those alone. */
+/* Where names filter, the log has the first events of each key, and those that are asked for are picked here; else it
+ * has those alone. */
 static int add_log(struct nm_monitor_view *s, const struct nm_result *r)
 {
 	const struct nm_event_query *q = &s->request->event_query;

@@ -14,7 +14,7 @@ struct nm_environment {
 	size_t count;
 };
 
-/* Has the calling process, a child, that environment and limits for the stack and open files. */
+/* Gives the calling process, a child, that environment, and limits for the stack and open files. */
 void nm_environment_enter(const struct nm_environment *environment);
 
 /* Writes "NAME=VALUE", separated by blanks. */
