@@ -364,26 +364,19 @@ int nm_read_size(const char *text, uint64_t *ret)
 /* "enter:FUNCTION", "mark#2:NAME". 1, or 0: it is none. */
 static int read_event(const char *text, struct nm_run_position *ret)
 {
-	static const struct {
-		const char *word;
-		enum nm_position_unit unit;
-	} events[] = {{"enter", NM_POSITION_ENTER},
-		      {"leave", NM_POSITION_LEAVE},
-		      {"mark", NM_POSITION_MARK},
-		      {"end", NM_POSITION_END}};
-
-	for (size_t i = 0; i < sizeof events / sizeof *events; i++) {
-		const size_t length = strlen(events[i].word);
+	for (int unit = NM_POSITION_ENTER; unit <= NM_POSITION_END; unit++) {
+		const char *word = nm_position_words[unit];
+		const size_t length = strlen(word);
 		char *name = (char *)text + length;
 		unsigned long long time = 1;
 
-		if (strncmp(text, events[i].word, length))
+		if (strncmp(text, word, length))
 			continue;
 		if (*name == '#')
 			time = isdigit((unsigned char)name[1]) ? strtoull(name + 1, &name, 10) : 0;
 		if (time < 1 || *name != ':' || !name[1])
 			continue;
-		*ret = (struct nm_run_position){events[i].unit, time, name + 1};
+		*ret = (struct nm_run_position){(enum nm_position_unit)unit, time, name + 1};
 		return 1;
 	}
 	return 0;

@@ -84,13 +84,6 @@ static int write_sampling(const struct nm_result_sampling *s, struct nm_profile_
 	return status;
 }
 
-static const char *const units[] = {[NM_POSITION_INSTRUCTIONS] = "instructions",
-				    [NM_POSITION_REFERENCES] = "references",
-				    [NM_POSITION_ENTER] = "enter",
-				    [NM_POSITION_LEAVE] = "leave",
-				    [NM_POSITION_MARK] = "mark",
-				    [NM_POSITION_END] = "end"};
-
 /* What counts of the run, as "6000 references" or "enter#1:main". */
 static int write_window(const struct nm_run_window *w, struct nm_profile_writer *writer, struct nm_error *err)
 {
@@ -106,8 +99,9 @@ static int write_window(const struct nm_run_window *w, struct nm_profile_writer 
 
 		if (!p->unit)
 			continue;
-		if ((p->name ? asprintf(&text, "%s#%" PRIu64 ":%s", units[p->unit], p->at, p->name)
-			     : asprintf(&text, "%" PRIu64 " %s", p->at, units[p->unit])) < 0)
+		if ((p->name
+			 ? asprintf(&text, "%s#%" PRIu64 ":%s", nm_position_words[p->unit], p->at, p->name)
+			 : asprintf(&text, "%" PRIu64 " %s", p->at, nm_position_words[p->unit])) < 0)
 			return nm_fail_memory(err);
 		status = nm_profile_writer_info(writer, ends[i].key, text, err);
 		free(text);
@@ -133,8 +127,8 @@ static void warn_of_unmet(const struct nm_run_request *request, unsigned met)
 	for (unsigned i = 0; i < 2; i++)
 		if (ends[i].position->name && !(met & ends[i].bit))
 			request->feedback.warn("--%s %s#%" PRIu64 ":%s was not reached%s; %s", ends[i].option,
-					       units[ends[i].position->unit], ends[i].position->at,
-					       ends[i].position->name,
+					       nm_position_words[ends[i].position->unit],
+					       ends[i].position->at, ends[i].position->name,
 					       nm_position_is_of_function(ends[i].position)
 						   ? " (the function may have been inlined)"
 						   : "",

@@ -7,6 +7,13 @@
 
 #include "executor.h"
 
+const char *const nm_position_words[NM_POSITION_END + 1] = {[NM_POSITION_INSTRUCTIONS] = "instructions",
+							    [NM_POSITION_REFERENCES] = "references",
+							    [NM_POSITION_ENTER] = "enter",
+							    [NM_POSITION_LEAVE] = "leave",
+							    [NM_POSITION_MARK] = "mark",
+							    [NM_POSITION_END] = "end"};
+
 /* A function's name without its parameters is enough. */
 static int is_named(const char *function, const char *wanted)
 {

@@ -68,6 +68,9 @@ static inline int nm_position_is_of_function(const struct nm_run_position *p)
 	return p->unit == NM_POSITION_ENTER || p->unit == NM_POSITION_LEAVE;
 }
 
+/* "enter", "mark", ...: how positions are written; NULL for NM_POSITION_NONE. */
+extern const char *const nm_position_words[NM_POSITION_END + 1];
+
 /* Whether functions are to be followed. */
 static inline int nm_window_has_functions(const struct nm_run_window *w)
 {
