@@ -13,28 +13,32 @@
 
 static int is_number(const char *text) { return text && *text && !text[strspn(text, "0123456789")]; }
 
+/* The first of these variables that is a number, or NULL. */
+static const char *first_number(const char *const *variables)
+{
+	for (; *variables; variables++)
+		if (is_number(getenv(*variables)))
+			return getenv(*variables);
+	return NULL;
+}
+
 const char *nm_rank(void)
 {
-	static const char *const ranks[] = {"PMIX_RANK", "OMPI_COMM_WORLD_RANK", "PMI_RANK",
-					    "FLUX_TASK_RANK"};
+	static const char *const ranks[] = {"PMIX_RANK", "OMPI_COMM_WORLD_RANK", "PMI_RANK", "FLUX_TASK_RANK",
+					    NULL};
+	static const char *const of_slurm[] = {"SLURM_PROCID", NULL};
+	const char *rank = first_number(ranks);
 
-	for (size_t i = 0; i < sizeof ranks / sizeof *ranks; i++)
-		if (is_number(getenv(ranks[i])))
-			return getenv(ranks[i]);
 	/* A batch script of Slurm has a SLURM_PROCID too, but is no task of a step. */
-	return getenv("SLURM_STEP_NUM_TASKS") && is_number(getenv("SLURM_PROCID")) ? getenv("SLURM_PROCID")
-										   : NULL;
+	return rank || !getenv("SLURM_STEP_NUM_TASKS") ? rank : first_number(of_slurm);
 }
 
 const char *nm_ranks(void)
 {
 	static const char *const numbers[] = {"OMPI_COMM_WORLD_SIZE", "PMI_SIZE", "FLUX_JOB_SIZE",
-					      "SLURM_STEP_NUM_TASKS"};
+					      "SLURM_STEP_NUM_TASKS", NULL};
 
-	for (size_t i = 0; nm_rank() && i < sizeof numbers / sizeof *numbers; i++)
-		if (is_number(getenv(numbers[i])))
-			return getenv(numbers[i]);
-	return NULL;
+	return nm_rank() ? first_number(numbers) : NULL;
 }
 
 /* Takes "N" or "N-M"; returns what follows, or NULL: it is neither. */
