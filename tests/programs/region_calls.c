@@ -18,51 +18,21 @@ static void request(int enter, const char *name)
 	nearmiss_request(kind, (unsigned long)enter, (unsigned long)name, 0);
 }
 
-#define REAL(function)                     \
-	static __typeof__(function) *real; \
-	if (!real)                         \
-	real = (__typeof__(function) *)dlsym(RTLD_NEXT, #function)
+#define IN_REGION(region, type, function, parameters, arguments)                    \
+	type function parameters                                                    \
+	{                                                                           \
+		static __typeof__(function) *real;                                  \
+		type result;                                                        \
+                                                                                    \
+		if (!real)                                                          \
+			real = (__typeof__(function) *)dlsym(RTLD_NEXT, #function); \
+		request(1, region);                                                 \
+		result = real arguments;                                            \
+		request(0, region);                                                 \
+		return result;                                                      \
+	}
 
-ssize_t read(int fd, void *to, size_t bytes)
-{
-	ssize_t got;
-
-	REAL(read);
-	request(1, "read");
-	got = real(fd, to, bytes);
-	request(0, "read");
-	return got;
-}
-
-ssize_t write(int fd, const void *from, size_t bytes)
-{
-	ssize_t put;
-
-	REAL(write);
-	request(1, "write");
-	put = real(fd, from, bytes);
-	request(0, "write");
-	return put;
-}
-
-void *memchr(const void *in, int byte, size_t bytes)
-{
-	void *found;
-
-	REAL(memchr);
-	request(1, "search");
-	found = real(in, byte, bytes);
-	request(0, "search");
-	return found;
-}
-
-int memcmp(const void *a, const void *b, size_t bytes)
-{
-	int order;
-
-	REAL(memcmp);
-	request(1, "compare");
-	order = real(a, b, bytes);
-	request(0, "compare");
-	return order;
-}
+IN_REGION("read", ssize_t, read, (int fd, void *to, size_t bytes), (fd, to, bytes))
+IN_REGION("write", ssize_t, write, (int fd, const void *from, size_t bytes), (fd, from, bytes))
+IN_REGION("search", void *, memchr, (const void *in, int byte, size_t bytes), (in, byte, bytes))
+IN_REGION("compare", int, memcmp, (const void *a, const void *b, size_t bytes), (a, b, bytes))
