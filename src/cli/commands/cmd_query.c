@@ -48,12 +48,12 @@ const struct nm_command nm_cmd_query = {
     .details =
 	"Views: info, processes, levels, objects, counts, evictions, top_evictors, events, sets,\n"
 	"instructions, instruction_fields, code, code_lines, sources, sectors, prefetches, coherence,\n"
-	"sharing, contenders, latent, schedules, schedule_levels, schedule_coherence, schedule_sharing, schedule_contenders,\n"
-	"schedule_latent, messages, numa, sites, walks, fields, field_counts, affinity, hot_lines, contexts, context_counts,\n"
-	"buckets, threads, regions, timeline, timeline_objects, timeline_lines, phases,\n"
-	"curve, distances, reuses, scope_distances, predictions, undebugged, pass_figures, cells, places,\n"
-	"samples, relocations, pmu_samplers, pmu_samples, modules, inputs, input_levels, input_counts,\n"
-	"spread_objects, spread_lines.\n"
+	"sharing, contenders, latent, schedules, schedule_levels, schedule_coherence, schedule_sharing,\n"
+	"schedule_contenders, schedule_latent, messages, numa, sites, walks, fields, field_counts,\n"
+	"affinity, hot_lines, contexts, context_counts, buckets, threads, regions, timeline,\n"
+	"timeline_objects, timeline_lines, phases, curve, distances, reuses, scope_distances,\n"
+	"predictions, undebugged, pass_figures, cells, places, samples, relocations, pmu_samplers,\n"
+	"pmu_samples, modules, inputs, input_levels, input_counts, spread_objects, spread_lines.\n"
 	"docs/format/profile.md describes their columns.  Example:\n\n"
 	"  nearmiss query \"SELECT object, sum(read_misses + write_misses) AS misses FROM counts\n"
 	"                  WHERE level = 'L1d' GROUP BY object ORDER BY misses DESC LIMIT 10\"\n",
