@@ -20,7 +20,7 @@ const char *nm_collector_log_last_line(int fd, char *line, size_t room);
  * not run, a system call that Valgrind does not know. */
 void nm_collector_log_report_limits(int fd, void (*warn)(const char *format, ...));
 
-/* Writes what stands behind `prefix` in the lines that begin with it, each once, separated by "; ". */
+/* Writes what follows `prefix` in the lines that have it, each once, separated by "; ". */
 void nm_collector_log_list(int fd, const char *prefix, FILE *out);
 
 #endif

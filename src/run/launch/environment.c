@@ -4,6 +4,7 @@
  */
 #include "environment.h"
 
+#include <assert.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/resource.h>
@@ -55,10 +56,11 @@ static void limit(int resource, rlim_t most)
 /* The variables are read before any is removed, since some keep the user's values. */
 void nm_environment_enter(const struct nm_environment *e)
 {
-	char *texts[PINNED + 64];
+	char *texts[PINNED + NM_ENVIRONMENT_ROOM];
 	size_t count = 0;
 
-	for (size_t i = 0; i < PINNED + e->count && count < sizeof texts / sizeof *texts; i++) {
+	assert(e->count <= NM_ENVIRONMENT_ROOM);
+	for (size_t i = 0; i < PINNED + e->count; i++) {
 		const char *value, *variable;
 		int length;
 

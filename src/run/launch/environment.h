@@ -8,10 +8,12 @@
 #include <stddef.h>
 #include <stdio.h>
 
+enum { NM_ENVIRONMENT_ROOM = 64 };
+
 struct nm_environment {
-	const char *const
-	    *variables; /* more of them: "NAME=VALUE", or "NAME", which keeps the user's value */
-	size_t count;
+	/* More of them: "NAME=VALUE", or "NAME", which keeps the user's value. */
+	const char *const *variables;
+	size_t count; /* up to NM_ENVIRONMENT_ROOM */
 };
 
 /* Gives the calling process, a child, that environment, and limits for the stack and open files. */
