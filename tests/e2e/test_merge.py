@@ -9,6 +9,8 @@ import subprocess
 
 from harness import ENVIRONMENT, NEARMISS, SPEC, TOP, Skip, main, nearmiss, need, program, record, rows, run
 
+NO_OUTPUT = 122
+
 # Views with the columns that are no figures; all others are summed.  Processes and objects lose the numbers that tell equals
 # apart, which differ between runs.
 ACCESS = "process, thread, level, function, file, line, object, user_function, user_file, user_line, library, inlined"
@@ -109,7 +111,11 @@ def case_sum_of_merged():
     merge("0.nmp", "1.nmp")
     merge("all.nmp", "1.nmp", output="more.nmp")
     expect_sum("more.nmp", "0.nmp", "1.nmp", "1.nmp")
-    assert rows("SELECT input FROM inputs ORDER BY position", profile="more.nmp") == [("0.nmp",), ("1.nmp",), ("1.nmp #2",)]
+    inputs = [("0.nmp",), ("1.nmp",), ("1.nmp #2",)]
+    assert rows("SELECT input FROM inputs ORDER BY position", profile="more.nmp") == inputs
+    done = nearmiss("merge", "-o", "more.nmp", "0.nmp", "more.nmp")
+    assert done.returncode == NO_OUTPUT and b"cannot write more.nmp: it is the input" in done.stderr, done
+    assert rows("SELECT input FROM inputs ORDER BY position", profile="more.nmp") == inputs
 
 
 def case_sum_of_threads():

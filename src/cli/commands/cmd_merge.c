@@ -5,6 +5,7 @@
 #include "merge.h"
 #include "message.h"
 #include "options.h"
+#include "output.h"
 #include "profile_operand.h"
 
 struct merge_options {
@@ -39,12 +40,16 @@ static int run(const struct nm_command *self, int argc, char **argv)
 	struct nm_operands operands;
 	struct nm_merge *merge;
 	struct nm_error err;
-	int status;
+	int status = 0;
 
 	if (!nm_options_parse(self, argc, argv, &o, &operands, &status))
 		return status;
 	if (!operands.count)
 		return nm_usage(self, "name the profiles to merge");
+	for (int i = 0; i < operands.count && !status; i++)
+		status = nm_refuse_same_file(o.output, operands.at[i], "input");
+	if (status)
+		return status;
 	if (nm_merge_new(&merge, o.output, &err))
 		return nm_failed(&err, NM_STATUS_NO_OUTPUT);
 	status = add_all(merge, &operands);
