@@ -10,6 +10,8 @@
 #include "columns.h"
 #include "ranking.h"
 
+#define COUNT_OF(list) (unsigned)(sizeof(list) / sizeof *(list))
+
 /* A report is the summary, or a query of its own (it has `columns`), or a ranking. */
 struct nm_report {
 	const char *name, *summary;
