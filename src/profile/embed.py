@@ -1,13 +1,15 @@
 # SPDX-License-Identifier: MIT
 """Turns SQL files into a C source that defines them as one string: embed.py OUTPUT NAME COUNTS SQL...
 
-$COUNTS becomes "reads INTEGER, ...", $COUNTS(c) "c.reads AS reads, ...", for each name in counts.def; $PLACE(id) the joins
-from a place to its site, its names (fn, fi, n) and its region (rg), $PLACE(id, v) the same with v before each table's name, $USERS_PLACE(id) and
-$USERS_PLACE(id, v) with the site of the user's code instead; $USER(s) the columns of the
-user's code at the site s, $USERS(s) the joins that they need, $USERS(s, SQL) the same with another user's site.  For merges:
-$SUMS becomes "reads = reads + excluded.reads, ..."; $EXTRAS(e) and $EXTRA_SUMS the same for the counts of table extra;
-$OF(kind, id) the number in the merged profile of what has the number id in the input, $LEVEL(id) of a level, $CONTEXT(c) of
-the context of a row with a level.
+$COUNTS becomes "reads INTEGER, ...", $COUNTS(c) "c.reads AS reads, ...", for each name in counts.def; $SITE(id) the joins from
+a site to its names (fn, fi); $PLACE(id) those from a place to its site, its names (fn, fi, n) and its region (rg), $PLACE(id, v)
+the same with v before each table's name, $USERS_PLACE(id) and $USERS_PLACE(id, v) with the site of the user's code instead;
+$USER(s) the columns of the user's code at the site s, $USERS(s) the joins that they need, $USERS(s, SQL) the same with another
+user's site.
+
+For merges: $SUMS becomes "reads = reads + excluded.reads, ..."; $EXTRAS(e) and $EXTRA_SUMS the same for the counts of table
+extra; $OF(kind, id) the number in the merged profile of what has the number id in the input, $LEVEL(id) of a level, $CONTEXT(c)
+of the context of a row with a level.
 """
 import re
 import sys
@@ -36,14 +38,18 @@ text = re.sub(r"\$OF\((\w+), ([^()]+)\)", r"(SELECT id FROM temp.\1_of WHERE src
 text = re.sub(r"\$COUNTS\((\w)\)", lambda m: ", ".join(f"{m[1]}.{n} AS {n}" for n in names), text)
 
 
+def join(joins):
+    return "\n\t".join(f"LEFT JOIN {table} {name} ON {name}.id = {on}" for table, name, on in joins)
+
+
+def site_joins(of, v=""):
+    return [("site", f"{v}s", of), ("text", f"{v}fn", f"{v}s.function"), ("text", f"{v}fi", f"{v}s.file")]
+
+
 def place_joins(match):
     v = match[3] or ""
-    joins = [("place", "x", match[2]), ("site", "s", f"{v}x.site")]
-    if match[1]:
-        joins[1:] = [("site", "z", f"{v}x.site"), ("site", "s", f"{v}z.user")]
-    joins += [("text", "fn", f"{v}s.function"), ("text", "fi", f"{v}s.file"), ("text", "n", f"{v}x.object"),
-              ("text", "rg", f"{v}x.region")]
-    return "\n\t".join(f"LEFT JOIN {table} {v}{name} ON {v}{name}.id = {on}" for table, name, on in joins)
+    site = [("site", f"{v}z", f"{v}x.site"), *site_joins(f"{v}z.user", v)] if match[1] else site_joins(f"{v}x.site", v)
+    return join([("place", f"{v}x", match[2]), *site, ("text", f"{v}n", f"{v}x.object"), ("text", f"{v}rg", f"{v}x.region")])
 
 
 def user_columns(match):
@@ -60,9 +66,10 @@ def user_joins(match):
     joins = [("site", f"u{s}", of), ("text", f"u{s}n", f"u{s}.function"), ("text", f"u{s}f", f"u{s}.file")]
     if s != "vs":
         joins += [("text", f"{s}i", f"{s}.inlined"), ("text", f"{s}m", f"{s}.module"), ("text", f"u{s}m", f"u{s}.module")]
-    return "\n\t".join(f"LEFT JOIN {table} {name} ON {name}.id = {on}" for table, name, on in joins)
+    return join(joins)
 
 
+text = re.sub(r"\$SITE\(([\w.]+)\)", lambda m: join(site_joins(m[1])), text)
 text = re.sub(r"\$(USERS_)?PLACE\(([\w.]+)(?:, (\w))?\)", place_joins, text)
 text = re.sub(r"\$USER\((\w+)\)", user_columns, text)
 text = re.sub(r"\$USERS\((\w+)(?:, (.*))?\)", user_joins, text)

@@ -628,9 +628,7 @@ CREATE VIEW timeline AS
 	CROSS JOIN interval_level c ON c.level = l.id
 	CROSS JOIN interval i ON i.process = l.process AND i.interval = c.interval
 	LEFT JOIN text n ON n.id = c.object
-	LEFT JOIN site s ON s.id = c.site
-	LEFT JOIN text fn ON fn.id = s.function
-	LEFT JOIN text fi ON fi.id = s.file;
+	$SITE(c.site);
 
 CREATE VIEW timeline_objects AS
 	SELECT p.name AS process, c.interval AS interval, l.name AS level, n.text AS object,
@@ -647,9 +645,7 @@ CREATE VIEW timeline_lines AS
 	FROM level l
 	CROSS JOIN process p ON p.id = l.process
 	CROSS JOIN interval_line c ON c.level = l.id
-	LEFT JOIN site s ON s.id = c.site
-	LEFT JOIN text fn ON fn.id = s.function
-	LEFT JOIN text fi ON fi.id = s.file;
+	$SITE(c.site);
 
 CREATE VIEW phases AS
 	SELECT p.name AS process, h.phase AS phase, h.name AS name, t.interval AS interval, t.intervals AS intervals,
@@ -660,9 +656,7 @@ CREATE VIEW phases AS
 	CROSS JOIN interval i ON i.process = p.id AND i.interval >= t.interval AND i.interval < t.interval + t.intervals
 	CROSS JOIN phase h ON h.process = p.id AND h.phase = t.phase
 	LEFT JOIN text n ON n.id = h.object
-	LEFT JOIN site s ON s.id = h.site
-	LEFT JOIN text fn ON fn.id = s.function
-	LEFT JOIN text fi ON fi.id = s.file
+	$SITE(h.site)
 	GROUP BY t.process, t.interval;
 
 -- The profiles that a merged one was made of.
@@ -710,7 +704,5 @@ CREATE VIEW spread_lines AS
 	CROSS JOIN level l ON l.id = c.level
 	CROSS JOIN process p ON p.id = l.process
 	CROSS JOIN input i ON i.id = c.input
-	LEFT JOIN site s ON s.id = c.site
-	LEFT JOIN text fn ON fn.id = s.function
-	LEFT JOIN text fi ON fi.id = s.file
+	$SITE(c.site)
 	GROUP BY c.level, c.site;

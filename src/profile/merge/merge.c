@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * merge.c - see merge.h. The work is SQL: a few scripts (begin.sql, names.sql, rows.sql, inputs.sql, end.sql) run on the
- * connection of a profile writer, with one input attached at a time.
+ * merge.c - see merge.h. The work is SQL: a few scripts (begin.sql, names.sql, sites.sql, rows.sql, inputs.sql,
+ * end.sql) run on the connection of a profile writer, with one input attached at a time.
  *
  * An input must have the tables of this version, to the letter: that also keeps a forged file from hiding a view or a
  * trigger under the name of a table.
@@ -218,7 +218,7 @@ static int merge_inputs(struct nm_merge *merge, const char *path)
 
 static int merge_tables(struct nm_merge *merge, const char *path)
 {
-	static const char *const names[] = {nm_merge_names, NULL};
+	static const char *const names[] = {nm_merge_names, nm_merge_sites, nm_merge_sites, NULL};
 	static const char *const rest[] = {nm_merge_rows, nm_merge_inputs, NULL};
 	sqlite3 *db = merge->db;
 	int status = merge_facts(merge);
@@ -335,9 +335,10 @@ static int write_facts(struct nm_merge *merge, const struct nm_merge_ended *ende
 int nm_merge_commit(struct nm_merge *merge, struct nm_merge_ended *ret_ended, struct nm_error *err)
 {
 	struct nm_merge_ended ended;
-	int status = end_tables(merge, &ended);
+	int status;
 
 	assert(merge->inputs);
+	status = end_tables(merge, &ended);
 	if (status)
 		status = nm_profile_writer_fail(merge->writer, status, err);
 	else

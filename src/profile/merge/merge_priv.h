@@ -9,7 +9,8 @@
 #include <sqlite3.h>
 
 /* Each is a script (embed.py). */
-extern const char nm_merge_begin[], nm_merge_names[], nm_merge_rows[], nm_merge_inputs[], nm_merge_end[];
+extern const char nm_merge_begin[], nm_merge_names[], nm_merge_sites[], nm_merge_rows[], nm_merge_inputs[],
+    nm_merge_end[];
 
 /* merge_keys.c: numbers the processes, objects and call chains of the input, in rising order: finds those that
  * are there by what makes them the same, and adds the others. */
