@@ -10,6 +10,7 @@
 
 #include "columns.h"
 #include "memstream.h"
+#include "samples_report.h"
 #include "selection.h"
 #include "table.h"
 
@@ -254,7 +255,7 @@ static int add_part(struct nm_table *table, const struct nm_estimates *e,
 
 	if (nm_table_append(table))
 		return NM_ENOMEM;
-	nm_share_interval(part->samples[sampler], group->samples[sampler], &low, &high);
+	nm_samples_interval((double)part->samples[sampler], all, &low, &high);
 	nm_table_set(table, "victim", text_value(part->victim));
 	nm_table_set(table, "object", text_value(part->object));
 	nm_table_set(table, "file", text_value(part->file));
@@ -266,8 +267,8 @@ static int add_part(struct nm_table *table, const struct nm_estimates *e,
 	nm_table_set(table, "share", real_value(share));
 	nm_table_set(table, "samples", number_value(part->samples[sampler]));
 	nm_table_set(table, "estimate", real_value(estimate));
-	nm_table_set(table, "low", real_value(low));
-	nm_table_set(table, "high", real_value(high));
+	nm_table_set(table, "low", real_value(100 * low));
+	nm_table_set(table, "high", real_value(100 * high));
 	nm_table_set(table, "error", real_value(estimate - share));
 	return 0;
 }

@@ -24,14 +24,14 @@ enum nm_accuracy_by {
 struct nm_estimated_sampler {
 	const char *name, *rule; /* "miss@1000", "miss" */
 	uint64_t period, interrupts;
-	double
-	    extra_misses; /* that the interrupts cost, in percent of those of the run; negative: not simulated */
+	/* Misses that the interrupts cost, in percent of those of the run; negative: not simulated. */
+	double extra_misses;
 	double overhead; /* time of the interrupts, in percent */
 };
 
+/* A text is NULL where it is unknown, or parts are not told apart by it. */
 struct nm_estimated_part {
-	const char *victim, *object, *file,
-	    *function; /* NULL: unknown, or the parts are not told apart by it */
+	const char *victim, *object, *file, *function;
 	int64_t line;
 	uint32_t group;
 	uint64_t truth;
@@ -67,12 +67,8 @@ struct nm_accuracy {
 	double tau;       /* Kendall's tau-b, over pairs of parts of one group; NaN: there are none to rank */
 	unsigned ranked;  /* parts */
 	unsigned covered; /* of those, how many lie in the interval of their estimate */
-	uint64_t
-	    swapped; /* pairs more than `within` points apart that the estimates put in the wrong order */
+	uint64_t swapped; /* pairs more than `within` points apart, in the wrong order in the estimates */
 };
 struct nm_accuracy nm_accuracy_of(const struct nm_estimates *estimates, unsigned sampler, double within);
-
-/* Wilson's interval at 95 % of a share of which `count` of `all` were seen; in percent. */
-void nm_share_interval(uint64_t count, uint64_t all, double *ret_low, double *ret_high);
 
 #endif

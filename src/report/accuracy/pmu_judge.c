@@ -5,18 +5,9 @@
 #include <math.h>
 
 #include "pmu_estimates.h"
+#include "samples_report.h"
 
 static const double least_group = 0.1, least_part = 0.01;
-
-void nm_share_interval(uint64_t count, uint64_t all, double *ret_low, double *ret_high)
-{
-	const double z = 1.96, n = (double)all, p = all ? (double)count / n : 0,
-		     centre = (p + z * z / (2 * n)) / (1 + z * z / n),
-		     half = z * sqrt(p * (1 - p) / n + z * z / (4 * n * n)) / (1 + z * z / n);
-
-	*ret_low = all ? 100 * fmax(0, centre - half) : 0;
-	*ret_high = all ? 100 * fmin(1, centre + half) : 100;
-}
 
 static double share(uint64_t count, uint64_t all) { return all ? 100 * (double)count / (double)all : 0; }
 
@@ -86,9 +77,9 @@ static void judge(const struct nm_estimates *e, const struct nm_estimated_part *
 	}
 	if (!is_ranked(e, part))
 		return;
-	nm_share_interval(part->samples[sampler], group->samples[sampler], &low, &high);
+	nm_samples_interval((double)part->samples[sampler], (double)group->samples[sampler], &low, &high);
 	to->ranked++;
-	to->covered += low <= truth && truth <= high;
+	to->covered += 100 * low <= truth && truth <= 100 * high;
 }
 
 struct nm_accuracy nm_accuracy_of(const struct nm_estimates *e, unsigned sampler, double within)

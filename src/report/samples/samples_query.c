@@ -104,12 +104,11 @@ static void put_keys(struct nm_query *query, const struct chosen_keys *k)
 
 void nm_samples_interval(double k, double n, double *low, double *high)
 {
-	const double z = 1.96;
-	const double p = n > 0 ? k / n : 0, centre = (p + z * z / (2 * n)) / (1 + z * z / n),
+	const double z = 1.96, p = k / n, centre = (p + z * z / (2 * n)) / (1 + z * z / n),
 		     half = z * sqrt(p * (1 - p) / n + z * z / (4 * n * n)) / (1 + z * z / n);
 
-	*low = fmax(0, centre - half);
-	*high = fmin(1, centre + half);
+	*low = n > 0 ? fmax(0, centre - half) : 0;
+	*high = n > 0 ? fmin(1, centre + half) : 1;
 }
 
 /* "12.3 - 14.1": of the share, in percent. */

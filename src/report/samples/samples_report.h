@@ -19,7 +19,7 @@ int nm_samples_report(const struct nm_report *report, struct nm_profile *profile
 		      const struct nm_report_request *request, const struct nm_style *style, FILE *out,
 		      struct nm_error *err);
 
-/* samples_query.c: the ends of the interval of k of n, as parts of n. */
+/* samples_query.c: the ends of the interval of k of n samples, as parts of 1. */
 void nm_samples_interval(double k, double n, double *ret_low, double *ret_high);
 
 /* samples_query.c: the query of such rows. Call nm_query_done in any case. */

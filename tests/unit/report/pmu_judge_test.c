@@ -14,6 +14,7 @@
 
 #include "numbers.h"
 #include "pmu_estimates.h"
+#include "samples_report.h"
 
 enum { PARTS = 12 };
 
@@ -97,10 +98,10 @@ static void test_interval(void **state)
 		const double seen = (double)count / (double)all;
 		double ends[2];
 
-		nm_share_interval(count, all, &ends[0], &ends[1]);
-		assert_true(ends[0] <= 100 * seen + 1e-9 && 100 * seen <= ends[1] + 1e-9);
+		nm_samples_interval((double)count, (double)all, &ends[0], &ends[1]);
+		assert_true(ends[0] <= seen + 1e-11 && seen <= ends[1] + 1e-11);
 		for (int i = 0; i < 2; i++) {
-			const double p = ends[i] / 100,
+			const double p = ends[i],
 				     away = fabs(seen - p) / fmax(1e-12, sqrt(p * (1 - p) / (double)all));
 
 			assert_true(fabs(away - 1.96) < 1e-4 || p < 1e-9 || p > 1 - 1e-9);
