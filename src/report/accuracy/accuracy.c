@@ -78,7 +78,7 @@ static const struct nm_column of_samplers[] = {
     {.name = "suffices"},
 };
 
-/* "a.c:7 (f)", "matrix", "out by in": malloc'ed; NULL: out of memory. */
+/* "a.c:7 (f)", "matrix", "in against out": malloc'ed; NULL: out of memory. */
 static char *describe(const struct nm_estimated_part *part)
 {
 	char *text = NULL;
@@ -157,15 +157,23 @@ static void print_verdict(const struct nm_estimates *e, const struct nm_accuracy
 		if (is_longest)
 			fprintf(to, "%s%s", named++ ? ", " : "", e->samplers[i].name);
 	}
-	fprintf(
-	    to,
-	    named
-		? " %s for the %s of this run: at this period and each shorter one of the rule, every share is "
-		  "within %g point%s of the truth, and no two that differ by more change places."
-		: "No sampler %s for the %s of this run: each, or a shorter period of its rule, takes no sample, "
-		  "has a share more than %g point%s off the truth, or puts two that differ by more in the wrong "
-		  "order.",
-	    named > 1 ? "suffice" : "suffices", many, request->within, request->within == 1 ? "" : "s");
+	if (named)
+		fprintf(
+		    to,
+		    " suffice%s for the %s of this run: at %s and each shorter one of %s, every share%s is within "
+		    "%g point%s of the truth, and no two of at least 1 %% that differ by more change places.",
+		    named > 1 ? "" : "s", many, named > 1 ? "these periods" : "this period",
+		    named > 1 ? "their rules" : "the rule",
+		    request->by < NM_ACCURACY_PAIRS ? ""
+						    : " for victims of at least a tenth of the evictions",
+		    request->within, request->within == 1 ? "" : "s");
+	else
+		fprintf(
+		    to,
+		    "No sampler suffices for the %s of this run: each, or a shorter period of its rule, takes no "
+		    "sample, has a share more than %g point%s off the truth, or puts two that differ by more in the "
+		    "wrong order.",
+		    many, request->within, request->within == 1 ? "" : "s");
 	if (!nm_memstream_close(to, &text))
 		nm_print_wrapped("", text, width, out);
 	free(text);

@@ -3,7 +3,8 @@
  * accuracy.h - how far the samples of a simulated PMU can be trusted for this run (record --pmu).
  *
  * A sampler *suffices* for objects, lines or pairs if it, and each shorter period of its rule in the profile, has
- * samples, has no part's share off by more than `within` points, and swaps no two parts that differ by more.
+ * samples, has no part's share off by more than `within` points, and swaps no two parts that differ by more, of
+ * those that struct nm_accuracy takes in.
  */
 #ifndef NM_REPORT_ACCURACY_H
 #define NM_REPORT_ACCURACY_H
