@@ -68,24 +68,7 @@ static void put(struct show *s, struct nm_column column) { s->columns[s->table.c
 
 static void put_columns(struct show *s)
 {
-	static const unsigned order[] = {NM_DIFF_OBJECT, NM_DIFF_FILE, NM_DIFF_LINE, NM_DIFF_FUNCTION};
-	const char *has = s->a->has;
-
-	for (unsigned i = 0; i < sizeof order / sizeof *order; i++) {
-		const unsigned key = order[i];
-		const char *name = nm_diff_key_names[key];
-
-		if (!has[key])
-			continue;
-		if (key == NM_DIFF_FILE && has[NM_DIFF_LINE])
-			put(s, (struct nm_column){.name = "where",
-						  .title = "line",
-						  .kind = NM_COLUMN_LOCATION,
-						  .compose = nm_compose_location});
-		put(s, (struct nm_column){.name = name,
-					  .title = has[NM_DIFF_LINE] && key != NM_DIFF_OBJECT ? NULL : name,
-					  .kind = key == NM_DIFF_LINE ? NM_COLUMN_PLAIN : NM_COLUMN_NAME});
-	}
+	s->table.column_count = nm_diff_key_columns(s->a->has, s->columns);
 	s->table.keys = s->table.column_count;
 	put(s, (struct nm_column){.name = "model", .title = "model", .kind = NM_COLUMN_NUMBER, .hidden = 1});
 	put(s, (struct nm_column){
@@ -107,12 +90,10 @@ static void put_columns(struct show *s)
 	s->table.columns = s->columns;
 }
 
+/* Takes over the text. */
 static struct nm_value text_value(struct show *s, char *text)
 {
-	char *clean = text ? nm_utf8_clean(text) : NULL;
-
-	free(text);
-	return (struct nm_value){.type = NM_VALUE_TEXT, .text = nm_table_keep(&s->table, clean)};
+	return (struct nm_value){.type = NM_VALUE_TEXT, .text = nm_table_keep(&s->table, text)};
 }
 
 static struct nm_value number(int64_t n)
@@ -127,16 +108,12 @@ static struct nm_value percent(double part)
 
 static void set_keys(struct show *s, const struct nm_diff_row *row)
 {
-	const struct nm_diff_names *n = nm_diff_row_names(row, NM_AGREEMENT_SIDES);
+	const struct nm_diff_names *names = nm_diff_row_names(row, NM_AGREEMENT_SIDES);
 
-	for (unsigned key = 0; key < NM_DIFF_KEYS; key++) {
-		if (!s->a->has[key])
-			continue;
-		if (key == NM_DIFF_LINE && n->line)
-			nm_table_set(&s->table, nm_diff_key_names[key], number(n->line));
-		else if (n->text[key])
-			nm_table_set(&s->table, nm_diff_key_names[key], text_value(s, strdup(n->text[key])));
-	}
+	for (unsigned key = 0; key < NM_DIFF_KEYS; key++)
+		if (s->a->has[key])
+			nm_table_set(&s->table, nm_diff_key_names[key],
+				     nm_diff_key_value(&s->table, names, key));
 }
 
 static int add_row(struct show *s, const struct outlier *o, struct nm_error *err)
@@ -161,7 +138,8 @@ static int add_row(struct show *s, const struct outlier *o, struct nm_error *err
 	nm_table_set(&s->table, "interval", text_value(s, interval));
 	nm_table_set(&s->table, "difference", percent(o->machine - o->model));
 	if (reason.word) {
-		nm_table_set(&s->table, "reason", text_value(s, strdup(reason.word)));
+		nm_table_set(&s->table, "reason",
+			     (struct nm_value){.type = NM_VALUE_TEXT, .text = reason.word});
 		nm_table_set(&s->table, "evidence", text_value(s, reason.evidence));
 	}
 	return s->table.is_exhausted ? nm_fail_memory(err) : 0;

@@ -26,6 +26,10 @@ int nm_diff_verdict(const struct nm_diff *diff, FILE *out);
 /* Writes it in the layout of the request. 0, or a code. */
 int nm_diff_show(const struct nm_diff *diff, const struct nm_style *style, FILE *out, struct nm_error *err);
 
+/* The columns of the keys that `has` names, at most NM_DIFF_KEYS + 1; returns how many. And the value of one. */
+unsigned nm_diff_key_columns(const char *has, struct nm_column *to);
+struct nm_value nm_diff_key_value(struct nm_table *table, const struct nm_diff_names *names, unsigned key);
+
 /* Text and a table for a comment on a pull request. 0 or NM_ENOMEM. */
 void nm_markdown_text(const char *text, FILE *out);
 int nm_markdown_table(struct nm_table *table, FILE *out);

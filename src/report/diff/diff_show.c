@@ -56,12 +56,12 @@ static const char *changed(struct show *s, const char *name, const char *format)
 	return nm_intern(&s->table.pool, text);
 }
 
-static void put_keys(struct show *s)
+unsigned nm_diff_key_columns(const char *has, struct nm_column *to)
 {
 	static const unsigned order[] = {NM_DIFF_PROCESS, NM_DIFF_LEVEL,    NM_DIFF_OBJECT,
 					 NM_DIFF_TYPE,    NM_DIFF_FIELD,    NM_DIFF_FILE,
 					 NM_DIFF_LINE,    NM_DIFF_FUNCTION, NM_DIFF_CLASS};
-	const char *has = s->diff->has;
+	unsigned count = 0;
 
 	for (unsigned i = 0; i < NM_DIFF_KEYS; i++) {
 		const unsigned key = order[i];
@@ -71,17 +71,23 @@ static void put_keys(struct show *s)
 		if (!has[key])
 			continue;
 		if (key == NM_DIFF_FILE && has[NM_DIFF_LINE])
-			put(s, (struct nm_column){.name = "where",
-						  .title = "line",
-						  .kind = NM_COLUMN_LOCATION,
-						  .compose = nm_compose_location});
-		put(s, (struct nm_column){.name = nm_diff_key_names[key],
-					  .title = in_place ? NULL : nm_diff_key_names[key],
-					  .kind = key == NM_DIFF_LINE ? NM_COLUMN_PLAIN
-						  : key == NM_DIFF_LEVEL || key == NM_DIFF_CLASS
-						      ? NM_COLUMN_TEXT
-						      : NM_COLUMN_NAME});
+			to[count++] = (struct nm_column){.name = "where",
+							 .title = "line",
+							 .kind = NM_COLUMN_LOCATION,
+							 .compose = nm_compose_location};
+		to[count++] = (struct nm_column){.name = nm_diff_key_names[key],
+						 .title = in_place ? NULL : nm_diff_key_names[key],
+						 .kind = key == NM_DIFF_LINE ? NM_COLUMN_PLAIN
+							 : key == NM_DIFF_LEVEL || key == NM_DIFF_CLASS
+							     ? NM_COLUMN_TEXT
+							     : NM_COLUMN_NAME};
 	}
+	return count;
+}
+
+static void put_keys(struct show *s)
+{
+	s->table.column_count = nm_diff_key_columns(s->diff->has, s->columns);
 	s->table.keys = s->table.column_count;
 	put(s, (struct nm_column){.name = "before", .title = "was", .kind = NM_COLUMN_NAME, .drop_order = 7});
 }
@@ -120,17 +126,24 @@ static void put_columns(struct show *s)
 
 /* ---- rows --------------------------------------------------------------------------------------- */
 
-static struct nm_value text_value(struct show *s, const char *text)
+static struct nm_value text_value(struct nm_table *table, const char *text)
 {
 	char *clean = text ? nm_utf8_clean(text) : NULL;
 
-	return text ? (struct nm_value){.type = NM_VALUE_TEXT, .text = nm_table_keep(&s->table, clean)}
+	return text ? (struct nm_value){.type = NM_VALUE_TEXT, .text = nm_table_keep(table, clean)}
 		    : (struct nm_value){.type = NM_VALUE_NULL};
 }
 
 static struct nm_value count_value(int64_t n)
 {
 	return (struct nm_value){.type = NM_VALUE_INTEGER, .integer = n, .real = (double)n};
+}
+
+struct nm_value nm_diff_key_value(struct nm_table *table, const struct nm_diff_names *names, unsigned key)
+{
+	if (key != NM_DIFF_LINE)
+		return text_value(table, names->text[key]);
+	return names->line ? count_value(names->line) : (struct nm_value){.type = NM_VALUE_NULL};
 }
 
 /* What the first profile that has the row calls it, where that differs. */
@@ -148,12 +161,12 @@ static struct nm_value before_value(struct show *s, const struct nm_diff_row *ro
 			     nm_table_file_name(&s->table, file) ? nm_table_file_name(&s->table, file) : "?",
 			     (long long)was->line) < 0)
 			text = NULL;
-		value = text_value(s, text ? text : "");
+		value = text_value(&s->table, text ? text : "");
 		free(text);
 	} else if (has[NM_DIFF_OBJECT] && was->text[NM_DIFF_OBJECT] != now->text[NM_DIFF_OBJECT]) {
-		value = text_value(s, was->text[NM_DIFF_OBJECT]);
+		value = text_value(&s->table, was->text[NM_DIFF_OBJECT]);
 	} else if (has[NM_DIFF_FUNCTION] && was->text[NM_DIFF_FUNCTION] != now->text[NM_DIFF_FUNCTION]) {
-		value = text_value(s, was->text[NM_DIFF_FUNCTION]);
+		value = text_value(&s->table, was->text[NM_DIFF_FUNCTION]);
 	}
 	return value;
 }
@@ -181,19 +194,10 @@ static struct nm_value percent_value(struct show *s, int64_t before, int64_t aft
 	char text[NM_DIFF_PERCENT_ROOM];
 
 	if (s->diff->request->layout == NM_DIFF_TEXT || s->diff->request->layout == NM_DIFF_MARKDOWN)
-		return text_value(s, nm_diff_percent(before, after, text));
+		return text_value(&s->table, nm_diff_percent(before, after, text));
 	return before ? (struct nm_value){.type = NM_VALUE_REAL,
 					  .real = 100 * (double)(after - before) / (double)before}
 		      : (struct nm_value){.type = NM_VALUE_NULL};
-}
-
-static struct nm_value value_of(struct show *s, const struct nm_diff_row *row, unsigned key)
-{
-	const struct nm_diff_names *names = nm_diff_row_names(row, s->diff->count);
-
-	if (key != NM_DIFF_LINE)
-		return text_value(s, names->text[key]);
-	return names->line ? count_value(names->line) : (struct nm_value){.type = NM_VALUE_NULL};
 }
 
 static void fill_metric(struct show *s, const struct nm_diff_row *row, enum nm_diff_metric metric,
@@ -212,6 +216,7 @@ static int fill_row(struct show *s, const struct nm_diff_row *row)
 {
 	static const enum nm_diff_metric metrics[] = {NM_DIFF_MISSES, NM_DIFF_CYCLES, NM_DIFF_REFERENCES,
 						      NM_DIFF_LOADS};
+	const struct nm_diff_names *names = nm_diff_row_names(row, s->diff->count);
 	struct nm_table *t = &s->table;
 	struct nm_value *to, *from;
 
@@ -223,7 +228,8 @@ static int fill_row(struct show *s, const struct nm_diff_row *row)
 
 		while (key < NM_DIFF_KEYS && strcmp(t->columns[i].name, nm_diff_key_names[key]))
 			key++;
-		*to++ = key < NM_DIFF_KEYS ? value_of(s, row, key) : (struct nm_value){.type = NM_VALUE_NULL};
+		*to++ = key < NM_DIFF_KEYS ? nm_diff_key_value(t, names, key)
+					   : (struct nm_value){.type = NM_VALUE_NULL};
 	}
 	*to++ = before_value(s, row);
 	for (unsigned m = 0; m < sizeof metrics / sizeof *metrics; m++)
@@ -335,7 +341,7 @@ static int push_total(struct show *s, struct nm_table *t, const char *name)
 			return 0;
 	if (nm_vec_reserve(&t->values, t->column_count))
 		return NM_ENOMEM;
-	nm_vec_push(&t->values, text_value(s, name ? name : "instructions"));
+	nm_vec_push(&t->values, text_value(&s->table, name ? name : "instructions"));
 	for (unsigned side = 0; side < diff->count; side++) {
 		const struct nm_diff_side *from = &diff->sides[side];
 
