@@ -484,6 +484,17 @@ def case_compare():
         for wrong in ("by=nothing", "sort=nothing", "level=L9", "process=none", "limit=0"):
             s.refuses(400, "GET", "/api/compare?" + wrong)
 
+    shutil.copy("a.nmp", "sampled.nmp")
+    with sqlite3.connect("sampled.nmp") as db:  # as often at each place
+        db.execute("INSERT INTO entry VALUES('sampled_events', 'mem-loads')")
+        db.execute("INSERT INTO sample SELECT process, 1, id, NULL, 'load', 'memory', 0, NULL, NULL, 0, NULL, NULL, 1000, 0, NULL, "
+                   "NULL, 0 FROM place WHERE site IS NOT NULL")
+    db.close()
+    with served("a.nmp", "sampled.nmp") as s:
+        rows = s.get("/api/compare")["rows"]
+        parts = [s.get("/api/compare", offset=i, limit=1)["rows"] for i in range(len(rows))]
+        assert len(rows) > 1 and parts == [[row] for row in rows]
+
 
 def case_timeline():
     """What `nearmiss timeline` prints, of each process, in two answers."""

@@ -147,11 +147,11 @@ static int add_row(struct show *s, const struct outlier *o, struct nm_error *err
 
 static int fill(struct show *s, struct nm_error *err)
 {
-	const int64_t limit = s->a->request->limit;
+	const size_t first = (size_t)s->a->request->offset, limit = (size_t)s->a->request->limit;
 	int status = 0;
 
 	put_columns(s);
-	for (size_t i = 0; i < s->outliers.count && !status && (!limit || i < (uint64_t)limit); i++)
+	for (size_t i = first; i < s->outliers.count && !status && (!limit || i - first < limit); i++)
 		status = add_row(s, &s->outliers.at[i], err);
 	return status;
 }
