@@ -158,8 +158,9 @@ def case_diff_says_whether_the_same_is_pinned():
     for name, options in ways.items():
         record([program("influences"), "path"], "-q", *options)
         os.rename("p.nmp", name)
-    for other, said in (("b", "all, and the same is pinned"), ("c", "all, but the pinned differs: see the keys hermetic_ of view info"),
-                        ("d", "A alone: clocks, random numbers and environment may differ")):
+    for other, said in (("b", "all, with the same values pinned"),
+                        ("c", "all, but with different values pinned: see the keys hermetic_* of view info"),
+                        ("d", "A only: clocks, random numbers and environment may differ")):
         assert f"\nhermetic    {said}\n" in nearmiss("diff", "a.nmp", f"{other}.nmp").stdout.decode(), other
     assert "hermetic    " not in nearmiss("diff", "d.nmp", "d.nmp").stdout.decode()
 

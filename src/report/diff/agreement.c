@@ -73,9 +73,10 @@ static int choose_level(struct nm_agreement *a, struct nm_error *err)
 	if (a->compared == NM_COMPARED_MISSES)
 		return a->level[0] == 'L' && a->level[1] >= '1' && a->level[1] <= '3'
 			   ? 0
-			   : nm_fail(err, NM_EINVAL,
-				     "samples tell of L1, L2 and L3, not of %s: name one with --level",
-				     a->level);
+			   : nm_fail(
+				 err, NM_EINVAL,
+				 "samples are of L1, L2 and L3, not of %s: name one of these with --level",
+				 a->level);
 	for (unsigned i = 0; !a->request->level && i < s->levels.count; i++)
 		if (s->levels.at[i].line_size == PAGE && s->levels.at[i].side != NM_LEVEL_CODE) {
 			a->level = s->levels.at[i].name;

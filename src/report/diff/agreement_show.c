@@ -15,7 +15,7 @@
 
 enum {
 	MOST_COLUMNS = NM_DIFF_KEYS + 10,
-	CHANCE = 20 /* one in so many agrees and is taken for one that does not */
+	CHANCE = 20 /* of so many rows that agree, one is taken for one that does not */
 };
 
 struct outlier {
@@ -175,21 +175,21 @@ static void print_compared(const struct nm_agreement *a, FILE *out)
 	}
 }
 
-/* "model and machine agree on 12 of 15 rows; the other 3 have 41.0 % of 6,713 samples". */
+/* "model and machine agree on 12 of 15 rows; the other 3 have 41.0 % of 6,713 samples; ...". */
 static void print_verdict(const struct show *s, FILE *out)
 {
 	const size_t all = s->a->rows.at.count, others = s->outliers.count;
 
 	fprintf(out, "model and machine agree on %zu of %zu rows", all - others, all);
 	if (others)
-		fprintf(out, "; the other %zu have %.1f %% of ", others,
+		fprintf(out, "; the other %zu %s %.1f %% of ", others, others == 1 ? "has" : "have",
 			100 * s->disagreeing / s->a->samples);
 	else
 		fputs(", by ", out);
 	nm_print_grouped((int64_t)s->a->samples, out);
 	fputs(" samples", out);
 	if (others)
-		fprintf(out, ", and one in %d would by chance", CHANCE);
+		fprintf(out, "; of rows that do agree, one in %d is among these by chance", CHANCE);
 }
 
 static void print_side(const char *lead, const struct nm_diff_side *side, const char *on, unsigned width,

@@ -287,14 +287,14 @@ static void print_pinned(const struct nm_diff *diff, FILE *out)
 		return;
 	fputs("hermetic    ", out);
 	if (same == diff->count)
-		fputs("all, and the same is pinned\n", out);
+		fputs("all, with the same values pinned\n", out);
 	else if (hermetic == diff->count)
-		fputs("all, but the pinned differs: see the keys hermetic_ of view info\n", out);
+		fputs("all, but with different values pinned: see the keys hermetic_* of view info\n", out);
 	else {
 		for (unsigned i = 0; i < diff->count; i++)
 			if (*diff->sides[i].pinned)
 				fprintf(out, "%c ", 'A' + (int)i);
-		fputs("alone: clocks, random numbers and environment may differ\n", out);
+		fputs("only: clocks, random numbers and environment may differ\n", out);
 	}
 }
 

@@ -51,8 +51,8 @@ struct nm_diff_side {
 	const char *path;
 	struct nm_profile *profile;
 	struct nm_selection selection;
-	const char *command, *machine; /* in the pool, as pinned: what a hermetic recording pins, or "" */
-	const char *pinned;
+	const char *command, *machine; /* these and `pinned` are in the pool */
+	const char *pinned;            /* what a hermetic recording pins; "" of another */
 	int64_t instructions;
 	struct nm_vec(struct nm_diff_fact) facts;
 	int64_t totals[NM_DIFF_METRICS];  /* of selection.request.level */

@@ -102,9 +102,10 @@ static int prefetcher(const struct nm_agreement *a, const struct nm_diff_row *ro
 		return prefetches < 0 ? prefetches : 0;
 	status = steady_step(a->sides[NM_MODEL].profile, row->names[NM_MODEL], &step, err);
 	if (!status && step)
-		status = give(
-		    ret, "prefetcher",
-		    asprintf(&ret->evidence, "it steps by %" PRId64 " bytes, none is simulated", step), err);
+		status = give(ret, "prefetcher",
+			      asprintf(&ret->evidence,
+				       "it steps by %" PRId64 " bytes, and no prefetcher is simulated", step),
+			      err);
 	return status;
 }
 
