@@ -298,14 +298,19 @@ static int large_elements(const struct nm_evidence *e)
 
 static void advise_large_elements(const struct nm_evidence *e, FILE *out)
 {
+	if (sorts(e->inner) || sorts(e->function))
+		fprintf(out, "by its name, this function puts elements of %" PRId64 " bytes in order",
+			e->structure);
+	else
+		fprintf(
+		    out,
+		    "elements of %" PRId64
+		    " bytes are written about as often as they are read, in no order, as by a sort or a heap",
+		    e->structure);
 	fprintf(
 	    out,
-	    "elements of %" PRId64
-	    " bytes are moved%s (%.0f %% of the accesses are writes): put keys with indices of elements, of 8 or "
-	    "16 bytes, in order instead, and let the elements stay where they are",
-	    e->structure,
-	    sorts(e->inner) || sorts(e->function) ? " as they are put in order"
-						  : ", in no order, as a sort or a heap does",
+	    " (%.0f %% of the accesses are writes): if they are moved here, put keys with indices of elements, of 8 "
+	    "or 16 bytes, in order instead, and let the elements stay where they are",
 	    percent(e->writes, e->reads + e->writes));
 }
 

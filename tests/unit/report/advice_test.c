@@ -32,13 +32,13 @@ static const struct {
      {L1, .object = "queue", .type = "Event[]", .bytes = 4800000, .loads = 100, .misses = 100,
       .capacity = 100, .reads = 50, .writes = 50, .waste = 40, .structure = 96, .hot_fields = "time, payload",
       .hot_types = "double | double[10]", .hot_bytes = 88, .inner = "void std::__adjust_heap<Event>(Event)"},
-     {"96 bytes are moved as they are put in order (50 %", "keys with indices"}},
+     {"by its name, this function puts elements of 96 bytes in order (50 %", "keys with indices"}},
     {"large elements", /* by a function of any name */
      {L1, .object = "heap", .type = "struct timer[]", .bytes = 4800000, .loads = 100, .misses = 100,
       .capacity = 100, .foreseen = 60, .reads = 50, .writes = 50, .waste = 24, .walked = 1, .strided = 1,
       .follow = 4, .structure = 128, .hot_fields = "label, when", .hot_types = "char[112] | long",
       .hot_bytes = 128},
-     {"128 bytes are moved, in no order"}},
+     {"128 bytes are written about as often as they are read, in no order"}},
     {"too large", /* particles in order: nothing moves them */
      {L1,
       .object = "particles",
