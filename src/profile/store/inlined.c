@@ -46,26 +46,13 @@ static const struct replacement of_nothing[] = {{NULL, NULL, NULL}};
 static const struct {
 	const char *view;
 	const struct replacement *columns;
-} views[] = {{"sectors", of_code},
-	     {"prefetches", of_code},
-	     {"sites", of_code},
-	     {"walks", of_code},
-	     {"field_counts", of_code},
-	     {"evictions", of_code},
-	     {"top_evictors", of_code},
-	     {"pmu_samples", of_code},
-	     {"places", of_code},
-	     {"cells", of_code},
-	     {"contexts", of_calls},
-	     {"context_counts", of_called_code},
-	     {"instructions", of_nothing},
-	     {"events", of_nothing},
-	     {"distances", of_nothing},
-	     {"reuses", of_nothing},
-	     {"coherence", of_nothing},
-	     {"schedule_coherence", of_nothing},
-	     {"relocations", of_nothing},
-	     {"numa", of_nothing}};
+} views[] = {{"sectors", of_code},         {"prefetches", of_code},   {"sites", of_code},
+	     {"walks", of_code},           {"field_counts", of_code}, {"evictions", of_code},
+	     {"top_evictors", of_code},    {"pmu_samples", of_code},  {"places", of_code},
+	     {"cells", of_code},           {"contexts", of_calls},    {"context_counts", of_called_code},
+	     {"instructions", of_nothing}, {"events", of_nothing},    {"distances", of_nothing},
+	     {"reuses", of_nothing},       {"coherence", of_nothing}, {"schedule_coherence", of_nothing},
+	     {"relocations", of_nothing},  {"numa", of_nothing}};
 
 struct shown {
 	enum nm_shown_frame frames;
@@ -203,7 +190,7 @@ static int write_views(struct nm_profile *profile, const struct shown *shown, FI
 		int is_there = nm_profile_has(profile, view, err); /* later versions have more */
 
 		if (views[i].columns == of_nothing && !shown->region)
-			break;
+			continue;
 		if (is_there < 0)
 			status = is_there;
 		else if (is_there && (!by_call || strcmp(view, "cells"))) /* which know no calls */
