@@ -23,8 +23,8 @@ extern const char nm_profile_schema[]; /* tables.sql and views.sql */
 /* ---- place_index.c: the attribution keys of a result, sorted and summed
  * ----------------------------------------- */
 
-/* A place is a site with an object, in a region. Sites and objects get ranks in the order of their texts; attribution keys
- * that agree in function, file, line, object and region share a place. */
+/* A place is a site with an object, in a region. Sites and objects get ranks in the order of their texts; attribution
+ * keys that agree in function, file, line, object and region share a place. */
 struct nm_location {
 	uint32_t site, object; /* ranks */
 	uint32_t region;       /* of the result */
@@ -221,7 +221,7 @@ int nm_store_sources(struct nm_store *store, const struct nm_source_choice *choi
 
 struct nm_profile_writer;
 
-/* Sums over processes, of which `info` tells. */
+/* Sums over processes, for view info. */
 struct nm_profile_sums {
 	uint64_t processes, instructions, references, lost_words, stalls;
 };

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * counts.c - the counts of all budgets with their intervals, for what draws their course: OpenMetrics, Bencher,
+ * counts.c - the counts of all budgets with their intervals, for tools that draw them over time: OpenMetrics, Bencher,
  * github-action-benchmark.
  */
 #include <string.h>

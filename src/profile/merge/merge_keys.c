@@ -123,8 +123,8 @@ int nm_merge_functions(sqlite3 *db)
 					  base_name, NULL, NULL, NULL);
 }
 
-/* Parameters of all: ?1 process, ?2 base, ?3 kind, ?4 place of allocation, ?5 which of the calls there, ?6 which of those
- * that agree in all this, ?7 the number in the input, ?8 the number, ?9 the name. */
+/* Parameters of all: ?1 process, ?2 base, ?3 kind, ?4 place of allocation, ?5 which of the calls there, ?6 which of
+ * those that agree in all this, ?7 the number in the input, ?8 the number, ?9 the name. */
 enum { OBJECTS, FIND, IS_TAKEN, ADD_TEXT, ADD, ADD_KEY, ADD_NAME, SUM, MAP, MAP_NAME, OBJECT_STATEMENTS };
 static const char *const object_sql[] = {
     [OBJECTS] =

@@ -1,9 +1,8 @@
 -- SPDX-License-Identifier: MIT
 --
 -- rows.sql - the rows of an input, attached as src, whose processes, names, objects and contexts have their numbers: added to
--- those that are there.  Left out is what belongs to one run and cannot be summed: the course of its time,
--- single addresses, other orders of its threads, memory that was moved, estimates,
--- samples of a simulated PMU.
+-- those that are there.  Left out is what belongs to one run and cannot be summed: its timeline, single addresses, other
+-- orders of its threads, memory that was moved, estimates, samples of a simulated PMU.
 
 INSERT OR IGNORE INTO main.distance_bin SELECT * FROM src.distance_bin;
 INSERT INTO main.level

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * timeline.c - stores the course of a run: its intervals, and what they counted.
+ * timeline.c - stores the timeline of a run: its intervals, what they counted, and its phases.
  */
 #include <assert.h>
 #include <stdlib.h>

@@ -207,7 +207,8 @@ static int gains(const struct note_writer *r, const struct group *g)
 	return g->worth <= 0 || 100 * g->worth >= r->run * MIN_GAIN;
 }
 
-/* The groups that save most first, those of rules that tell why before others, or by misses, in the order of the rows. */
+/* The groups that save most first, those of rules that tell why before others, or by misses, in the order of the
+ * rows. */
 static int note_rows(struct note_writer *r, struct nm_table *table)
 {
 	const size_t count = table->row_count < GROUPED ? table->row_count : GROUPED;

@@ -474,7 +474,8 @@ static double saves_some(const struct nm_evidence *e)
 	return 0.25;
 }
 
-/* Of the order nothing is known, or nothing that the rules above know. What is touched first, in order, costs little. */
+/* Of the order nothing is known, or nothing that the rules above know. What is touched first, in order, costs
+ * little. */
 static int sparse(const struct nm_evidence *e)
 {
 	return wasteful(e) && !(half(e, e->cold) && half(e, e->foreseen));

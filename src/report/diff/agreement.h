@@ -6,8 +6,9 @@
  * - accesses with where their data came from: those that a level did not serve, with the level's misses;
  * - page faults: with the first touches of pages, the cold misses of a level whose lines are pages, a TLB;
  * - time: with the cycles that misses are estimated to cost.
- * Each row has its share of both totals. Model and machine disagree on it if the model's share is not in the interval that
- * chance leaves to the samples' share (95 %). A reason is named only where the profiles hold evidence for it (reasons.c).
+ * Each row has its share of both totals. Model and machine disagree on it if the model's share is not in the interval
+ * that chance leaves to the samples' share (95 %). A reason is named only where the profiles hold evidence for it
+ * (reasons.c).
  */
 #ifndef NM_DIFF_AGREEMENT_H
 #define NM_DIFF_AGREEMENT_H
@@ -38,8 +39,8 @@ struct nm_agreement {
 	double model, samples, tlb_misses; /* totals */
 };
 
-/* `request` allows a level, a process, keys of code and objects, a limit, a frame and a layout. NM_EINVAL: the profiles have
- * nothing to compare. */
+/* `request` allows a level, a process, keys of code and objects, a limit, a frame and a layout. NM_EINVAL: the
+ * profiles have nothing to compare. */
 int nm_agreement_run(const struct nm_diff_input *model, const struct nm_diff_input *machine,
 		     const struct nm_diff_request *request, const struct nm_style *style, FILE *out,
 		     struct nm_error *err);
@@ -48,8 +49,8 @@ int nm_agreement_run(const struct nm_diff_input *model, const struct nm_diff_inp
 int nm_agreement_show(struct nm_agreement *agreement, const struct nm_style *style, FILE *out,
 		      struct nm_error *err);
 
-/* reasons.c: why a row may be another on the machine. word: NULL: the profiles do not tell; evidence: malloc'ed, or NULL.
- * 0, or a code. */
+/* reasons.c: why a row may be another on the machine. word: NULL: the profiles do not tell; evidence: malloc'ed, or
+ * NULL. 0, or a code. */
 struct nm_reason {
 	const char *word;
 	char *evidence;

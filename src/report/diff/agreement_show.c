@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * agreement_show.c - where a model and a machine disagree, as text, CSV, JSON or Markdown: rows by the difference of the
- * shares.
+ * agreement_show.c - where a model and a machine disagree, as text, CSV, JSON or Markdown: rows by the difference of
+ * the shares.
  */
 #include <math.h>
 #include <stdlib.h>

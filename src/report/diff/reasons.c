@@ -4,12 +4,12 @@
  *
  * Each reason asks for evidence in the profiles; the first that has it is named.
  *
- *     kernel       the samples are of the kernel's code or data, which are not simulated; or the machine has fewer first
- *                  touches of a mapped file, of whose pages the kernel maps several at a fault
+ *     kernel       the samples are of the kernel's code or data, which are not simulated; or the machine has fewer
+ *                  first touches of a mapped file, of whose pages the kernel maps several at a fault
  *     no names     the samples' data have no names there, so other rows lack them
  *     prefetcher   the machine has less, the line steps steadily by less than half a page, the model has no prefetcher
- *     TLB          what was sampled is time, the machine has more, and a tenth of the samples missed the TLB, at least twice
- *                  the part that all samples have
+ *     TLB          what was sampled is time, the machine has more, and a tenth of the samples missed the TLB, at
+ *                  least twice the part that all samples have
  *     page colours a quarter of the model's misses are conflicts in a cache whose sets reach beyond a page
  */
 #include <inttypes.h>

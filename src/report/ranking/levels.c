@@ -13,8 +13,8 @@
  * on the load before it. The processor has other work meanwhile for a load that is not: that hides its first
  * cycles, and what is left is waited for together with other such loads. A foreseen load waits a part of that, at
  * most the transfer of its line, and a line that is written back at most as much. A page walk adds its cycles to a
- * chained load, and a part of them to others, where the machine has a TLB. Each miss of a further level adds the difference of two waits. docs/cost.md has
- * the accuracy of these rules.
+ * chained load, and a part of them to others, where the machine has a TLB. Each miss of a further level adds the
+ * difference of two waits. docs/cost.md has the accuracy of these rules.
  *
  * Latencies come from the user, else from the machine's SPEC, else from the level's distance from the
  * processor: round figures within what is published for servers and desktops of the last ten years (second
