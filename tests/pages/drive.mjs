@@ -166,7 +166,7 @@ const cases = {
 		}
 	},
 
-	async course() {
+	async timeline() {
 		const { page, context } = await tab();
 		await show(page, "timeline");
 		const interval = async () => Number((await page.innerText("#page [role=status]")).match(/^Interval (\d+) of/)[1]);
@@ -188,7 +188,7 @@ const cases = {
 		await other.goto(page.url());
 		await settled(other, "timeline");
 		assert.equal(await other.innerText("#page"), await page.innerText("#page"));
-		const { x, y, width } = await page.locator(".course").boundingBox();
+		const { x, y, width } = await page.locator(".timeline").boundingBox();
 		await page.mouse.move(x + width / 4, y + 60);
 		await steady(page);
 		assert.ok(await interval() < last / 2 && page.url().includes(`at=${last - 1}`)); // looked at, not chosen
@@ -199,7 +199,7 @@ const cases = {
 		for (const [label, value, shown] of [["Show", "ratio", /L1d: at most [\d.]+ % of the references miss/], ["A strip", "line", /order\.nest:13/], ["Level", "L2", /L2: misses by/]]) {
 			await page.selectOption(`label:has-text('${label}') select`, value);
 			await settled(page, "timeline");
-			assert.match(await page.textContent(".course"), shown);
+			assert.match(await page.textContent(".timeline"), shown);
 		}
 		await press("End");
 		await page.keyboard.press("Enter");

@@ -110,11 +110,11 @@ def case_every_link():
     drive("every_link")
 
 
-def case_course():
+def case_timeline():
     """The timeline of a program of two phases: keys and the mouse choose intervals, which lead to the lines that dominate them."""
     done = nearmiss("nest", "-q", "-o", "order.nmp", "--cache", "L1d=8K,8,64:L2=64K,8,64", "--set", "N=400", "--set", "WRONG=1", ORDER)
     assert done.returncode == 0, done.stderr
-    drive("course", "order.nmp")
+    drive("timeline", "order.nmp")
 
 
 def case_changes():

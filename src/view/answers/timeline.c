@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * timeline.c - the course of a process, as in `nearmiss timeline`: its intervals, and its objects or lines.
+ * timeline.c - the timeline of a process, as in `nearmiss timeline`: its intervals, and its objects or lines.
  */
 #include "timeline_report.h"
 

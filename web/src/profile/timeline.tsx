@@ -11,7 +11,7 @@ import { bytes, full, percent, place, short } from "../common/format";
 import { Table } from "../common/table";
 import { go, href } from "../router";
 import type { PageProps } from "../views";
-import { Course, type Picture } from "./course";
+import { type Picture, TimelineChart } from "./timeline_chart";
 import { Legend } from "./overview";
 
 export const keys: [string, string][] = [["← and →", "from interval to interval, on the timeline"], ["Home and End", "to the first or last interval"],
@@ -136,7 +136,7 @@ function Content({ answer, rows, by, first, page: { profile, params, set } }: Co
 	return (
 		<>
 			<Legend names={Object.keys(colors)} colors={colors} />
-			<Course title={`The course of ${answer.process}`} intervals={intervals} instructions={answer.instructions} pictures={pictures}
+			<TimelineChart title={`Timeline of ${answer.process}`} intervals={intervals} instructions={answer.instructions} pictures={pictures}
 				stripTitle={rows ? `${rows.level}: misses by ${by}` : ""} strips={strips} at={at} onLook={setLooked} onOpen={open}
 				onChoose={(next) => { setLooked(null); set({ at: next || null }, true); }} />
 			<h2>What dominates there</h2>
@@ -169,7 +169,7 @@ export function Timeline(props: PageProps) {
 				<LevelChoice level={level} levels={levels} set={set} />
 			</div>
 			<Answer of={asked}>
-				{(answer) => answer.intervals.length === 0 ? <p>Nothing was recorded of its course.</p>
+				{(answer) => answer.intervals.length === 0 ? <p>This process has no timeline.</p>
 					: <Content answer={answer} rows={rows.answer} by={by} first={first} page={props} />}
 			</Answer>
 		</>

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// course.tsx - the course of a process over its instructions: areas for each level and for bytes, and a strip for each
-// object or line, under one another, so that one frame marks the same interval in all of them.
+// timeline_chart.tsx - draws the timeline of a process over its instructions: areas for each level and for bytes, and a strip
+// for each object or line, under one another, so that one frame marks the same interval in all of them.
 import { scaleLinear, type ScaleLinear } from "d3-scale";
 import type { TimelineInterval } from "../answers";
 import { heat } from "../common/colors";
@@ -23,7 +23,7 @@ export interface Strip {
 	values: number[];
 }
 
-export interface CourseProps {
+export interface TimelineChartProps {
 	title: string;
 	intervals: TimelineInterval[];
 	instructions: number;
@@ -114,7 +114,7 @@ const KEYS: Record<string, (at: number, last: number) => number> = {
 	Home: () => 0, End: (_, last) => last,
 };
 
-export function Course(props: CourseProps) {
+export function TimelineChart(props: TimelineChartProps) {
 	const { intervals, instructions, pictures, strips, at } = props;
 	const { ref, width } = useWidth<HTMLDivElement>();
 	const room = width < 600 ? 90 : 230;
@@ -140,7 +140,7 @@ export function Course(props: CourseProps) {
 	return (
 		<div ref={ref} tabIndex={0} role="application" aria-roledescription="timeline" aria-label={`${props.title}. Arrow keys move from interval to interval, Enter opens the line that misses most.`} onKeyDown={pressed}>
 			{width > 0 && (
-				<svg class="chart course" width={width} height={bottom + AXIS} viewBox={`0 0 ${width} ${bottom + AXIS}`} aria-hidden="true"
+				<svg class="chart timeline" width={width} height={bottom + AXIS} viewBox={`0 0 ${width} ${bottom + AXIS}`} aria-hidden="true"
 					onPointerMove={(event) => props.onLook(under(event))} onPointerLeave={() => props.onLook(null)} onClick={(event) => props.onChoose(under(event))}>
 					{pictures.map((picture, n) => <Drawn key={picture.name} picture={picture} intervals={intervals} x={x} top={tops[n] ?? 0} />)}
 					{strips.length > 0 && <text x={left} y={stripTop - 8} class="faint">{fitting(props.stripTitle, width - RIGHT - left)}</text>}
