@@ -116,14 +116,15 @@ int nm_grouping_sum(struct nm_grouping *g, const struct nm_view_profile *of, str
 	return 0;
 }
 
-double nm_grouping_value(const struct nm_grouping *g, size_t row, const struct nm_metric *metric)
+/* ---- order ---- */
+
+/* A metric of a row; NAN where it has no value. */
+static double value_of(const struct nm_grouping *g, size_t row, const struct nm_metric *metric)
 {
 	const struct nm_metric_sums sums = nm_view_sums(&g->rows, row);
 
 	return metric->real ? metric->real(&sums, &g->total) : (double)nm_metric_integer(metric, &sums);
 }
-
-/* ---- order ---- */
 
 struct by_key {
 	const struct nm_facts *rows;
@@ -157,7 +158,7 @@ int nm_grouping_sort(const struct nm_grouping *g, const struct nm_grouping_order
 	if (!ranked)
 		return NM_ENOMEM;
 	for (size_t i = 0; i < count; i++) {
-		const double value = nm_grouping_value(g, rows[i], order->metric);
+		const double value = value_of(g, rows[i], order->metric);
 
 		ranked[i] = (struct nm_ranked){order->ascending ? -value : value, rows[i]};
 	}

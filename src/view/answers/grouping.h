@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * grouping.h - counts of a level summed by keys, for tables, trees and comparisons.
+ * grouping.h - counts of a level summed by keys, for tables and trees.
  */
 #ifndef NM_VIEW_GROUPING_H
 #define NM_VIEW_GROUPING_H
@@ -36,9 +36,6 @@ int nm_grouping_metric(const struct nm_request *request, const char *name, const
 
 /* Whether a metric of the catalogue can be computed from the sums of a grouping: 1 or 0. */
 int nm_grouping_has(const struct nm_metric *metric);
-
-/* A metric of a row; NAN where it has no value. */
-double nm_grouping_value(const struct nm_grouping *grouping, size_t row, const struct nm_metric *metric);
 
 /* The order of rows: by a metric, or if that is NULL, by the key of this number. Equal rows, and those
  * without a value, are ordered by their keys. */

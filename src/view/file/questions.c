@@ -39,6 +39,11 @@ static const char *const of_level[] = {"table?by=object&limit=100&offset=0&order
 				       "histogram?bins=256&of=reuse",
 				       "histogram?bins=256&of=stack",
 				       NULL};
+static const char levels_of_data_first[] =
+    "SELECT level FROM levels GROUP BY level ORDER BY side = 'code', min(position), level LIMIT 8";
+
+/* The rows of comparisons. */
+static const char *const of_changes[] = {"object,line", "object", "line", NULL};
 
 /* Requests for each row of a query over the first level: its columns are parameters of the path. Each request
  * reads all counts. */
@@ -71,24 +76,24 @@ static void take_parameters(struct nm_request *request, char *text)
 	}
 }
 
-/* What a comparison shows, by the kind of its rows. */
-static const char *const of_changes[] = {"object,line", "object", "line", NULL};
-
-static const char levels_of_data_first[] =
-    "SELECT level FROM levels GROUP BY level ORDER BY side = 'code', min(position), level LIMIT 8";
-
-/* Calls `ask` with "/api/p/N/QUESTION", and the level if it is not NULL. */
-static int ask_one(const struct asker *a, const char *question, const char *level)
+/* Calls `ask` with a path and its parameters, and the level if it is not NULL. Changes the text. */
+static int ask_text(const struct asker *a, char *text, const char *level)
 {
-	struct nm_request request = {.method = "GET", .body = ""};
-	char path[160];
+	struct nm_request request = {.method = "GET", .path = text, .body = ""};
 
-	snprintf(path, sizeof path, "/api/p/%u/%s", a->profile, question);
-	request.path = path;
-	take_parameters(&request, path);
+	take_parameters(&request, text);
 	if (level)
 		nm_request_add(&request, "level", level, NULL);
 	return a->ask(a->self, &request, a->err);
+}
+
+/* "/api/p/N/QUESTION" */
+static int ask_one(const struct asker *a, const char *question, const char *level)
+{
+	char text[160];
+
+	snprintf(text, sizeof text, "/api/p/%u/%s", a->profile, question);
+	return ask_text(a, text, level);
 }
 
 static int ask_rows(const struct asker *a, struct nm_profile *profile, unsigned which, const char *level)
@@ -136,20 +141,14 @@ static int ask_levels(const struct asker *a, struct nm_profile *profile)
 static int ask_changes(const struct asker *a, struct nm_profile *first)
 {
 	struct nm_rows *levels = NULL;
-	char number[12];
+	char text[80];
 	int status = nm_profile_query(first, levels_of_data_first, &levels, a->err);
 
-	snprintf(number, sizeof number, "%u", a->profile);
 	while (!status && (status = nm_rows_next(levels, a->err)) > 0) {
 		status = 0;
 		for (unsigned i = 0; !status && of_changes[i]; i++) {
-			struct nm_request request = {.method = "GET", .path = "/api/compare", .body = ""};
-
-			nm_request_add(&request, "a", "0", NULL);
-			nm_request_add(&request, "b", number, NULL);
-			nm_request_add(&request, "by", of_changes[i], NULL);
-			nm_request_add(&request, "level", nm_rows_text(levels, 0), NULL);
-			status = a->ask(a->self, &request, a->err);
+			snprintf(text, sizeof text, "/api/compare?a=0&b=%u&by=%s", a->profile, of_changes[i]);
+			status = ask_text(a, text, nm_rows_text(levels, 0));
 		}
 	}
 	nm_rows_free(levels);
