@@ -9,8 +9,8 @@
 loop takes longer over much memory than over 16K is what it waits. That share of its processor time should lie in the interval of
 its verdict, or at most SCATTER percent beside it: the ends are whole percents, and the clock is not exact to one.
 
-*pairs* runs the faults of calibration/placed.c, walked.c and later.c, their repairs, and the faults over 16K: the same work. What a fault
-takes longer than the quicker one of the other two is what it waits.
+*pairs* runs the faults of calibration/placed.c, walked.c and later.c, their repairs, and the faults over 16K: the same work. What
+a fault takes longer than the quicker one of the other two is what it waits.
 
 *repairs* runs the programs of examples/faults and their repairs, which need not do the same work: their user time with many
 rounds, and the verdict with few.
@@ -41,10 +41,6 @@ def estimate(nearmiss, command):
     return [int(percent) for percent in SHOWN.search(summary.stdout).groups()]
 
 
-def place(measured, figures):
-    return "below" if measured < min(figures) else "above" if measured > max(figures) else "inside"
-
-
 def printed(command):
     """The processor time that a loop prints."""
     return int(subprocess.run(command, capture_output=True, text=True, check=True).stdout.split()[1])
@@ -70,8 +66,8 @@ def longer(time, base):
 def loops(options):
     little, sizes = 16 << 10, {"1M": 1 << 20, "32M": 32 << 20}
     found, close = dict.fromkeys(sizes, 0), dict.fromkeys(sizes, 0)
-    names = build(options.what)
-    names = options.names or names
+    all_names = build(options.what)
+    names = options.names or all_names
     print(f"{'loop':20}" + "".join(f" {'waits %, ' + size:>15} {'measured':>9}" for size in sizes))
     for name in names:
         commands = [[f"./{options.what}", name, str(size)] for size in (little, *sizes.values())]
@@ -80,10 +76,10 @@ def loops(options):
         for size, command, time in zip(sizes, commands[1:], times):
             likely, low, high = estimate(options.nearmiss, [*command, RECORDED])
             measured = longer(time, base)
-            found[size] += place(measured, (low, high)) == "inside"
-            close[size] += place(measured, (low - SCATTER, high + SCATTER)) == "inside"
-            outside = " " if place(measured, (low, high)) == "inside" else "*"
-            cells.append(f"{f'{likely} ({low}–{high})':>15} {measured:>8}{outside}")
+            inside = low <= measured <= high
+            found[size] += inside
+            close[size] += low - SCATTER <= measured <= high + SCATTER
+            cells.append(f"{f'{likely} ({low}–{high})':>15} {measured:>8}{' ' if inside else '*'}")
         print(f"{name.replace('_', ' '):20} " + " ".join(cells), flush=True)
     print(f"{len(names)} loops; inside: " + ", ".join(f"{found[size]} over {size} ({close[size]} but for {SCATTER} %)"
                                                       for size in sizes))
@@ -100,7 +96,7 @@ def pairs(options):
             fault, repaired, still = least(printed, commands, options)
             likely, low, high = estimate(options.nearmiss, commands[0])
             measured = longer(fault, min(repaired, still))
-            inside.append(place(measured, (low, high)) == "inside")
+            inside.append(low <= measured <= high)
             print(f"{name.replace('_', ' '):22} {f'{likely} ({low}–{high})':>14} {measured:>8}{' ' if inside[-1] else '*'} "
                   f"{longer(fault, repaired):>6}", flush=True)
     print(f"{len(inside)} pairs, {sum(inside)} inside")
@@ -111,11 +107,11 @@ def repairs(options):
     print(f"{'program':14} {'waits %':>14} {'saved':>6} {'repaired waits %':>17}")
     for name, (compiler, rounds) in faults.FAULTS.items():
         commands = [[path] for path in faults.build(name, compiler, os.getcwd())]
-        faulty, mended = (estimate(options.nearmiss, command) for command in commands)
+        (likely, low, high), mended = (estimate(options.nearmiss, command) for command in commands)
         fault, repaired = least(studies.user_time, [[*command, str(rounds)] for command in commands], options)
         saved = longer(fault, repaired)
-        inside.append(place(saved, faulty[1:]) == "inside")
-        print(f"{name:14} {'{} ({}–{})'.format(*faulty):>14} {saved:>5}{' ' if inside[-1] else '*'} "
+        inside.append(low <= saved <= high)
+        print(f"{name:14} {f'{likely} ({low}–{high})':>14} {saved:>5}{' ' if inside[-1] else '*'} "
               f"{'{} ({}–{})'.format(*mended):>17}", flush=True)
     print(f"{len(inside)} programs, {sum(inside)} inside")
 

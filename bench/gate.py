@@ -25,11 +25,11 @@ import subprocess
 import sys
 import tempfile
 
-HERE = os.path.dirname(os.path.abspath(__file__))
-NEARMISS = os.path.abspath(os.environ.get("NEARMISS", os.path.join(HERE, "../build/src/cli/nearmiss")))
-MACHINE = ["-c", "L1d=32K,8,64:L2=1M,16,64"]
-ENVIRONMENT = {"PATH": "/usr/local/bin:/usr/bin:/bin", "HOME": "/nonexistent", "LC_ALL": "C"}
-NOT_MET = 3
+import attribution
+import run
+import workloads
+
+NOT_MET = 3  # exit status
 RISE = 0.01
 
 DEAD = "int nm_dead(int n);\nint nm_dead(int n)\n{{\n{}\treturn n;\n}}\n"
@@ -59,32 +59,23 @@ WALKED = 1024  # lines of the array that is walked: twice L1d, so that each touc
 def write_text(path):
     rng = random.Random(1)
     words = ["".join(rng.choices("etaoinshrdlu", k=rng.randint(2, 9))) for _ in range(800)]
-    with open(path, "w", encoding="ascii") as out:
-        for _ in range(600):
-            out.write(" ".join(rng.choices(words, k=10)) + "\n")
+    workloads.write(path, "".join(" ".join(rng.choices(words, k=10)) + "\n" for _ in range(600)))
 
 
 def write_formula(path):
-    rng = random.Random(3)
-    with open(path, "w", encoding="ascii") as out:
-        out.write("p cnf 120 500\n")
-        for _ in range(500):
-            literals = [v if rng.random() < 0.5 else -v for v in rng.sample(range(1, 121), 3)]
-            out.write(" ".join(map(str, literals)) + " 0\n")
+    attribution.write_formula(path, 120, 500)
 
 
 def write_script(path):
-    with open(path, "w", encoding="ascii") as out:
-        out.write("local t, s = {}, 0\n"
-                  "for i = 1, 2500 do t[i] = {key = i * 7919 % 20011, name = 'n' .. i % 300} end\n"
-                  "table.sort(t, function(a, b) return a.key < b.key end)\n"
-                  "for _, v in ipairs(t) do s = s + v.key * #v.name end\n"
-                  "print(s)\n")
+    workloads.write(path, "local t, s = {}, 0\n"
+                          "for i = 1, 2500 do t[i] = {key = i * 7919 % 20011, name = 'n' .. i % 300} end\n"
+                          "table.sort(t, function(a, b) return a.key < b.key end)\n"
+                          "for _, v in ipairs(t) do s = s + v.key * #v.name end\n"
+                          "print(s)\n")
 
 
 def prepare_lua(folder):
-    with open(os.path.join(folder, "src/lua5.4-deb-multiarch.h"), "w", encoding="ascii") as out:
-        out.write('#define DEB_HOST_MULTIARCH "x86_64-linux-gnu"\n')
+    workloads.write(os.path.join(folder, "src/lua5.4-deb-multiarch.h"), '#define DEB_HOST_MULTIARCH "x86_64-linux-gnu"\n')
 
 
 def prepare_mawk(folder):
@@ -116,9 +107,11 @@ PROGRAMS = {
 class Build:
     """A program with its objects, from which changed ones are made."""
 
-    def __init__(self, name, folder):
-        self.name, self.program = name, PROGRAMS[name]
-        self.folder = os.path.abspath(sorted(glob.glob(os.path.join(folder, self.program.package + "-[0-9]*/")))[-1])
+    def __init__(self, name, options):
+        self.name, self.program, self.nearmiss, self.budget = name, PROGRAMS[name], options.nearmiss, options.budget
+        self.folder = attribution.sources(options.sources, self.program.package)
+        if not self.folder:
+            sys.exit(f"gate.py: {options.sources} has no sources of {self.program.package}")
         if self.program.prepare:
             self.program.prepare(self.folder)
         self.sources = []
@@ -155,12 +148,21 @@ class Build:
     def record(self, profile, hermetic, executable=None, argument=None, environment=None, folder="."):
         options = ["--hermetic", "--relocate", "15"] if hermetic else []
         arguments = [argument or self.input if a == "@" else a for a in self.program.arguments]
-        command = [NEARMISS, "record", "-q", "-o", os.path.abspath(profile), *MACHINE, *options, "--",
+        command = [self.nearmiss, "record", "-q", "-o", os.path.abspath(profile), "-c", run.SPEC, *options, "--",
                    executable or self.executable, *arguments]
         done = subprocess.run(command, cwd=folder, stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE,
-                              env={**ENVIRONMENT, **(environment or {})}, check=False)
-        if done.returncode not in (0, 10, 20):  # the solver's answers
+                              env={**workloads.ENVIRONMENT, **(environment or {})}, check=False)
+        if done.returncode not in workloads.ENDED:
             sys.exit(f"gate.py: {self.name}: {done.returncode}: {done.stderr.decode()}")
+
+    def alarm(self, base, new):
+        """Whether the gate says that the budget is not met."""
+        workloads.write("nearmiss.yaml", f"budgets: [{{level: L1d, relative: {self.budget}}}]\n")
+        done = subprocess.run([self.nearmiss, "gate", "--base", base, new], stdout=subprocess.DEVNULL, stderr=subprocess.PIPE,
+                              check=False)
+        if done.returncode not in (0, NOT_MET):
+            sys.exit(f"gate.py: {done.stderr.decode()}")
+        return done.returncode == NOT_MET
 
 
 def misses(profile):
@@ -175,19 +177,9 @@ def placements(profile):
     return (min(found), max(found)) if found else (misses(profile),) * 2
 
 
-def alarm(base, new, budget):
-    """Whether the gate says that the budget is not met."""
-    with open("nearmiss.yaml", "w", encoding="ascii") as out:
-        out.write(f"budgets: [{{level: L1d, relative: {budget}}}]\n")
-    done = subprocess.run([NEARMISS, "gate", "--base", base, new], stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, check=False)
-    if done.returncode not in (0, NOT_MET):
-        sys.exit(f"gate.py: {done.stderr.decode()}")
-    return done.returncode == NOT_MET
+# ---- Changes without effect: each returns options of record() ----
 
-
-# ---- Changes without effect: each returns what record() takes ----
-
-def larger_environment(build, rng):
+def larger_environment(_build, rng):
     return {"environment": {f"V{i}": "x" * rng.randrange(200) for i in range(rng.randrange(1, 30))}}
 
 
@@ -222,7 +214,7 @@ def unrelated_allocation(build, rng):
     return {"executable": build.changed(0, allocation(rng))}
 
 
-def readme(build, rng):
+def readme(build, _rng):
     with open(os.path.join(build.name + ".d", "README"), "a", encoding="ascii") as out:
         out.write("A line.\n")
     return {"executable": build.link(build.objects)}
@@ -247,12 +239,12 @@ class Tally:
         self.tried, self.rises, self.falls, self.largest = 0, {True: 0, False: 0}, {True: 0, False: 0}, {True: 0, False: 0}
 
 
-def judge(build, how, tally, budget, what, ways=(True, False)):
+def judge(build, options, tally, what, kinds=(True, False)):
     """Records a program hermetically, and plainly, and judges it against its base, and the base against it."""
-    for hermetic in ways:
+    for hermetic in kinds:
         base, new = (f"{build.name}-{side}-{int(hermetic)}.nmp" for side in ("base", "new"))
-        build.record(new, hermetic, **how)
-        rises, falls = alarm(base, new, budget), alarm(new, base, budget)
+        build.record(new, hermetic, **options)
+        rises, falls = build.alarm(base, new), build.alarm(new, base)
         change = misses(new) / misses(base) - 1
         tally.rises[hermetic] += rises
         tally.falls[hermetic] += falls
@@ -262,7 +254,7 @@ def judge(build, how, tally, budget, what, ways=(True, False)):
     tally.tried += 1
 
 
-def run(build, changes, rises, budget):
+def study(build, changes, rises):
     rng = random.Random(build.name)
     quiet, loud = Tally(), Tally()
     for hermetic in (True, False):
@@ -270,10 +262,10 @@ def run(build, changes, rises, budget):
     base = f"{build.name}-base-1.nmp"
     for i in range(changes):
         change = CHANGES[i % len(CHANGES)]
-        judge(build, change(build, rng), quiet, budget, change.__name__)
+        judge(build, change(build, rng), quiet, change.__name__)
         build.link(build.objects)
     for i in range(rises):
-        judge(build, rise(build, rng, i, misses(base)), loud, budget, "rise", [True])
+        judge(build, rise(build, rng, i, misses(base)), loud, "rise", [True])
         build.link(build.objects)
     low, high = placements(base)
     cells = [build.name, f"{misses(base):,}", f"{(high - low) / low:.2%}", quiet.tried, quiet.rises[True] + quiet.falls[True],
@@ -287,15 +279,19 @@ def main():
     parser.add_argument("--changes", type=int, default=200, help="changes without effect")
     parser.add_argument("--rises", type=int, default=60, help="injected rises")
     parser.add_argument("--budget", default="0.25%", help="of the misses of L1d")
-    parser.add_argument("--only", help="names of programs, separated by commas")
+    parser.add_argument("--only", default=",".join(PROGRAMS), help="names of programs, separated by commas")
+    parser.add_argument("--nearmiss", help="the executable (default: build/src/cli/nearmiss, then the PATH)")
     options = parser.parse_args()
-    folder, names = os.path.abspath(options.sources), options.only.split(",") if options.only else list(PROGRAMS)
+    options.sources, options.nearmiss = os.path.abspath(options.sources), run.find_nearmiss(options.nearmiss)
+    if not options.nearmiss:
+        sys.exit("gate.py: nearmiss is not built")
+    names = options.only.split(",")
     print("| program | misses of L1d | interval | changes without effect | alarms | alarms on plain counts | largest change of "
           "these | rises of 1 % caught |\n" + "|---" * 8 + "|")
     with tempfile.TemporaryDirectory(prefix="nearmiss-gate-") as scratch:
         os.chdir(scratch)
         for name in names:
-            run(Build(name, folder), options.changes // len(names), options.rises // len(names), options.budget)
+            study(Build(name, options), options.changes // len(names), options.rises // len(names))
         os.chdir("/")
 
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * later.c - faults and their repairs of other kinds than those of placed.c and walked.c (pairs.h): written after the
- * ends of the cost model's figures were widened in view of these, to see how well they hold.
+ * later.c - faults and their repairs of other kinds than those of placed.c and walked.c (pairs.h): to see how well the
+ * ends of the cost model's figures hold, which were widened in view of those two files.
  */
 #include "pairs.h"
 
