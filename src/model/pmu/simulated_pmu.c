@@ -51,8 +51,7 @@ static int read_sampler(const char *word, size_t length, struct nm_pmu *pmu, str
 			       (int)(length - (size_t)(at + 1 - word)), at + 1);
 	for (unsigned i = 0; i < pmu->count; i++)
 		if (pmu->samplers[i].rule == r.rule && pmu->samplers[i].period == r.period)
-			return nm_fail(err, NM_EINVAL, "the sampler %.*s is named twice", (int)length,
-				       word);
+			return nm_fail(err, NM_EINVAL, "the sampler %.*s is named twice", (int)length, word);
 	if (pmu->count == NM_PMU_SAMPLERS)
 		return nm_fail(err, NM_EINVAL, "there can be at most %d samplers", NM_PMU_SAMPLERS);
 	pmu->samplers[pmu->count++] = r;
