@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * wire.h - the event stream between a collector and the engine, version 7.
+ * wire.h - the event stream between a collector and the engine, version 1.
  *
  * One stream describes one process image (from start or exec to exit or exec). It is an array of
  * 64-bit words in host byte order. A word with its top bit set is a record header; every other word
@@ -12,8 +12,8 @@
  *
  * Static facts travel once: NM_WIRE_BLOCK_DEF describes a straight-line block of code (its
  * instructions, its memory accesses, its exits). Each execution is then NM_WIRE_BLOCK with the
- * block's id, followed by the addresses of the accesses that were reached: one word for each, or, since
- * version 4, for a group of accesses at constant distances from each other. The payload length of
+ * block's id, followed by the addresses of the accesses that were reached: one word for each, or
+ * for a group of accesses at constant distances from each other. The payload length of
  * NM_WIRE_BLOCK is not stored: a block that is left through a side exit is shorter, and the next
  * word, being a header, says so. An access that was skipped because its guard was false (a
  * conditional move, a masked vector store) has the address word 0.
@@ -26,7 +26,7 @@
 
 #include <stdint.h>
 
-#define NM_WIRE_VERSION 7u
+#define NM_WIRE_VERSION 1u
 #define NM_WIRE_MAGIC 0x6572697773696d6eull /* the bytes "nmiswire" */
 
 #define NM_WIRE_HEADER_BIT (1ull << 63)
@@ -76,19 +76,16 @@ enum nm_wire_kind {
 	NM_WIRE_LOST = 24, /* number of words lost here */
 	NM_WIRE_PAD = 25,  /* payload is to be skipped */
 
-	/* Since version 2. */
 	NM_WIRE_PLACE = 26, /* pc, line (0: unknown); strings: function or "", file or "". Where the
 	                       instruction at pc stands in a source, for code that no module holds */
 
-	/* Since version 3. */
 	NM_WIRE_PAGES =
 	    27, /* arg: enum nm_wire_page_size. address, bytes. What the program has asked for there */
 
-	/* Since version 5. */
 	NM_WIRE_RAN = 28, /* instructions run since the last such record in code without accesses, of which no
 	                     blocks were sent; measured or not as what surrounds the record */
 
-	/* Since version 6: sampled recordings, which send no blocks. The clock of a process is the number of
+	/* Sampled recordings, which send no blocks. The clock of a process is the number of
 	 * references that it has made. */
 	NM_WIRE_SAMPLING = 29, /* samples in 10^9 references, bytes of a line (a power of 2), seed */
 	NM_WIRE_SAMPLE =
@@ -135,8 +132,7 @@ enum nm_wire_allocator {
 	NM_WIRE_FREE_CALL,
 	NM_WIRE_DELETE,
 	NM_WIRE_DELETE_ARRAY,
-	/* Since version 7, of ALLOC only: the block is a piece of memory that a pool has. */
-	NM_WIRE_POOL,
+	NM_WIRE_POOL, /* of ALLOC only: the block is a piece of memory that a pool has */
 	NM_WIRE_ALLOCATORS
 };
 
@@ -190,14 +186,12 @@ enum {
 	NM_WIRE_WRITE = 2,
 	NM_WIRE_PREFETCH = 4,
 	NM_WIRE_ATOMIC = 8,
-	NM_WIRE_GUARDED = 16, /* address may be 0: not executed */
-	NM_WIRE_FRAME = 32,   /* pushes or pops the return address */
-	NM_WIRE_FOLLOWS = 64, /* since version 4: has no address word, but that of the access before */
-	NM_WIRE_CHASES =
-	    128, /* since version 6: its address comes of a register that the code loads anew by way of
+	NM_WIRE_GUARDED = 16,  /* address may be 0: not executed */
+	NM_WIRE_FRAME = 32,    /* pushes or pops the return address */
+	NM_WIRE_FOLLOWS = 64,  /* has no address word, but that of the access before */
+	NM_WIRE_CHASES = 128,  /* its address comes of a register that the code loads anew by way of
 	                         itself, as the next node of a list */
-	NM_WIRE_COMMUTES =
-	    256 /* since version 6, with ATOMIC: it adds, subtracts, or combines bits, so that the order of
+	NM_WIRE_COMMUTES = 256 /* with ATOMIC: it adds, subtracts, or combines bits, so that the order of
 				* two such does not matter to the word */
 };
 

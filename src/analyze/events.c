@@ -63,9 +63,6 @@ static int on_process(struct nm_engine *e, const struct nm_wire_record *r, struc
 		return status;
 	if (e->started)
 		return nm_fail(err, NM_EFORMAT, "a second process in one stream");
-	if (p.version > NM_WIRE_VERSION)
-		return nm_fail(err, NM_EVERSION, "the stream has version %u, newer than this program's %u",
-			       p.version, NM_WIRE_VERSION);
 	e->command = join_arguments(e, &p);
 	e->name = name_process(e, &p);
 	e->process = p;

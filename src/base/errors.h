@@ -18,7 +18,7 @@ enum nm_code {
 	NM_EIO = -2,      /* the operating system refused: text holds strerror */
 	NM_ENOSPC = -3,   /* the disk is full */
 	NM_EFORMAT = -4,  /* input is damaged or of the wrong kind */
-	NM_EVERSION = -5, /* input was written by a newer version */
+	NM_EVERSION = -5, /* input is of another version of its format */
 	NM_EINVAL = -6,   /* an invalid request: option, SPEC, SQL */
 	NM_ENOENT = -7,   /* no such file or program */
 	NM_EACCES = -8,   /* permission denied, or not executable */

@@ -7,7 +7,7 @@
  * words come out. The loop itself counts paths down and compares ranks, and has no other branch for an
  * address than the end of the block.
  *
- * Dropped: adaptive predictors, as in version 1 of the format. A quarter of the addresses was mispredicted,
+ * Dropped: adaptive predictors. A quarter of the addresses was mispredicted,
  * and each of those cost a branch misprediction of the processor.
  */
 #include <stdlib.h>

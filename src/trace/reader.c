@@ -261,14 +261,9 @@ static int read_start(struct nm_trace *t, const struct nm_peeked_input *peeked, 
 	memcpy(&head, peeked->bytes, sizeof head);
 	if (peeked->count < sizeof head || head.magic != NM_TRACE_MAGIC)
 		return nm_fail(err, NM_EFORMAT, "%s is no trace", path);
-	if (head.version < NM_TRACE_VERSION)
-		return nm_fail(err, NM_EVERSION,
-			       "%s has trace format version %u, this program reads %u only: record it anew",
+	if (head.version != NM_TRACE_VERSION)
+		return nm_fail(err, NM_EVERSION, "%s has trace format version %u, this program reads %u",
 			       path, head.version, NM_TRACE_VERSION);
-	if (head.version > NM_TRACE_VERSION)
-		return nm_fail(err, NM_EVERSION,
-			       "%s has trace format version %u, this program reads up to %u", path,
-			       head.version, NM_TRACE_VERSION);
 	return 0;
 }
 

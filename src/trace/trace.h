@@ -17,7 +17,7 @@
 
 #include "errors.h"
 
-#define NM_TRACE_VERSION 2u
+#define NM_TRACE_VERSION 1u
 
 /* ---- writing ---- */
 
@@ -79,7 +79,7 @@ struct nm_trace;
 /* Is this the beginning of a trace? */
 int nm_trace_probe(const uint8_t *bytes, size_t count);
 
-/* path "-" is standard input. NM_EFORMAT if it is no trace, NM_EVERSION if it is an older or a newer one. A
+/* path "-" is standard input. NM_EFORMAT if it is no trace, NM_EVERSION if it is one of another version. A
  * trace without its tail opens. */
 int nm_trace_open(struct nm_trace **ret_trace, const char *path, struct nm_error *err);
 void nm_trace_free(struct nm_trace *trace);

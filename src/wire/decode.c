@@ -120,13 +120,12 @@ NM_WIRE_DECODER(process)
 	const uint64_t *w = r->payload;
 	size_t at = 5;
 
-	if (r->words && w[0] > NM_WIRE_VERSION)
-		return nm_fail(err, NM_EVERSION,
-			       "the stream has format version %llu, this program reads up to %u",
+	if (r->words && w[0] != NM_WIRE_VERSION)
+		return nm_fail(err, NM_EVERSION, "the stream has format version %llu, this program reads %u",
 			       (unsigned long long)w[0], NM_WIRE_VERSION);
 	if (r->words < 5 + 2)
 		return nm_wire_fault(r, err, "wrong number of words");
-	if (!w[0] || r->arg > NM_WIRE_EXECED || w[1] > UINT32_MAX || w[2] > UINT32_MAX || w[3] > UINT32_MAX ||
+	if (r->arg > NM_WIRE_EXECED || w[1] > UINT32_MAX || w[2] > UINT32_MAX || w[3] > UINT32_MAX ||
 	    w[4] > r->words)
 		return nm_wire_fault(r, err, "value out of range");
 	p.version = (uint32_t)w[0];

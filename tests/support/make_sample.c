@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
  * make_sample.c - writes the sample streams to the files named by its arguments: that of blocks, that of
- * samples. `ninja wire-sample` runs it for tests/data/wire-v7.bin and wire-v7-sampled.bin, which are written
- * once per version of the format and kept as long as that version is read.
+ * samples. `ninja wire-sample` runs it for tests/data/wire-v1.bin and wire-v1-sampled.bin, which are written
+ * once per version of the format.
  */
 #include <stdio.h>
 

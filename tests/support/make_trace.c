@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
  * make_trace.c - writes the sample trace: the stream of its first argument, which is one of tests/data, as a
- * trace in the file of its second. `ninja trace-sample` runs it for tests/data/trace-v2.nmt, which is written
- * once and kept as long as version 2 is read.
+ * trace in the file of its second. `ninja trace-sample` runs it for tests/data/trace-v1.nmt, which is written
+ * once per version of the format.
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -11,8 +11,8 @@
 
 int main(int argc, char **argv)
 {
-	static const uint8_t names[] = {7,   1,   4,   'n',
-					'a', 'm', 'e', 8}; /* begin, the text "name", complete */
+	static const uint8_t names[] = {8,   1,   4,   'n',
+					'a', 'm', 'e', 9}; /* begin, the text "name", complete */
 	static uint64_t words[4096];
 	struct nm_trace_writer *w;
 	struct nm_error err;

@@ -106,20 +106,13 @@ static int add_variable(struct decoded_symbols *to, const struct item *item)
 				      .line = item->line,
 				      .kind = (enum nm_variable_kind)item->number,
 				      .low = item->low,
-				      .end = item->end};
+				      .end = item->end,
+				      .alignment = item->bytes};
 
 	if (nm_vec_push(&to->variable_list, v))
 		return NM_ENOMEM;
 	return add_range(item->kind == ITEM_VARIABLE ? &to->variables : &to->tls_variables, item,
 			 to->variable_list.count - 1);
-}
-
-static int add_alignment(struct decoded_symbols *to, const struct item *item)
-{
-	if (!to->variable_list.count)
-		return NM_EFORMAT;
-	to->variable_list.at[to->variable_list.count - 1].alignment = item->bytes;
-	return 0;
 }
 
 static int add_code(struct decoded_symbols *to, const struct item *item)
@@ -193,13 +186,11 @@ static int add_answer(struct nm_symbols *symbols, struct decoded_symbols *to, co
 	case ITEM_POSITIONS: return add_positions(to, item);
 	case ITEM_VARIABLE:
 	case ITEM_TLS_VARIABLE: return add_variable(to, item);
-	case ITEM_ALIGNMENT: return add_alignment(to, item);
 	case ITEM_CODE: return add_code(to, item);
 	case ITEM_DIGEST: return nm_map_put(&to->digests, (uintptr_t)item->file, (uintptr_t)item->digest);
 	case ITEM_VARIABLE_TYPE:
 		return nm_map_put(&to->variable_types, item->low * 2 + item->number, (uintptr_t)item->type);
 	case ITEM_LOCALS: return add_locals(symbols, to, item);
-	case ITEM_OLD_FRAME_TYPE: return 0;
 	case ITEM_ALLOCATED: return add_allocated(to, item);
 	case ITEM_ASSIGNED: return add_assigned(to, item);
 	case ITEM_NOTHING: return add_nothing(to, item);
@@ -214,10 +205,7 @@ static int add_item(struct nm_symbols *symbols, const struct item *item)
 	switch (item->kind) {
 	case ITEM_TEXT: return add_text(symbols, item);
 	case ITEM_MODULE: return add_module(symbols, item->described);
-	case ITEM_TYPE:
-	case ITEM_ALIGNED_TYPE:
-	case ITEM_TYPED:
-	case ITEM_OLD_FRAME: return add_type(symbols, item->described_type);
+	case ITEM_TYPE: return add_type(symbols, item->described_type);
 	case ITEM_BEGIN: begin_run(symbols); return 0;
 	case ITEM_COMPLETE:
 		d->completed++;

@@ -179,9 +179,8 @@ void encode_variable(struct nm_module *module, const struct nm_variable *v, int 
 					  .type_name = v->type,
 					  .file = v->file,
 					  .line = v->line,
-					  .number = v->kind});
-	if (v->alignment)
-		write_about(module, (struct item){.kind = ITEM_ALIGNMENT, .bytes = v->alignment});
+					  .number = v->kind,
+					  .bytes = v->alignment});
 }
 
 void encode_digest(struct nm_module *module, const char *file, const char *digest)

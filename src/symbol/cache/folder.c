@@ -23,7 +23,7 @@
 
 enum { MOST_FILES = 100, MOST_BYTES = 64 << 20, NAME_ROOM = 4096 };
 static const char ENDING[] = ".names", SELF[] = "/proc/self/exe";
-static const uint64_t FORMAT = 0x34454d414e4d4eull; /* "NMNAME4": a new one for new answers, too */
+static const uint64_t FORMAT = 0x31454d414e4d4eull; /* "NMNAME1": a new one for new answers, too */
 
 /* What a file begins with; behind it the fingerprints and the items. */
 struct head {

@@ -151,7 +151,7 @@ static void type(struct coder *c, const struct nm_type **ret_type)
 
 		if (nm_map_put(types, (uintptr_t)*ret_type, types->count + 1))
 			fail(c, NM_ENOMEM);
-		write_item(c, &(struct item){.kind = ITEM_TYPED, .described_type = &copy});
+		write_item(c, &(struct item){.kind = ITEM_TYPE, .described_type = &copy});
 	}
 }
 
@@ -249,39 +249,24 @@ static void position_fields(struct coder *c, struct item *item)
 	}
 }
 
-/* What fields of ITEM_OLD_FRAME have beside: the structure that they are in. */
-static void old_frame_fields(struct coder *c)
-{
-	const char *name;
-	uint64_t n = 0;
-
-	text(c, &name);
-	number(c, &n);
-	number(c, &n);
-}
-
-static void field_fields(struct coder *c, enum item_kind kind, struct nm_field *f)
+static void field_fields(struct coder *c, struct nm_field *f)
 {
 	text(c, &f->name);
 	number(c, &f->offset);
 	number(c, &f->bytes);
 	number(c, &f->stride);
 	small_number(c, &f->count);
-	if (kind == ITEM_OLD_FRAME)
-		old_frame_fields(c);
-	if (kind == ITEM_TYPED)
-		text(c, &f->type);
+	text(c, &f->type);
 	require(c, f->name && f->count && (f->count == 1 || f->stride));
 }
 
-static void type_fields(struct coder *c, enum item_kind kind, struct nm_type *t)
+static void type_fields(struct coder *c, struct nm_type *t)
 {
 	struct nm_field *fields = (struct nm_field *)t->fields; /* writing leaves them alone */
 
 	text(c, &t->name);
 	number(c, &t->bytes);
-	if (kind == ITEM_ALIGNED_TYPE || kind == ITEM_TYPED)
-		number(c, &t->alignment);
+	number(c, &t->alignment);
 	small_number(c, &t->field_count);
 	require(c, t->name && t->bytes && t->field_count <= TYPE_FIELDS_MAX);
 	if (c->mode == READ && !c->status) {
@@ -290,7 +275,7 @@ static void type_fields(struct coder *c, enum item_kind kind, struct nm_type *t)
 			fail(c, NM_ENOMEM);
 	}
 	for (uint32_t i = 0; i < t->field_count && !c->status; i++)
-		field_fields(c, kind, &fields[i]);
+		field_fields(c, &fields[i]);
 }
 
 static void local_fields(struct coder *c, struct nm_local *l)
@@ -330,6 +315,7 @@ static void variable_fields(struct coder *c, struct item *item)
 	text(c, &item->file);
 	small_number(c, &item->line);
 	number(c, &item->number);
+	number(c, &item->bytes);
 	require(c, item->name && item->number <= NM_VAR_SECTION);
 }
 
@@ -388,10 +374,7 @@ static void item_fields(struct coder *c, struct item *item)
 		number(c, &item->low);
 		data(c, &item->data, &item->data_bytes);
 		return;
-	case ITEM_TYPE:
-	case ITEM_ALIGNED_TYPE:
-	case ITEM_TYPED:
-	case ITEM_OLD_FRAME: type_fields(c, item->kind, item->described_type); return;
+	case ITEM_TYPE: type_fields(c, item->described_type); return;
 	case ITEM_VARIABLE_TYPE:
 		module(c, &item->module);
 		number(c, &item->low);
@@ -404,19 +387,11 @@ static void item_fields(struct coder *c, struct item *item)
 		range(c, item);
 		locals_fields(c, &item->locals);
 		return;
-	case ITEM_OLD_FRAME_TYPE:
-		range(c, item);
-		type(c, &item->type);
-		return;
 	case ITEM_DIGEST:
 		module(c, &item->module);
 		text(c, &item->file);
 		text(c, &item->digest);
 		require(c, item->file && item->digest);
-		return;
-	case ITEM_ALIGNMENT:
-		module(c, &item->module);
-		number(c, &item->bytes);
 		return;
 	case ITEM_ASSIGNED: assigned_fields(c, item); return;
 	case ITEM_NOTHING: question_fields(c, item); return;

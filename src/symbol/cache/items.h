@@ -30,15 +30,10 @@ enum item_kind {
 	ITEM_TYPE,
 	ITEM_VARIABLE_TYPE,
 	ITEM_ALLOCATED,
-	ITEM_OLD_FRAME, /* ITEM_TYPE of a stack frame, and which function has it: read, and passed over */
-	ITEM_OLD_FRAME_TYPE,
 	ITEM_DIGEST,
-	ITEM_NOTHING,      /* the question has no answer; in files for later runs only */
-	ITEM_ASSIGNED,     /* what the source assigns a call's result to */
-	ITEM_LOCALS,       /* local variables of a function */
-	ITEM_ALIGNED_TYPE, /* ITEM_TYPE that asks for an alignment */
-	ITEM_ALIGNMENT,    /* the variable before it asks for one */
-	ITEM_TYPED,        /* ITEM_ALIGNED_TYPE with the types of its fields */
+	ITEM_NOTHING,  /* the question has no answer; in files for later runs only */
+	ITEM_ASSIGNED, /* what the source assigns a call's result to */
+	ITEM_LOCALS,   /* local variables of a function */
 	ITEM_KINDS
 };
 
@@ -61,7 +56,7 @@ struct item {
 	uint64_t position_count;
 	const struct nm_type *type;
 	struct nm_module *described;    /* ITEM_MODULE */
-	struct nm_type *described_type; /* ITEM_TYPE and the like */
+	struct nm_type *described_type; /* ITEM_TYPE */
 	struct nm_locals locals;        /* read: allocated, the caller frees them */
 };
 
