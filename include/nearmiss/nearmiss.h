@@ -47,7 +47,7 @@ enum nearmiss_code {
 	NEARMISS_EIO = -2,      /* the operating system refused; the text has its reason */
 	NEARMISS_ENOSPC = -3,   /* the disk is full */
 	NEARMISS_EFORMAT = -4,  /* a file is damaged or of another kind */
-	NEARMISS_EVERSION = -5, /* a file was written by a newer version */
+	NEARMISS_EVERSION = -5, /* a file is of another version of its format */
 	NEARMISS_EINVAL = -6,   /* a wrong SPEC, SQL, size or order of calls */
 	NEARMISS_ENOENT = -7,   /* no such file or name */
 	NEARMISS_EACCES = -8,   /* permission denied */
@@ -220,7 +220,7 @@ NEARMISS_PUBLIC int nearmiss_profile_open(const char *path, struct nearmiss_prof
 /* Free its queries first. */
 NEARMISS_PUBLIC void nearmiss_profile_close(struct nearmiss_profile *profile);
 
-/* Does it have a view of that name? 1 or 0. Profiles of older versions have fewer. */
+/* Does it have a view of that name? 1 or 0. */
 NEARMISS_PUBLIC int nearmiss_profile_has(struct nearmiss_profile *profile, const char *view,
 					 struct nearmiss_error *err);
 

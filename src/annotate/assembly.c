@@ -532,10 +532,8 @@ static int lay_out(struct nm_annotation *a)
 static int is_recorded(struct nm_annotation *a)
 {
 	int64_t found = -1;
-	int status = nm_profile_has(a->profile, "code", a->err);
+	const int status = nm_read_number(a, "SELECT 1 FROM code WHERE ?1 IS NULL LIMIT 1", NULL, &found);
 
-	if (status > 0)
-		status = nm_read_number(a, "SELECT 1 FROM code WHERE ?1 IS NULL LIMIT 1", NULL, &found);
 	if (status < 0)
 		return status;
 	if (found < 0)

@@ -304,9 +304,8 @@ static int uncleaned(struct nm_annotation *a, const char *file, char **ret_path)
 	int status, more = 0;
 
 	*ret_path = NULL;
-	status = strstr(file, "\xef\xbf\xbd") ? nm_profile_has(a->profile, "sources", a->err) : 0;
-	if (status <= 0)
-		return status;
+	if (!strstr(file, "\xef\xbf\xbd"))
+		return 0;
 	status = nm_profile_query(a->profile, "SELECT DISTINCT file FROM sources", &rows, a->err);
 	while (!status && !*ret_path && (more = nm_rows_next(rows, a->err)) > 0) {
 		const char *path = nm_rows_text(rows, 0);

@@ -8,11 +8,11 @@
 #include "metrics.h"
 #include "table.h"
 
-/* The counts of the view that all versions have, in its order. */
+/* The counts of counts.def, in its order. */
 #define NM_SUMS_SQL                                                                                   \
 	"sum(reads), sum(writes), sum(read_misses), sum(write_misses), sum(cold), sum(capacity), "    \
 	"sum(conflict), sum(coherence), sum(loads), sum(reuse), sum(used_bytes), sum(loaded_bytes), " \
-	"sum(evictions), sum(writebacks)"
+	"sum(evictions), sum(writebacks), sum(weighted_bytes), sum(foreseen), sum(chained), sum(page_walks)"
 
 /* The metrics of annotations, in their order; NULL behind the last. */
 const struct nm_metric *nm_sum_column_at(unsigned i);

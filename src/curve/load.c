@@ -89,11 +89,8 @@ int nm_curves_load(struct nm_curves *curves, const struct nm_curve_source *sourc
 {
 	const size_t first = curves->list.count;
 	struct nm_rows *rows = NULL;
-	int status = nm_profile_has(source->profile, "curve", err), more = 0;
+	int status = nm_profile_query(source->profile, sql, &rows, err), more = 0;
 
-	if (!status)
-		return nm_fail(err, NM_EINVAL, "the profile has no curves: an older version wrote it");
-	status = status < 0 ? status : nm_profile_query(source->profile, sql, &rows, err);
 	if (!status) {
 		nm_rows_bind_text(rows, 1, scope);
 		nm_rows_bind_text(rows, 2, request->process);

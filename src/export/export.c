@@ -147,8 +147,6 @@ int nm_export_open(struct nm_export **ret_export, const struct nm_exporter *expo
 	if (!status)
 		status = choose_levels(x, request->levels, err);
 	if (!status)
-		status = nm_event_columns(profile, &x->pool, &x->columns, err);
-	if (!status)
 		status = nm_events_choose(x, request->events ? request->events : exporter->events, err);
 	if (!status)
 		status = check_format(x, request, err);
@@ -168,7 +166,6 @@ void nm_export_close(struct nm_export *x)
 	if (!x)
 		return;
 	nm_vec_free(&x->levels);
-	nm_vec_free(&x->columns);
 	nm_vec_free(&x->events);
 	nm_vec_free(&x->parts);
 	nm_vec_free(&x->chains);

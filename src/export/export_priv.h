@@ -37,13 +37,7 @@ struct nm_event {
 
 struct nm_events nm_vec(struct nm_event);
 
-struct nm_columns nm_vec(const char *);
-
-/* The columns of the view counts that count, in order. */
-int nm_event_columns(struct nm_profile *profile, struct nm_strings *pool, struct nm_columns *ret_columns,
-		     struct nm_error *err);
 const struct nm_metric *nm_derived_at(unsigned i); /* derived events; NULL behind the last */
-int nm_column_is_there(const struct nm_columns *columns, const char *name);
 
 /* Appends the events that a list ("misses,loads"; NULL: all columns) names, for each of the levels. */
 int nm_events_choose(struct nm_export *x, const char *list, struct nm_error *err);
@@ -87,7 +81,6 @@ struct nm_export {
 	struct nm_profile *profile;
 	struct nm_strings pool; /* names of this export, valid UTF-8 without control characters */
 	struct nm_vec(const char *) levels;
-	struct nm_columns columns;
 	struct nm_events events;
 	struct nm_vec(struct nm_export_part) parts;
 	const char *process;                   /* of what is written now; NULL: all */

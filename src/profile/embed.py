@@ -16,7 +16,7 @@ import sys
 
 output, name, counts, *sources = sys.argv[1:]
 with open(counts, encoding="utf-8") as f:
-    names = re.findall(r"^NM_(?:LATER_)?COUNT\((\w+)\)", f.read(), re.M)
+    names = re.findall(r"^NM_COUNT\((\w+)\)", f.read(), re.M)
 text = ""
 for source in sources:
     with open(source, encoding="utf-8") as f:

@@ -33,13 +33,11 @@ enum {
 	NM_METRIC_TEXT_COLUMN = 8, /* shown in text by default */
 };
 
-/* Sums over some rows of the view, of the counts that all versions have. */
+/* Sums over some rows of the view. */
 struct nm_metric_sums {
 #define NM_COUNT(name) int64_t name;
-#define NM_LATER_COUNT(name)
 #include "counts.def"
 #undef NM_COUNT
-#undef NM_LATER_COUNT
 };
 
 /* The base of shares and rates. */

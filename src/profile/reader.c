@@ -56,11 +56,9 @@ static int check_header(const unsigned char *header, uint64_t bytes, const char 
 
 	if (memcmp(header, "SQLite format 3", 16) || big_endian(header + 68) != NM_PROFILE_APPLICATION)
 		return nm_fail(err, NM_EFORMAT, "%s is not a nearmiss profile", path);
-	if (version > NM_PROFILE_VERSION)
-		return nm_fail(
-		    err, NM_EVERSION,
-		    "%s was written by a newer nearmiss (profile version %u, this one reads up to %u)", path,
-		    version, NM_PROFILE_VERSION);
+	if (version != NM_PROFILE_VERSION)
+		return nm_fail(err, NM_EVERSION, "%s has profile format version %u, this program reads %u",
+			       path, version, NM_PROFILE_VERSION);
 	if (bytes < pages_bytes(header))
 		return nm_fail(err, NM_EFORMAT, "profile %s is damaged: it is cut off", path);
 	return 0;

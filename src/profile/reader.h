@@ -32,7 +32,7 @@ enum nm_value_type { NM_VALUE_NULL, NM_VALUE_INTEGER, NM_VALUE_REAL, NM_VALUE_TE
  * profile is read or written, in a program that does not use SQLite otherwise. */
 void nm_profile_setup(void);
 
-/* NM_ENOENT, NM_EACCES; NM_EFORMAT: not a profile, truncated or damaged; NM_EVERSION: of a newer version. */
+/* NM_ENOENT, NM_EACCES; NM_EFORMAT: not a profile, truncated or damaged; NM_EVERSION: of another version. */
 int nm_profile_open(struct nm_profile **ret_profile, const char *path, struct nm_error *err);
 void nm_profile_close(struct nm_profile *profile);
 

@@ -108,74 +108,19 @@ int nm_select_region(struct nm_profile *profile, const char *region, struct nm_e
 
 int nm_profile_has_contexts(struct nm_profile *profile, struct nm_error *err)
 {
-	/* Profiles of older versions have no such view. */
-	int status =
-	    nm_profile_has_row(profile, "SELECT 1 FROM sqlite_master WHERE name = 'context_counts'", err);
+	const int status = nm_profile_has_rows(profile, "contexts", err);
 
-	if (status > 0)
-		status = nm_profile_has_row(profile, "SELECT 1 FROM contexts LIMIT 1", err);
 	if (status > 0 && nm_profile_check_contexts(profile, err))
 		return NM_EFORMAT;
 	return status;
 }
 
-int nm_profile_has_sets(struct nm_profile *profile, struct nm_error *err)
-{
-	int status = nm_profile_has_row(profile, "SELECT 1 FROM sqlite_master WHERE name = 'sets'", err);
-
-	return status > 0 ? nm_profile_has_row(profile, "SELECT 1 FROM sets LIMIT 1", err) : status;
-}
-
-int nm_profile_has_weights(struct nm_profile *profile, struct nm_error *err)
-{
-	return nm_profile_has_row(
-	    profile, "SELECT 1 FROM sqlite_master WHERE name = 'counts' AND sql LIKE '%weighted_bytes%'",
-	    err);
-}
-
-int nm_profile_has_repeated(struct nm_profile *profile, struct nm_error *err)
-{
-	return nm_profile_has_row(
-	    profile, "SELECT 1 FROM sqlite_master WHERE name = 'processes' AND sql LIKE '%repeated%'", err);
-}
-
-int nm_profile_has_user_code(struct nm_profile *profile, struct nm_error *err)
-{
-	return nm_profile_has_row(
-	    profile, "SELECT 1 FROM sqlite_master WHERE name = 'counts' AND sql LIKE '%user_line%'", err);
-}
-
-int nm_profile_has_sites(struct nm_profile *profile, struct nm_error *err)
-{
-	return nm_profile_has_row(profile, "SELECT 1 FROM sqlite_master WHERE name = 'sites'", err);
-}
-
-int nm_profile_has_halved(struct nm_profile *profile, struct nm_error *err)
-{
-	return nm_profile_has_row(
-	    profile, "SELECT 1 FROM sqlite_master WHERE name = 'sites' AND sql LIKE '%halved%'", err);
-}
-
-int nm_profile_has_fields(struct nm_profile *profile, struct nm_error *err)
-{
-	return nm_profile_has_row(profile, "SELECT 1 FROM sqlite_master WHERE name = 'field_counts'", err);
-}
-
-int nm_profile_has_field_types(struct nm_profile *profile, struct nm_error *err)
-{
-	return nm_profile_has_row(
-	    profile, "SELECT 1 FROM sqlite_master WHERE name = 'fields' AND sql LIKE '%field_type%'", err);
-}
-
 int nm_profile_has_rows(struct nm_profile *profile, const char *view, struct nm_error *err)
 {
 	char sql[120];
-	int status;
 
-	snprintf(sql, sizeof sql, "SELECT 1 FROM sqlite_master WHERE name = '%s'", view);
-	status = nm_profile_has_row(profile, sql, err);
 	snprintf(sql, sizeof sql, "SELECT 1 FROM %s LIMIT 1", view);
-	return status > 0 ? nm_profile_has_row(profile, sql, err) : status;
+	return nm_profile_has_row(profile, sql, err);
 }
 
 int nm_select_first_level(struct nm_profile *profile, char **ret_level, struct nm_error *err)

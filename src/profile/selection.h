@@ -29,31 +29,7 @@ int nm_profile_has_contexts(struct nm_profile *profile, struct nm_error *err);
 /* Why there is nothing of regions: what to do. */
 extern const char nm_no_regions[];
 
-/* 1 if it has the view sites, 0 if it is older, or a code. */
-int nm_profile_has_sites(struct nm_profile *profile, struct nm_error *err);
-
-/* 1 if sites have `halved`, 0 if it is older, or a code. */
-int nm_profile_has_halved(struct nm_profile *profile, struct nm_error *err);
-
-/* 1 if its counts have weighted_bytes, 0 if it is older, or a code. */
-int nm_profile_has_weights(struct nm_profile *profile, struct nm_error *err);
-
-/* 1 if processes have `repeated`, 0 if it is older, or a code. */
-int nm_profile_has_repeated(struct nm_profile *profile, struct nm_error *err);
-
-/* 1 if it distinguishes the user's code (column user_line of counts), 0 if it is older, or a code. */
-int nm_profile_has_user_code(struct nm_profile *profile, struct nm_error *err);
-
-/* 1 if it holds events of sets (view sets), 0 if it does not, or a code. */
-int nm_profile_has_sets(struct nm_profile *profile, struct nm_error *err);
-
-/* 1 if it has the views fields, field_counts, affinity and hot_lines, 0 if it is older, or a code. */
-int nm_profile_has_fields(struct nm_profile *profile, struct nm_error *err);
-
-/* 1 if fields have types (column field_type of fields), 0 if it is older, or a code. */
-int nm_profile_has_field_types(struct nm_profile *profile, struct nm_error *err);
-
-/* 1 if it has a view of this name with a row in it, or a code. */
+/* 1 if the view has a row, 0 if it has none, or a code. */
 int nm_profile_has_rows(struct nm_profile *profile, const char *view, struct nm_error *err);
 
 /* The first level that takes data; malloc'ed. */

@@ -44,13 +44,10 @@ static int choose_frame(struct nm_profile *profile, struct nm_selection *selecti
 	enum nm_shown_frame frame = selection->request.frame;
 	int status = nm_profile_show_region(profile, selection->request.region, frame, err), by_call = 0;
 
-	if (!status && frame != NM_SHOW_INNERMOST)
-		status = note(nm_profile_has_user_code(profile, err), &selection->has_inner);
-	if (!status)
-		status = note(nm_profile_has(profile, "cells", err), &selection->has_cells);
-	if (!status && selection->has_inner && frame == NM_SHOW_USER)
+	selection->has_inner = frame != NM_SHOW_INNERMOST;
+	if (!status && frame == NM_SHOW_USER)
 		status = note(nm_profile_has_contexts(profile, err), &by_call);
-	selection->has_cells &= !by_call;
+	selection->has_cells = !by_call;
 	return status;
 }
 
@@ -92,24 +89,8 @@ int nm_selection_make(struct nm_profile *profile, const struct nm_report_request
 	if (!status)
 		status = choose_names(profile, selection, err);
 	if (!status)
-		status = note(nm_profile_has_sites(profile, err), &selection->has_strides);
-	if (!status)
-		status = note(nm_profile_has_halved(profile, err), &selection->has_halved);
-	if (!status)
-		status = note(nm_profile_has_weights(profile, err), &selection->has_weights);
-	if (!status)
-		status = note(nm_profile_has_fields(profile, err), &selection->has_fields);
-	if (!status)
 		status = note(nm_profile_has_rows(profile, "regions", err), &selection->has_regions);
-	if (!status)
-		status = note(nm_profile_has_field_types(profile, err), &selection->has_field_types);
-	if (!status)
-		status = note(nm_profile_has(profile, "prefetches", err), &selection->has_prefetches);
-	if (!status)
-		status = note(nm_profile_has_user_code(profile, err), &selection->has_library);
-	if (!status)
-		status = note(nm_profile_has_repeated(profile, err), &selection->has_repeated);
-	selection->has_repeated &= !request->region; /* of these it is not known */
+	selection->has_repeated = !request->region; /* of these it is not known */
 	if (!status) {
 		selection->request.level = nm_intern(&selection->levels.pool, first ? first : request->level);
 		selection->levels.asked = selection->request.level;
@@ -140,16 +121,6 @@ static int fits(const struct nm_report *report, struct nm_profile *profile, cons
 		return status ? status
 			      : nm_fail(err, NM_EINVAL,
 					"the profile has no call chains: record with --callgraph");
-	status = report->needs_strides ? nm_profile_has_sites(profile, err) : 1;
-	if (status <= 0)
-		return status
-			   ? status
-			   : nm_fail(err, NM_EINVAL, "the profile has no strides: an older version wrote it");
-	status = report->needs_fields ? nm_profile_has_fields(profile, err) : 1;
-	if (status <= 0)
-		return status
-			   ? status
-			   : nm_fail(err, NM_EINVAL, "the profile has no fields: an older version wrote it");
 	status = report->view ? nm_profile_has_rows(profile, report->view, err) : 1;
 	if (status <= 0)
 		return status ? status : nm_fail(err, NM_EINVAL, "the profile has no %s", report->without);

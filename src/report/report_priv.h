@@ -26,8 +26,7 @@ struct nm_report {
 	int all_levels;     /* shows all levels unless the user names one */
 	int has_total;      /* text ends with a line of totals */
 	int needs_contexts; /* call chains */
-	int needs_strides;
-	int needs_fields; /* of a ranking: leaves out rows without a field */
+	int needs_fields;   /* of a ranking: leaves out rows without a field */
 	const char *view,
 	    *without; /* a view that must have rows, and what to call it if it has none; or NULL */
 };

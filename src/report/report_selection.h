@@ -13,17 +13,10 @@ struct nm_selection {
 	struct nm_report_request request; /* its level is NULL of samples only */
 	int of_samples;                   /* of a processor, which have no levels */
 	int one_level;                    /* the user named the level */
-	int has_strides;                  /* what the profile holds: the view `sites`, */
-	int has_halved;                   /* its column `halved`, */
-	int has_weights;                  /* the column `weighted_bytes`, */
-	int has_fields;                   /* the view `field_counts`, */
-	int has_field_types;              /* the column `field_type`, */
-	int has_regions;                  /* the program named some, */
-	int has_cells;                    /* the view `cells`, with the frames that were chosen, */
-	int has_inner;                    /* columns of the innermost frames beside these, */
-	int has_prefetches;               /* the view `prefetches`, */
-	int has_library;                  /* the column `library`, */
-	int has_repeated;                 /* `repeated` of processes */
+	int has_regions;                  /* the program named some */
+	int has_cells;                    /* the view `cells` has the frames that were chosen */
+	int has_inner;                    /* views have the innermost frames beside these */
+	int has_repeated;                 /* `repeated` of processes is known */
 	int leaves_linking;               /* without what nm_linking_condition selects */
 	struct nm_levels levels;
 	const struct nm_level *last; /* the last level behind the one that is reported on, or NULL */

@@ -341,8 +341,7 @@ static int as_json(struct summary *summary, const struct nm_report_request *requ
 /* The selection of the rows: dynamic linking gets one row of its own. */
 static int folds(const struct nm_selection *selection, const struct nm_style *style)
 {
-	return selection->request.folds && selection->has_library && !selection->request.columns &&
-	       style->format == NM_FORMAT_TEXT;
+	return selection->request.folds && !selection->request.columns && style->format == NM_FORMAT_TEXT;
 }
 
 int nm_summary_run(struct nm_profile *profile, struct nm_selection *selection, const struct nm_style *style,

@@ -4,7 +4,7 @@
  */
 #include "exact_loader.h"
 
-#include "reader.h"
+#include "selection.h"
 
 /*
  *     b  modules with a build-id: of two of one name none is certain
@@ -56,13 +56,10 @@ static int load(struct nm_exact *exact, struct nm_profile *profile, struct nm_er
 	return status;
 }
 
-/* Profiles of earlier versions have no modules. */
 static int check(struct nm_profile *profile, const char *path, struct nm_error *err)
 {
-	int has = nm_profile_has(profile, "modules", err);
+	const int has = nm_profile_has_rows(profile, "instructions", err);
 
-	if (has > 0)
-		has = nm_profile_has_row(profile, "SELECT 1 FROM instructions", err);
 	if (has)
 		return has < 0 ? has : 0;
 	return nm_fail(err, NM_EINVAL,

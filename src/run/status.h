@@ -17,7 +17,7 @@ enum nm_status {
 	NM_STATUS_USAGE = 2,            /* wrong command, option or argument; wrong SPEC, machine or SQL */
 	NM_STATUS_NOT_MET = 3,          /* a budget is not kept (gate, diff --fail-on) */
 	NM_STATUS_NO_COLLECTOR = 120,   /* Valgrind or our tool is missing, or cannot start the program */
-	NM_STATUS_BAD_INPUT = 121,      /* a profile, trace or nest: not there, damaged, of a newer version */
+	NM_STATUS_BAD_INPUT = 121,      /* a profile, trace or nest: not there, damaged, of another version */
 	NM_STATUS_NO_OUTPUT = 122,      /* the output cannot be written, or the disk is full */
 	NM_STATUS_FAILED = 125,         /* any other failure: memory, the system */
 	NM_STATUS_NOT_EXECUTABLE = 126, /* the program is there but cannot be executed */

@@ -161,11 +161,8 @@ static int load_stretches(struct nm_process_timeline *t, struct nm_profile *prof
 	static const char sql[] = "SELECT name, phase, interval, intervals, begin, instructions FROM phases "
 				  "WHERE process = ?1 ORDER BY interval";
 	struct nm_rows *rows;
-	int status = nm_profile_has(profile, "phases", err), more;
+	int status = nm_profile_query(profile, sql, &rows, err), more;
 
-	if (status <= 0)
-		return status;
-	status = nm_profile_query(profile, sql, &rows, err);
 	if (status)
 		return status;
 	nm_rows_bind_text(rows, 1, t->process);
@@ -209,7 +206,7 @@ static int check_phase(const struct nm_process_timeline *t, const char *phase, s
 			names[n++] = t->stretches.at[i].name;
 	}
 	return n ? nm_fail_unknown("phase", phase, names, err)
-		 : nm_fail(err, NM_EINVAL, "the profile has no phases: an older version wrote it");
+		 : nm_fail(err, NM_EINVAL, "the profile has no phases: nothing ran");
 }
 
 /* ---- objects or lines ---- */
@@ -282,11 +279,8 @@ static int load_parts(struct nm_process_timeline *t, struct nm_profile *profile,
 int nm_timeline_load(struct nm_process_timeline *t, struct nm_profile *profile,
 		     const struct nm_timeline_request *request, struct nm_error *err)
 {
-	int status = nm_profile_has(profile, "timeline", err);
+	int status = choose_process(t, profile, request->process, err);
 
-	if (!status)
-		return nm_fail(err, NM_EINVAL, "the profile has no timeline: an older version wrote it");
-	status = status < 0 ? status : choose_process(t, profile, request->process, err);
 	if (!status && !t->process)
 		return nm_fail(err, NM_EINVAL, "there is no timeline: no caches were simulated");
 	if (!status)

@@ -44,9 +44,9 @@ struct nm_process_timeline {
 	const char *others; /* further processes, by commas; NULL: none */
 	int64_t instructions;
 	struct nm_vec(struct nm_timeline_interval) intervals;
-	struct nm_vec(struct nm_timeline_stretch) stretches; /* none: of an older version */
-	struct nm_vec(struct nm_timeline_row) levels;        /* from the nearest on */
-	struct nm_vec(struct nm_timeline_row) parts; /* objects or lines, those that miss most first */
+	struct nm_vec(struct nm_timeline_stretch) stretches;
+	struct nm_vec(struct nm_timeline_row) levels; /* from the nearest on */
+	struct nm_vec(struct nm_timeline_row) parts;  /* objects or lines, those that miss most first */
 };
 
 /* load.c */

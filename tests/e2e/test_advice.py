@@ -6,7 +6,6 @@ they do not have."""
 import csv
 import os
 import re
-import sqlite3
 
 from harness import MISSES, at, main, nearmiss, need, program, record, rows, run
 
@@ -183,21 +182,6 @@ def case_library_data():
     names_it("library data", "install the debug symbols", "particles", by="objects")
 
 
-def case_structures_without_fields():
-    """Profiles of older versions do not have the fields of structures."""
-    for profile, name in (("before.nmp", "fault-aos"), ("after.nmp", "fault-aos-repaired")):
-        record([program(name)], *MACHINE, profile=profile)
-        with sqlite3.connect(profile) as db:
-            for view in ("fields", "field_counts", "affinity", "hot_lines"):
-                db.execute(f"DROP VIEW {view}")
-        db.close()
-    row = report("pairs", "before.nmp")[0]
-    assert row["object"] == "particles" and row["cause"] == "cold fields", row
-    assert "8 are used, and its structure has 64" in row["try"], row
-    check_saving("cold fields", row, "L1d")
-    assert all(row["cause"] != "cold fields" or float(row["share"]) < 5 for row in report("pairs", "after.nmp"))
-
-
 def case_index_chain():
     """The other object is found whichever rows are shown."""
     repair("index chain", "::next$", "index-chain", "the same function loads index_chain()::elements without order")
@@ -256,7 +240,7 @@ def case_block_that_is_used_again():
 
 def case_wide_numbers():
     """Elements of 32 bytes are not structures of which some fields are cold."""
-    found, _ = mislead("vectors", "cold fields", "unused fields")
+    found, _ = mislead("vectors", "unused fields")
     assert found[0]["object"] == "vectors()::many" and found[0]["cause"] == "scattered", found[0]["try"]
 
 

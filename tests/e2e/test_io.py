@@ -67,7 +67,7 @@ def case_written_traces():
 def case_read_files():
     """Profiles, traces and nests that cannot be read to their end."""
     make_trace()
-    shutil.copy(os.path.join(TOP, "tests/data/profile-fields.nmp"), "p.nmp")
+    shutil.copy(os.path.join(TOP, "tests/data/profile-v1.nmp"), "p.nmp")
     READS.try_all("report", "-i", "p.nmp")
     READS.try_all("export", "callgrind", "-i", "p.nmp")
     READS.try_all("replay", "-q", "--cache", "L1d=1K,2,64", "-o", "new.nmp", "t.nmt", after=whole_or_old("new.nmp"))

@@ -62,7 +62,7 @@ def case_replay_of_a_foreign_trace():
 
 
 def case_reports():
-    shutil.copy(os.path.join(TOP, "tests/data/profile-fields.nmp"), "p.nmp")
+    shutil.copy(os.path.join(TOP, "tests/data/profile-v1.nmp"), "p.nmp")
     for report in ((), ("objects",), ("lines",), ("levels",)):
         MEMORY.try_all("report", "-i", "p.nmp", *report)
     MEMORY.try_all("evictions", "-i", "p.nmp")
@@ -70,13 +70,13 @@ def case_reports():
 
 
 def case_exports():
-    shutil.copy(os.path.join(TOP, "tests/data/profile-fields.nmp"), "p.nmp")
+    shutil.copy(os.path.join(TOP, "tests/data/profile-v1.nmp"), "p.nmp")
     for name in ("callgrind", "csv", "json", "pprof"):
         MEMORY.try_all("export", name, "-i", "p.nmp", "-o", "out", same_output=False)
 
 
 def case_library():
-    shutil.copy(os.path.join(TOP, "tests/data/profile-fields.nmp"), "p.nmp")
+    shutil.copy(os.path.join(TOP, "tests/data/profile-v1.nmp"), "p.nmp")
     LIBRARY.try_all("p.nmp", most=150)
 
 

@@ -518,7 +518,7 @@ def case_timeline():
 
 def case_structures():
     """Of a stored profile with fields."""
-    with served(os.path.join(TOP, "tests/data/profile-fields.nmp")) as s:
+    with served(os.path.join(TOP, "tests/data/profile-v1.nmp")) as s:
         for structure in s.get("/api/p/0/structures"):
             offsets = [field["offset"] for field in structure["fields"]]
             assert offsets == sorted(offsets) and structure["objects"]
@@ -533,7 +533,7 @@ def case_answers_in_parts():
         f.write("addr,rw,size,thread,object\n" + "".join(
             f"{0x10000 + 64 * line + 8 * thread},w,8,{thread},counter {line}\n" for _ in range(5) for line in range(6) for thread in (1, 2)))
     nearmiss("replay", "-q", "--distances", "--cores", "2", "--quantum", "1", "-c", "L1d=1K,2,64:L2=8K,4,64", "-o", "p.nmp", "t.csv")
-    with served("p.nmp", os.path.join(TOP, "tests/data/profile-fields.nmp")) as s:
+    with served("p.nmp", os.path.join(TOP, "tests/data/profile-v1.nmp")) as s:
         for path, listed in (("0/sharing?by=line", "rows"), ("0/sharing?by=object", "rows"), ("0/curves?by=object", "series"),
                              ("1/structures?", None)):
             def ask(part, path=path, listed=listed):

@@ -5,8 +5,8 @@
     golden.py NEARMISS --update   writes the expected files anew (or: meson compile goldens); review as a diff
 
 A case is a file NAME.txt: the command, what it writes, what it says on standard error, its status.  The
-profile is tests/data/profile-v1.nmp, or profile-asm.nmp where instructions are concerned, so no program is run.  The program's own version is replaced by
-VERSION.
+profiles are those of tests/data, which tests/sample/renew.sh writes, so no program is run.  The program's own version
+is replaced by VERSION.
 """
 import difflib
 import os
@@ -19,27 +19,15 @@ import sys
 HERE = pathlib.Path(__file__).parent
 P = ["-i", "profile-v1.nmp"]
 A = ["-i", "profile-asm.nmp"]
-F = ["-i", "profile-fields.nmp"]  # what tests/sample/make_profile writes
 
-# `nearmiss replay --sets` of interference.nmt with its caches.
 E = ["-i", "profile-sets.nmp"]
-# `nearmiss nest --distances` of examples/blocked.nest.
 C = ["-i", "profile-curve.nmp"]
-# `nearmiss nest --distances --cache L1d=2K,full,64` of examples/transpose.nest with N=64.
 R = ["-i", "profile-reuses.nmp"]
-# `nearmiss nest` of examples/order.nest with WRONG=1, N=400 and --cache L1d=8K,8,64:L2=64K,8,64.
 W = ["-i", "profile-timeline.nmp"]
-# `nearmiss nest` of examples/interference.nest with --cache L1d=8K,1,32 and
-# --pmu miss@10,miss@100,miss@1000,precise@10,pebs@10,ibs@100,random=1.
 M = ["profile-pmu.nmp", "--width=110"]
-# The same, of a version that stores phases.
-H = ["-i", "profile-phases.nmp"]
-# `nearmiss merge 0.nmp 1.nmp 2.nmp 3.nmp`: `nearmiss nest` of examples/order.nest with WRONG=1, --cache
-# L1d=8K,8,64:L2=64K,8,64 and N=40, of 2.nmp N=80.
 K = ["-i", "profile-merged.nmp"]
 S = ["--source-dir=sources", "--map=/usr/include/c++/12/bits/stl_vector.h=sources/short.c"]
 
-# `nearmiss nest --trace` of examples/interference.nest with N=20.
 T = ["-i", "interference.nmt", "--cache=L1d=512,1,32:L2=4K,4,32"]
 G = ["-c", "gate/budgets.yaml"]
 TWO = ["--base=profile-v1.nmp", "profile-asm.nmp"]
@@ -64,13 +52,12 @@ CASES = {
     "pairs-columns": ["report", *P, "pairs", "--columns=misses,misses_per_reuse,misses_by_waste,wasted_bytes,try",
                       "--limit=3", "--width=0"],
     "pairs-of-file": ["report", *P, "pairs", "--file=solver.c", "--level=L2", "--sort=cycles", "--width=120"],
-    "fields": ["report", *F, "fields", "--width=140"],
-    "fields-csv": ["report", *F, "fields", "--format=csv"],
-    "affinity": ["report", *F, "affinity"],
-    "by-type-field": ["report", *F, "--by=type,field,level", "--width=100"],
-    "objects-fields": ["report", *F, "objects", "--limit=2", "--width=0",
+    "fields": ["report", *P, "fields", "--width=140"],
+    "fields-csv": ["report", *P, "fields", "--format=csv"],
+    "affinity": ["report", *P, "affinity"],
+    "by-type-field": ["report", *P, "--by=type,field,level", "--width=100"],
+    "objects-fields": ["report", *P, "objects", "--limit=2", "--width=0",
                        "--columns=hot_fields,hot_bytes,cold_fields,cold_used,lines,hot_lines,idle_lines,cause,try"],
-    "fault-no-fields": ["report", *P, "--by=field"],
     "functions-of-object": ["report", *P, "functions", "--object=matrix", "--width=100"],
     "objects-of-function": ["report", *P, "objects", "--function=*push_back*", "--width=120"],
     "objects-wasted": ["report", *P, "objects", "--sort=wasted_bytes", "--width=90"],
@@ -104,15 +91,14 @@ CASES = {
     "timeline-csv": ["timeline", *W, "--format=csv"],
     "timeline-json": ["timeline", *W, "--by=line", "--format=json"],
     "help-timeline": ["timeline", "--help"],
-    "fault-timeline-old": ["timeline", *P],
+    "fault-timeline-none": ["timeline", *P],
     "fault-timeline-kind": ["timeline", *W, "--by=lines"],
     "fault-timeline-level": ["timeline", *W, "--level=L9"],
-    "timeline-phases": ["timeline", *H, "--by=line", "--width=80"],
-    "timeline-phases-svg": ["timeline", *H, "--format=svg", "--limit=1"],
-    "timeline-phase": ["timeline", *H, "--by=line", "--width=80", "--phase=matrix[i][j] =, matrix"],
-    "report-phases": ["report", *H, "phases"],
-    "fault-timeline-phase-name": ["timeline", *H, "--phase=sweep"],
-    "fault-timeline-phase": ["timeline", *W, "--phase=sweep"],
+    "timeline-phases": ["timeline", *W, "--by=line", "--width=80"],
+    "timeline-phases-svg": ["timeline", *W, "--format=svg", "--limit=1"],
+    "timeline-phase": ["timeline", *W, "--by=line", "--width=80", "--phase=matrix[i][j] =, matrix"],
+    "report-phases": ["report", *W, "phases"],
+    "fault-timeline-phase-name": ["timeline", *W, "--phase=sweep"],
     "fault-timeline-process": ["timeline", *W, "--process=cc1"],
     "merged": ["report", *K, "--width=100"],
     "merged-ranks": ["report", *K, "--by=rank"],
@@ -145,18 +131,17 @@ CASES = {
     "diff": ["diff", "profile-v1.nmp", "profile-asm.nmp", "--width=120", "--limit=8"],
     "diff-by": ["diff", "profile-v1.nmp", "profile-asm.nmp", "--by=class,process", "--sort=misses"],
     "diff-same": ["diff", "profile-v1.nmp", "profile-v1.nmp", "--by=object"],
-    "diff-three": ["diff", "profile-fields.nmp", "profile-v1.nmp", "profile-asm.nmp", "--limit=4", "--width=130"],
+    "diff-three": ["diff", "profile-asm.nmp", "profile-v1.nmp", "profile-asm.nmp", "--limit=4", "--width=130"],
     "diff-csv": ["diff", "profile-v1.nmp", "profile-asm.nmp", "--by=object,level", "--limit=3", "--format=csv"],
     "diff-json": ["diff", "profile-v1.nmp", "profile-asm.nmp", "--by=function", "--limit=2", "--format=json"],
     "diff-markdown": ["diff", "profile-v1.nmp", "profile-asm.nmp", "--limit=3", "--format=markdown"],
     "diff-over": ["diff", "profile-v1.nmp", "profile-asm.nmp", "--by=file", "--limit=1", "--fail-on=misses:5%"],
     "fault-diff-one": ["diff", "profile-v1.nmp"],
-    "fault-diff-key": ["diff", "profile-v1.nmp", "profile-fields.nmp", "--by=objekt"],
-    "fault-diff-sort": ["diff", "profile-v1.nmp", "profile-fields.nmp", "--sort=line"],
-    "fault-diff-budget": ["diff", "profile-v1.nmp", "profile-fields.nmp", "--fail-on=misses:1%%"],
-    "fault-diff-metric": ["diff", "profile-v1.nmp", "profile-fields.nmp", "--fail-on=hits:1"],
-    "fault-diff-level": ["diff", "profile-v1.nmp", "profile-fields.nmp", "--level=L9"],
-    "fault-diff-fields": ["diff", "profile-v1.nmp", "profile-fields.nmp", "--by=field"],
+    "fault-diff-key": ["diff", "profile-v1.nmp", "profile-asm.nmp", "--by=objekt"],
+    "fault-diff-sort": ["diff", "profile-v1.nmp", "profile-asm.nmp", "--sort=line"],
+    "fault-diff-budget": ["diff", "profile-v1.nmp", "profile-asm.nmp", "--fail-on=misses:1%%"],
+    "fault-diff-metric": ["diff", "profile-v1.nmp", "profile-asm.nmp", "--fail-on=hits:1"],
+    "fault-diff-level": ["diff", "profile-v1.nmp", "profile-asm.nmp", "--level=L9"],
     "fault-diff-missing": ["diff", "profile-v1.nmp", "no-such-profile.nmp"],
     "help-diff": ["diff", "--help"],
     "gate": ["gate", *G, *TWO],

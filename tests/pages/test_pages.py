@@ -35,7 +35,7 @@ def make_profiles():
     write_sharing("shared.csv")
     done = nearmiss("replay", "-q", "--cores", "2", "--quantum", "1", "-c", "L1d=1K,2,64:L2=8K,4,64", "-o", "shared.nmp", "shared.csv")
     assert done.returncode == 0, done.stderr
-    shutil.copy(os.path.join(TESTS, "data/profile-fields.nmp"), "fields.nmp")
+    shutil.copy(os.path.join(TESTS, "data/profile-v1.nmp"), "fields.nmp")
 
 
 def write_sharing(path):

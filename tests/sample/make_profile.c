@@ -3,8 +3,7 @@
  * make_profile.c - writes a sample profile: make_profile FILE, or make_profile --asm FILE for one in which
  * instructions are told apart.
  *
- * tests/data/profile-v1.nmp, profile-asm.nmp and profile-fields.nmp were made with it. Those files stay as
- * they are when the format changes: they are what an older version wrote.
+ * renew.sh makes tests/data/profile-v1.nmp and profile-asm.nmp with it.
  */
 #include <stdio.h>
 #include <string.h>

@@ -106,8 +106,7 @@ static int has_event(const struct grind *g, const char *level, const char *name)
 
 static void write_derived(const struct grind *g, const char *level, const struct nm_metric *d)
 {
-	if (nm_column_is_there(&g->x->columns, d->name) || has_event(g, level, d->name) ||
-	    !has_event(g, level, d->left) || !has_event(g, level, d->right))
+	if (has_event(g, level, d->name) || !has_event(g, level, d->left) || !has_event(g, level, d->right))
 		return;
 	fputs("event: ", g->out);
 	event_name(level, d->name, g->out);

@@ -59,7 +59,6 @@ struct shown {
 	const char *region; /* NULL: all */
 };
 
-/* The column user_module is younger than the others. */
 static int has_column(const struct nm_rows *rows, const char *name)
 {
 	for (unsigned i = 0; i < nm_rows_columns(rows); i++)
@@ -102,9 +101,6 @@ static int write_view(struct nm_profile *profile, const char *view, const char *
 	fprintf(sql, "CREATE TEMP VIEW IF NOT EXISTS %s AS SELECT ", view);
 	for (unsigned i = 0; i < nm_rows_columns(rows); i++) {
 		const char *name = nm_rows_name(rows, i), *by = replaced(columns, name, shown->frames);
-
-		if (by && !strcmp(by, "user_module") && !has_column(rows, by))
-			by = NULL;
 
 		is_code |= !strcmp(name, "function") && columns != of_calls && columns != of_nothing;
 		has_victim |= !strcmp(name, "victim_function") && columns != of_nothing;
@@ -187,13 +183,10 @@ static int write_views(struct nm_profile *profile, const struct shown *shown, FI
 
 	for (size_t i = 0; i < sizeof views / sizeof *views && !status; i++) {
 		const char *view = views[i].view;
-		int is_there = nm_profile_has(profile, view, err); /* later versions have more */
 
 		if (views[i].columns == of_nothing && !shown->region)
 			continue;
-		if (is_there < 0)
-			status = is_there;
-		else if (is_there && (!by_call || strcmp(view, "cells"))) /* which know no calls */
+		if (!by_call || strcmp(view, "cells")) /* which know no calls */
 			status = write_view(profile, view, view, views[i].columns, shown, sql, err);
 	}
 	if (!status && shown->region)
@@ -209,12 +202,12 @@ int nm_profile_show_region(struct nm_profile *profile, const char *region, enum 
 	struct shown shown = {frames, region};
 	char *text = NULL;
 	FILE *sql;
-	int has = nm_profile_has_user_code(profile, err), status;
-	int chosen =
-	    nm_profile_has_row(profile, "SELECT 1 FROM temp.sqlite_schema WHERE name = 'counts'", err);
+	int status,
+	    chosen =
+		nm_profile_has_row(profile, "SELECT 1 FROM temp.sqlite_schema WHERE name = 'counts'", err);
 
-	if (!region && (frames == NM_SHOW_INNERMOST || has <= 0 || chosen))
-		return has < 0 ? has : chosen < 0 ? chosen : 0;
+	if (!region && (frames == NM_SHOW_INNERMOST || chosen))
+		return chosen < 0 ? chosen : 0;
 	status = region ? nm_select_region(profile, region, err) : 0;
 	if (status)
 		return status;

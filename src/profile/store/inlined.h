@@ -20,8 +20,7 @@ enum nm_shown_frame {
 	NM_SHOW_ALL        /* the innermost line, and the whole chain instead of the function */
 };
 
-/* Call before other statements; later calls change nothing. Profiles of earlier versions only have innermost
- * frames. 0 or a code. */
+/* Call before other statements; later calls change nothing. 0 or a code. */
 int nm_profile_show_frame(struct nm_profile *profile, enum nm_shown_frame frames, struct nm_error *err);
 
 /* The same of one region, if it is not NULL. NM_EINVAL: there is none of that name. */

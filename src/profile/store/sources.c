@@ -193,20 +193,6 @@ static int take_text(const struct nm_rows *rows, const char *file, struct nm_sto
 	return 0;
 }
 
-/* Whether the profile has digests of compiled files, which earlier versions lack. */
-static int knows_compiled(struct nm_profile *profile, struct nm_error *err)
-{
-	struct nm_rows *rows = NULL;
-	int status = nm_profile_query(
-	    profile, "SELECT 1 FROM sqlite_master WHERE name = 'sources' AND sql LIKE '%compiled%'", &rows,
-	    err);
-
-	if (!status)
-		status = nm_rows_next(rows, err);
-	nm_rows_free(rows);
-	return status;
-}
-
 static void copy_digest(const struct nm_rows *rows, unsigned column, char *ret_digest)
 {
 	const char *digest = nm_rows_text(rows, column);
@@ -219,18 +205,9 @@ int nm_profile_source(struct nm_profile *profile, const char *file, struct nm_st
 {
 	struct nm_stored_source source = {.text = NULL};
 	struct nm_rows *rows = NULL;
-	int status = nm_profile_has(profile, "sources", err);
+	int status = nm_profile_query(
+	    profile, "SELECT md5, newer, bytes, text, compiled FROM sources WHERE file = ?1", &rows, err);
 
-	if (status <= 0)
-		return status; /* profiles of earlier versions have none */
-	status = knows_compiled(profile, err);
-	if (status < 0)
-		return status;
-	status =
-	    nm_profile_query(profile,
-			     status ? "SELECT md5, newer, bytes, text, compiled FROM sources WHERE file = ?1"
-				    : "SELECT md5, newer, bytes, text, NULL FROM sources WHERE file = ?1",
-			     &rows, err);
 	if (status)
 		return status;
 	nm_rows_bind_text(rows, 1, file);

@@ -159,7 +159,6 @@ static struct nm_evidence columns(const struct nm_table *table, size_t row)
 /* What fields of its structure are touched. */
 static void add_fields(struct nm_evidence *e, const struct nm_table *table, size_t row)
 {
-	e->has_fields = nm_table_has(table, "structure");
 	e->structure = count(table, row, "structure");
 	e->hot_fields = word(table, row, "hot_fields");
 	e->hot_types = word(table, row, "hot_types");

@@ -39,7 +39,6 @@ struct nm_evidence {
 	const char
 	    *unordered; /* another object that the same function loads without order, most of all such, */
 	int64_t unordered_loads; /* and how often */
-	int has_fields;          /* fields of structures were counted: an object without any has none */
 	int64_t structure;       /* bytes of the structure that the object is made of */
 	/* those with most of the accesses; those that are hardly used: "key, place.x" */
 	const char *hot_fields, *cold_fields;

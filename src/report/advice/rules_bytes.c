@@ -251,23 +251,8 @@ static void advise_pointer_array(const struct nm_evidence *e, FILE *out)
 		e->waste);
 }
 
-/* Bytes of what the object is made of: where fields were not counted, elements that are too large for
- * anything else. */
+/* Bytes of what the object is made of: its structure, or elements that are too large for anything else. */
 static int64_t structure_of(const struct nm_evidence *e) { return e->structure ? e->structure : element(e); }
-
-/* Structures of which it is not known which fields were used. */
-static int cold_fields(const struct nm_evidence *e)
-{
-	return is_users(e) && wasteful(e) && !e->has_fields && structure_of(e) > NM_PLAIN_ELEMENT;
-}
-
-static void advise_cold_fields(const struct nm_evidence *e, FILE *out)
-{
-	fprintf(out,
-		"of each line of %" PRId64 " bytes %.0f are used, and its structure has %" PRId64
-		": move the fields that are used here into an array of their own, apart from the others",
-		e->line_size, e->used, structure_of(e));
-}
 
 /* ---- elements that are moved ---------------------------------------------------------------------------- */
 
@@ -499,7 +484,6 @@ const struct nm_rule nm_rules_of_bytes[] = {
     {"large elements", large_elements, advise_large_elements, .saves = saves_moves},
     {"small blocks", small_blocks, advise_small_blocks, .saves = saves_pool},
     {"pointer array", pointer_array, advise_pointer_array, .saves = saves_waste},
-    {"cold fields", cold_fields, advise_cold_fields, .saves = saves_waste},
     {"across rows", across_rows, advise_across_rows, .saves = saves_waste, .orders = 1},
     {"long steps", long_steps, advise_long_steps, .saves = saves_steps, .orders = 1},
     {"short runs", short_runs, advise_short_runs, .saves = saves_runs},

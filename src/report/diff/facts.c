@@ -204,8 +204,6 @@ int nm_diff_side_load(struct nm_diff_side *side, const struct nm_diff_request *r
 
 	if (!status)
 		status = nm_selection_make(side->profile, &r, &side->selection, err);
-	if (!status && has[NM_DIFF_FIELD] && !side->selection.has_fields)
-		status = nm_fail(err, NM_EINVAL, "%s has no fields", side->path);
 	if (!status)
 		status = load_run(side, pool, err);
 	if (!status)

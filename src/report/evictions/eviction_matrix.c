@@ -22,7 +22,7 @@ enum { SHORT_NAME = 8 }; /* columns: such a name heads its column */
  * statement, so that `evictions`, the largest of views, is read once; `part` says what a row is. */
 static const char query[] =
     "WITH s AS MATERIALIZED (SELECT coalesce(CAST(evictor AS TEXT), '?') AS evictor, "
-    "coalesce(CAST(victim AS TEXT), '?') AS victim, sum(count) AS count, sum(%s) AS prefetches "
+    "coalesce(CAST(victim AS TEXT), '?') AS victim, sum(count) AS count, sum(prefetches) AS prefetches "
     "FROM evictions WHERE level = ?1 AND (?2 IS NULL OR process = ?2) GROUP BY 1, 2), "
     "b AS MATERIALIZED (SELECT object, sum(took) AS took, sum(lost) AS lost, sum(self) AS self FROM "
     "(SELECT evictor AS object, count AS took, 0 AS lost, (evictor = victim) * count AS self "
@@ -92,7 +92,7 @@ static int fill(struct matrix *m, struct nm_profile *profile, const struct nm_se
 	m->top.column_count = TOP;
 	m->pairs.columns = pair_columns;
 	m->pairs.column_count = PAIR;
-	if (asprintf(&sql, query, selection->has_prefetches ? "prefetches" : "0", sort,
+	if (asprintf(&sql, query, sort,
 		     selection->request.limit ? (long long)selection->request.limit : -1LL) < 0)
 		return nm_fail_memory(err);
 	status = nm_profile_query(profile, sql, &rows, err);

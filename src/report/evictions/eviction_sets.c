@@ -130,7 +130,7 @@ int nm_eviction_sets(struct nm_profile *profile, struct nm_selection *selection,
 				   .ties = "cache_set",
 				   .sql = sql};
 	struct nm_report_table filled = {.table = {0}};
-	int status = nm_profile_has_sets(profile, err);
+	int status = nm_profile_has_rows(profile, "sets", err);
 
 	if (!status)
 		status = nm_fail(err, NM_EINVAL, "the profile has no counts by set: record with --sets");

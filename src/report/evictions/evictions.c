@@ -57,13 +57,13 @@ static char *lines_query(const struct nm_selection *selection)
 		"SELECT evictor, file, line, function, victim, victim_file, victim_line, victim_function, "
 		"sum(n) AS count, 100.0 * sum(n) / sum(sum(n)) OVER () AS share, sum(ahead) AS prefetches%s, "
 		"max(n) AS most FROM (SELECT evictor, file, line, function, victim, victim_file, victim_line, "
-		"victim_function, sum(count) AS n, sum(%s) AS ahead%s FROM evictions WHERE level = ?1 AND "
+		"victim_function, sum(count) AS n, sum(prefetches) AS ahead%s FROM evictions WHERE level = ?1 AND "
 		"(?2 IS NULL OR process = ?2) AND (?4 IS NULL OR evictor %s ?4) AND "
 		"(?5 IS NULL OR victim %s ?5) AND (?6 IS NULL OR function %s ?6) "
 		"GROUP BY 1, 2, 3, 4, 5, 6, 7, 8%s) GROUP BY 1, 2, 3, 4, 5, 6, 7, 8",
-		innermost, selection->has_prefetches ? "prefetches" : "0", innermost,
-		evictor->pattern ? evictor->operator_ : "=", victim->pattern ? victim->operator_ : "=",
-		function->pattern ? function->operator_ : "=", innermost) < 0)
+		innermost, innermost, evictor->pattern ? evictor->operator_ : "=",
+		victim->pattern ? victim->operator_ : "=", function->pattern ? function->operator_ : "=",
+		innermost) < 0)
 		return NULL;
 	return sql;
 }

@@ -28,7 +28,7 @@ const struct nm_ranked_column *nm_line_field_columns(unsigned *ret_count);
 /* Table expressions that these columns need, appended to a WITH clause: g (process: "process, " or "") and h
  * (among: an SQL condition on the object; types: fields have types). */
 void nm_field_expression(const char *process, FILE *sql);
-void nm_structure_expression(const char *among, int types, FILE *sql);
+void nm_structure_expression(const char *among, FILE *sql);
 /* j, which is made of h. */
 void nm_line_field_expression(const char *among, FILE *sql);
 

@@ -94,12 +94,12 @@ void nm_field_expression(const char *process, FILE *sql)
  * whether they are used often (accesses are sampled most in the beginning); h7, h2: whether they are
  * hot or cold; h6: the hot ones together, aligned to what divides their places and sizes; h3: the structure
  * with the most accesses of each object. */
-void nm_structure_expression(const char *among, int types, FILE *sql)
+void nm_structure_expression(const char *among, FILE *sql)
 {
 	fprintf(
 	    sql,
 	    ", h0 AS MATERIALIZED (SELECT object, type, structure, field, offset, bytes, "
-	    "%s AS field_type, offset | bytes | structure | 8 AS places, "
+	    "max(field_type) AS field_type, offset | bytes | structure | 8 AS places, "
 	    "sum(sampled) AS sampled, sum(stays) AS stays, sum(used) AS used FROM fields "
 	    "WHERE (?2 IS NULL OR process = ?2) AND object %s GROUP BY object, type, structure, field, offset), "
 	    "h1 AS (SELECT *, places & -places AS alignment, sum(sampled) OVER (PARTITION BY object, type, structure "
@@ -116,7 +116,7 @@ void nm_structure_expression(const char *among, int types, FILE *sql)
 	    "ROWS BETWEEN UNBOUNDED PRECEDING AND UNBOUNDED FOLLOWING)), "
 	    "h3 AS MATERIALIZED (SELECT object, type, structure, max(total) AS total FROM h2 GROUP BY object "
 	    "HAVING max(total) > 0), ",
-	    types ? "max(field_type)" : "NULL", among);
+	    among);
 	fprintf(
 	    sql,
 	    "h4 AS MATERIALIZED (SELECT object, type, field, other, offset, other_offset, "

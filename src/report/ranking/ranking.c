@@ -241,8 +241,6 @@ static void put_evictor(struct query_builder *b)
 		put(b, &columns[i].column, columns[i].sql);
 }
 
-static int has_stride(const struct query_builder *b) { return has_evictor(b) && b->selection->has_strides; }
-
 static void put_stride(struct query_builder *b)
 {
 	static const struct nm_column stride = {
@@ -252,7 +250,7 @@ static void put_stride(struct query_builder *b)
 	static const struct nm_column halved = {
 	    .name = "halved", .title = "halved %", .kind = NM_COLUMN_REAL, .decimals = 1, .hidden = 1};
 
-	if (!has_stride(b))
+	if (!has_evictor(b))
 		return;
 	put(b, &stride, "s.stride");
 	put(b, &follow, "100.0 * s.followed / nullif(s.sampled, 0)");
@@ -273,8 +271,6 @@ static void put_walk(struct query_builder *b)
 }
 
 static int has_field(const struct query_builder *b) { return b->has[OBJECT] && b->has[FIELD]; }
-static int has_structure(const struct query_builder *b) { return b->has[OBJECT] && b->selection->has_fields; }
-static int has_line_field(const struct query_builder *b) { return has_structure(b) && has_evictor(b); }
 
 static void put_fields(struct query_builder *b)
 {
@@ -285,10 +281,10 @@ static void put_fields(struct query_builder *b)
 	if (has_field(b))
 		put_list(b, columns, count);
 	columns = nm_structure_columns(&count);
-	if (has_structure(b))
+	if (b->has[OBJECT])
 		put_list(b, columns, count);
 	columns = nm_line_field_columns(&count);
-	if (has_line_field(b))
+	if (has_evictor(b))
 		put_list(b, columns, count);
 }
 
@@ -296,22 +292,27 @@ static int has_inner(const struct query_builder *b) { return b->has[LINE] && b->
 
 /* ---- the table expressions ---------------------------------------------------------------------- */
 
+/* Whether the machine of the profile counts it. */
+static int is_counted(const struct nm_levels *levels, const char *count)
+{
+	if (!strcmp(count, "foreseen") || !strcmp(count, "chained"))
+		return levels->foresees;
+	return strcmp(count, "page_walks") != 0 || levels->walk > 0;
+}
+
 static void write_sums(const struct query_builder *b, FILE *sql)
 {
-	static const char *const sums[] = {
+	static const char *const counts[] = {
 #define NM_COUNT(name) #name,
-#define NM_LATER_COUNT(name)
 #include "counts.def"
 #undef NM_COUNT
-#undef NM_LATER_COUNT
 	};
-	unsigned i;
 
-	for (i = 0; i < sizeof sums / sizeof *sums; i++)
-		fprintf(sql, ", sum(w.own * counts.%s) AS %s", sums[i], sums[i]);
-	fputs(b->selection->has_weights ? ", sum(w.own * counts.weighted_bytes) AS weighted_bytes"
-					: ", NULL AS weighted_bytes",
-	      sql);
+	for (unsigned i = 0; i < sizeof counts / sizeof *counts; i++)
+		if (is_counted(&b->selection->levels, counts[i]))
+			fprintf(sql, ", sum(w.own * counts.%s) AS %s", counts[i], counts[i]);
+		else
+			fprintf(sql, ", NULL AS %s", counts[i]);
 	fputs(", sum(w.own * coalesce(counts.loaded_bytes / w.unit, counts.loads)) AS lines, "
 	      "sum(w.own * (read_misses + write_misses)) AS misses, ",
 	      sql);
@@ -322,15 +323,6 @@ static void write_sums(const struct query_builder *b, FILE *sql)
 	} else {
 		fputs("NULL AS last_misses, ", sql);
 	}
-	const struct nm_levels *levels = &b->selection->levels;
-	const struct {
-		const char *name;
-		int known;
-	} later[] = {
-	    {"foreseen", levels->foresees}, {"chained", levels->foresees}, {"page_walks", levels->walk > 0}};
-	for (i = 0; i < sizeof later / sizeof *later; i++)
-		fprintf(sql, later[i].known ? "sum(w.own * counts.%s) AS %s, " : "NULL AS %s, ",
-			later[i].name, later[i].name);
 	fputs("CAST(", sql);
 	nm_levels_cycles(&b->selection->levels, "counts", sql);
 	fputs(" AS INTEGER) AS cycles", sql);
@@ -453,14 +445,14 @@ static void write_details(const struct query_builder *b, FILE *sql)
 			"FROM top_evictors WHERE (?2 IS NULL OR process = ?2) AND %s%s "
 			"GROUP BY %slevel, victim, victim_file, victim_line, victim_function)",
 			process, b->chosen ? "victim_place " : "victim ", places, process);
-	if (has_stride(b))
-		fprintf(sql,
-			", s AS MATERIALIZED (SELECT %sobject, function, file, line, stride, "
-			"max(followed) AS followed, sum(sampled) AS sampled, %s AS halved FROM sites "
-			"WHERE (?2 IS NULL OR process = ?2) AND %s%s "
-			"GROUP BY %sobject, function, file, line)",
-			process, b->selection->has_halved ? "sum(halved)" : "NULL",
-			b->chosen ? "place " : "object ", places, process);
+	if (has_evictor(b))
+		fprintf(
+		    sql,
+		    ", s AS MATERIALIZED (SELECT %sobject, function, file, line, stride, "
+		    "max(followed) AS followed, sum(sampled) AS sampled, sum(halved) AS halved FROM sites "
+		    "WHERE (?2 IS NULL OR process = ?2) AND %s%s "
+		    "GROUP BY %sobject, function, file, line)",
+		    process, b->chosen ? "place " : "object ", places, process);
 	if (has_walk(b))
 		nm_walk_expression(process, b->chosen ? "place " : "object ", places,
 				   b->chosen ? "a"
@@ -469,9 +461,9 @@ static void write_details(const struct query_builder *b, FILE *sql)
 				   sql);
 	if (has_field(b))
 		nm_field_expression(process, sql);
-	if (has_structure(b))
-		nm_structure_expression(among, b->selection->has_field_types, sql);
-	if (has_line_field(b))
+	if (b->has[OBJECT])
+		nm_structure_expression(among, sql);
+	if (has_evictor(b))
 		nm_line_field_expression(among, sql);
 	if (has_inner(b))
 		write_inner(b, sql);
@@ -526,7 +518,7 @@ static void write_joins(const struct query_builder *b, FILE *sql)
 			"e.victim_file IS c.file AND e.victim_line IS c.line AND "
 			"e.victim_function IS c.function%s",
 			b->has[PROCESS] ? " AND e.process = c.process" : "");
-	if (has_stride(b))
+	if (has_evictor(b))
 		fprintf(sql,
 			" LEFT JOIN s ON s.object IS c.object AND s.function IS c.function AND "
 			"s.file IS c.file AND s.line IS c.line%s",
@@ -536,11 +528,11 @@ static void write_joins(const struct query_builder *b, FILE *sql)
 	if (has_field(b))
 		fprintf(sql, " LEFT JOIN g ON g.object IS c.object AND g.field IS c.field%s",
 			b->has[PROCESS] ? " AND g.process = c.process" : "");
-	if (has_structure(b))
+	if (b->has[OBJECT])
 		fputs(
 		    " LEFT JOIN h ON h.object IS c.object LEFT JOIN i ON i.object IS c.object" NM_COMPONENT_JOIN,
 		    sql);
-	if (has_line_field(b))
+	if (has_evictor(b))
 		fputs(
 		    " LEFT JOIN j ON j.object IS c.object AND j.function IS c.function AND j.file IS c.file AND "
 		    "j.line IS c.line",
@@ -605,8 +597,6 @@ int nm_query_make(struct nm_query *ret_query, const struct nm_report *report,
 
 	if (!status && b.has[REGION] && !selection->has_regions)
 		status = nm_fail(err, NM_EINVAL, "%s", nm_no_regions);
-	if (!status && b.has[FIELD] && !selection->has_fields)
-		status = nm_fail(err, NM_EINVAL, "the profile has no fields: an older version wrote it");
 	if (status)
 		return status;
 	b.requested_count = b.count;

@@ -203,19 +203,13 @@ static char *write_query(const struct made *m, const struct nm_figure_table *t, 
 	return nm_memstream_close(sql, &text) ? NULL : text;
 }
 
-/* The number of thread orders for which the profile has the view's rows: 1 or more, or a negative error. */
-static int64_t count_orders(struct nm_profile *profile, const char *view, struct nm_error *err)
+/* The number of thread orders of the profile: 1 or more, or a negative error. */
+static int64_t count_orders(struct nm_profile *profile, struct nm_error *err)
 {
-	char by_order[40];
 	struct nm_rows *rows = NULL;
-	int64_t count;
+	int64_t count =
+	    nm_profile_query(profile, "SELECT count(DISTINCT schedule) FROM schedules", &rows, err);
 
-	snprintf(by_order, sizeof by_order, "schedule_%s", view);
-	count = nm_profile_has(profile, by_order, err);
-
-	if (count <= 0)
-		return count ? count : 1;
-	count = nm_profile_query(profile, "SELECT count(DISTINCT schedule) FROM schedules", &rows, err);
 	if (!count)
 		count = nm_rows_next(rows, err);
 	if (count > 0)
@@ -228,7 +222,7 @@ int nm_figures_fill(const struct nm_figure_table *t, struct nm_profile *profile,
 		    const struct nm_selection *selection, const char *more, struct nm_report_table *filled,
 		    struct nm_error *err)
 {
-	const int64_t schedules = count_orders(profile, t->view, err);
+	const int64_t schedules = count_orders(profile, err);
 	struct nm_report report = {.name = t->name, .sort = t->sort, .ties = t->ties};
 	struct made m = {.count = 0};
 	char *sql;

@@ -99,16 +99,12 @@ static int find_block(struct nm_profile *profile, const struct nm_selection *sel
 		      struct nm_error *err)
 {
 	struct nm_rows *rows = NULL;
-	int status = nm_profile_has(profile, "sharing", err);
+	int status =
+	    nm_profile_query(profile,
+			     "SELECT max(coalesce(sector_size, line_size)) FROM levels WHERE protocol IS NOT "
+			     "NULL AND (level LIKE '%/%') = (?1 LIKE '%/%')",
+			     &rows, err);
 
-	if (status > 0)
-		status = nm_profile_query(
-		    profile,
-		    "SELECT max(coalesce(sector_size, line_size)) FROM levels WHERE protocol IS NOT "
-		    "NULL AND (level LIKE '%/%') = (?1 LIKE '%/%')",
-		    &rows, err);
-	else if (!status)
-		status = 1;
 	if (!status) {
 		nm_rows_bind_text(rows, 1, selection->request.level);
 		status = nm_rows_next(rows, err);

@@ -42,10 +42,8 @@ int nm_sharing_latent(struct nm_profile *profile, const struct nm_selection *sel
 {
 	struct nm_report_table filled = {.table = {0}};
 	struct nm_selection chosen = *selection;
-	int status = nm_profile_has(profile, "latent", err);
+	int status;
 
-	if (status <= 0)
-		return status;
 	chosen.request.limit = ROWS;
 	status = nm_figures_fill(&notable, profile, &chosen, NULL, &filled, err);
 	if (!status && filled.table.row_count) {

@@ -48,14 +48,11 @@ int nm_view_metrics(const struct nm_view_profile *of, const struct nm_request *r
 int nm_view_dimensions(const struct nm_view_profile *of, const struct nm_request *request,
 		       json_t **ret_answer, struct nm_error *err)
 {
-	const int has_fields = nm_profile_has_fields(of->profile, err);
-
+	(void)of;
 	(void)request;
-	if (has_fields < 0)
-		return has_fields;
+	(void)err;
 	*ret_answer = json_array();
-	for (unsigned i = 0; nm_grouping_names[i] && (has_fields || strcmp(nm_grouping_names[i], "type"));
-	     i++)
+	for (unsigned i = 0; nm_grouping_names[i]; i++)
 		json_array_append_new(*ret_answer, json_string(nm_grouping_names[i]));
 	return 0;
 }

@@ -57,8 +57,7 @@ int nm_view_curves(const struct nm_view_profile *of, const struct nm_request *re
 
 	*ret_answer = json_pack("{ss so}", "by", what.by, "series", series);
 	if (!status) {
-		has = nm_profile_has(profile, "curve", err);
-		has = has > 0 ? nm_profile_has_rows(profile, "curve", err) : has;
+		has = nm_profile_has_rows(profile, "curve", err);
 		status = has < 0 ? has : 0;
 	}
 	if (!status && has)

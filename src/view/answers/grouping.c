@@ -53,7 +53,7 @@ int nm_grouping_make(struct nm_grouping *g, const struct nm_view_profile *of,
 {
 	const char *list = nm_request_text(request, "by");
 	char name[24];
-	int status = 0, found;
+	int status = 0;
 
 	for (list = list ? list : otherwise; !status; list++) {
 		size_t n = strcspn(list, ",");
@@ -63,11 +63,6 @@ int nm_grouping_make(struct nm_grouping *g, const struct nm_view_profile *of,
 		list += n;
 		if (!*list)
 			break;
-	}
-	if (!status && has_fields(g)) {
-		found = nm_profile_has_fields(of->profile, err);
-		if (found <= 0)
-			status = found ? found : nm_fail(err, NM_EINVAL, "the profile has no fields");
 	}
 	return status ? status : nm_view_level(of->profile, request, &g->level, err);
 }

@@ -120,10 +120,8 @@ static int add_reuses(struct nm_profile *profile, const char *file, const char *
 	    "SELECT previous_file, previous_line, previous_function, previous_object, sum(count) AS count FROM reuses "
 	    "WHERE file = ?1 AND line = CAST(?2 AS INTEGER) GROUP BY 1, 2, 3, 4 ORDER BY count DESC, 1, 2 LIMIT 20";
 	json_t *list = NULL;
-	int status = nm_profile_has(profile, "reuses", err);
+	const int status = nm_view_select(profile, sql, (const char *[]){file, line}, 2, &list, err);
 
-	if (status > 0)
-		status = nm_view_select(profile, sql, (const char *[]){file, line}, 2, &list, err);
 	json_object_set_new(answer, "reuses", list ? list : json_array());
 	return status;
 }

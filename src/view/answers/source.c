@@ -19,11 +19,7 @@ static int read_stored(struct nm_profile *profile, json_t *stored, struct nm_err
 {
 	json_t *list = NULL, *source;
 	size_t i;
-	int status = nm_profile_has(profile, "sources", err);
-
-	if (status <= 0)
-		return status;
-	status =
+	const int status =
 	    nm_view_select(profile, "SELECT file FROM sources WHERE text IS NOT NULL AND file IS NOT NULL",
 			   NULL, 0, &list, err);
 	json_array_foreach(list, i, source)

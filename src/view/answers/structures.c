@@ -113,17 +113,12 @@ int nm_view_structures(const struct nm_view_profile *of, const struct nm_request
 	char *level = NULL, most[24], left_out[24];
 	int64_t offset, limit;
 	size_t i;
-	int status = nm_view_part(request, 40, &offset, &limit, err), has;
+	int status = nm_view_part(request, 40, &offset, &limit, err);
 
 	if (!status)
 		status = nm_view_level(profile, request, &level, err);
-	has = status ? status : nm_profile_has_fields(profile, err);
-
-	if (has <= 0) {
-		free(level);
-		*ret_answer = json_array();
-		return has;
-	}
+	if (status)
+		return status;
 	snprintf(most, sizeof most, "%lld", (long long)limit);
 	snprintf(left_out, sizeof left_out, "%lld", (long long)offset);
 	status =

@@ -50,8 +50,8 @@ void nm_fact_names_done(struct nm_fact_names *names);
 #define NM_FACT_UNKNOWN UINTPTR_MAX
 nm_fact nm_fact_find(struct nm_fact_names *names, const char *text);
 
-/* Reads the rows of a level. Sums are the counts of counts.def that all versions have, in that order; of
- * evictions, their count. Codes are those of reading the profile. *ret_facts is overwritten; if 0 is
+/* Reads the rows of a level. Sums are the counts of counts.def, in that order; of evictions, their
+ * count. Codes are those of reading the profile. *ret_facts is overwritten; if 0 is
  * returned, the caller must free it with nm_facts_done(). */
 int nm_facts_load(struct nm_facts *ret_facts, struct nm_fact_names *names, struct nm_profile *profile,
 		  enum nm_fact_kind kind, const char *level, struct nm_error *err);

@@ -30,10 +30,8 @@ static const struct {
 
 static const char *const counts[] = {
 #define NM_COUNT(name) #name,
-#define NM_LATER_COUNT(name)
 #include "counts.def"
 #undef NM_COUNT
-#undef NM_LATER_COUNT
 };
 
 int nm_fact_is_number(const char *name) { return !strcmp(name, "thread") || !fnmatch("*line", name, 0); }

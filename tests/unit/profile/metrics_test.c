@@ -34,7 +34,6 @@ static void test_counts(void **state)
 {
 	static const char *const counts[] = {
 #define NM_COUNT(name) #name,
-#define NM_LATER_COUNT(name) #name,
 #include "counts.def"
 	};
 	const struct nm_metric *m;

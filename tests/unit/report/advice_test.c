@@ -340,22 +340,11 @@ static const struct {
     {"pointer array",
      {L1, .type = "struct node *[1024]", .bytes = 8192, .loads = 100, .waste = 60},
      {"60 %", "one array"}},
-    {"cold fields",
-     {L1, .kind = "heap", .blocks = 1000, .bytes = 200000, .loads = 100, .waste = 75, .used = 16,
-      .structure = 200},
-     {"16 are used", "its structure has 200"}},
     {"sparse use", /* blocks of which nothing tells that they are structures */
      {L1, .kind = "heap", .blocks = 1000, .bytes = 200000, .loads = 100, .waste = 75, .used = 16},
      {"75 %"}},
-    {"cold fields", /* a pool brings no second block of 64 bytes into a line */
-     {L1, .kind = "heap", .blocks = 1000, .bytes = 64000, .loads = 100, .waste = 75, .used = 16,
-      .structure = 64},
-     {"its structure has 64"}},
-    {"cold fields",
-     {L1, .type = "struct particle [100]", .bytes = 10400, .loads = 100, .waste = 75, .used = 16},
-     {"its structure has 104"}},
-    {"sparse use", /* of wide numbers: fields were counted, and it has none */
-     {L1, .type = "vector [100]", .bytes = 10400, .loads = 100, .waste = 75, .used = 16, .has_fields = 1},
+    {"sparse use", /* of wide numbers */
+     {L1, .type = "vector [100]", .bytes = 10400, .loads = 100, .waste = 75, .used = 16},
      {"75 %"}},
     {"sparse use", /* accesses follow no step: nothing that loops could change */
      {L1, .type = "int [1000][1000]", .bytes = 4000000, .loads = 100, .waste = 93.75, .reuse = 1,
@@ -373,8 +362,8 @@ static const struct {
       .follow = 50},
      {"50 % of the accesses step -512 bytes", "75 %", "if that is the size of an element", "side by side"}},
     {"long steps", /* from element to element, of which no field stands out */
-     {L1, .type = "struct inst [1000]", .bytes = 512000, .loads = 100, .waste = 75, .has_fields = 1,
-      .structure = 512, .hot_fields = "u", .hot_bytes = 500, .stride = 512, .follow = 80},
+     {L1, .type = "struct inst [1000]", .bytes = 512000, .loads = 100, .waste = 75, .structure = 512,
+      .hot_fields = "u", .hot_bytes = 500, .stride = 512, .follow = 80},
      {"what is read here of each element in an array of its own, or"}},
     {"long steps", /* rows of numbers */
      {L1, .type = "double [100000]", .bytes = 800000, .loads = 100, .waste = 75, .stride = 4000,

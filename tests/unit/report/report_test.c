@@ -514,8 +514,6 @@ static void test_wrong_requests(void **state)
 	    {"levels", {.thread = 1}, "levels"},
 	    {"calltree", {.level = NULL}, "no call chains"},
 	    {"buckets", {.level = NULL}, "--heap-chains"},
-	    {"patterns", {.level = NULL}, "no strides"},
-	    {"fields", {.level = NULL}, "no fields"},
 	    {"sectors", {.level = NULL}, "no sector misses"},
 	    {"prefetches", {.level = NULL}, "no prefetches"},
 	    {"pairs", {.object = "matrx"}, "did you mean matrix?"},

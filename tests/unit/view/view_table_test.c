@@ -113,10 +113,8 @@ static struct nm_rows *twin_of(struct nm_profile *profile, const struct question
 	fputs("WITH c AS (SELECT ", sql);
 	*ret_keys = write_keys(q->by, "%s", ", ", sql);
 #define NM_COUNT(name) fputs(", sum(" #name ") AS " #name, sql);
-#define NM_LATER_COUNT(name)
 #include "counts.def"
 #undef NM_COUNT
-#undef NM_LATER_COUNT
 	fputs(
 	    ", sum(loads) AS lines, sum(read_misses + write_misses) AS misses FROM counts WHERE level = 'L1d' GROUP BY ",
 	    sql);
