@@ -6,27 +6,9 @@
 
 #include <stdlib.h>
 #include <string.h>
+#include <wchar.h>
 
 static int continues(unsigned char c) { return (c & 0xc0) == 0x80; }
-
-size_t nm_utf8_width(const char *text)
-{
-	size_t n = 0;
-
-	for (; *text; text++)
-		n += !continues((unsigned char)*text);
-	return n;
-}
-
-size_t nm_utf8_bytes(const char *text, size_t columns)
-{
-	size_t i = 0;
-
-	for (; text[i]; i++)
-		if (!continues((unsigned char)text[i]) && !columns--)
-			break;
-	return i;
-}
 
 /* Length of the well-formed sequence at s (shortest form, no surrogates, up to U+10FFFF), or 0. */
 static size_t sequence(const unsigned char *s)
@@ -46,6 +28,41 @@ static size_t sequence(const unsigned char *s)
 		return (s[0] == 0xf0 && s[1] < 0x90) || (s[0] == 0xf4 && s[1] > 0x8f) ? 0 : 4;
 	}
 	return 0;
+}
+
+/* Moves *at over a code point; its columns: two of East Asian ones, none of combining marks. */
+static size_t step(const char **at)
+{
+	const unsigned char *s = (const unsigned char *)*at;
+	const size_t n = sequence(s);
+	wchar_t c = s[0] & 0x7f >> n;
+	int columns;
+
+	*at += n ? n : 1;
+	if (n < 2)
+		return 1;
+	for (size_t i = 1; i < n; i++)
+		c = c << 6 | (s[i] & 0x3f);
+	columns = wcwidth(c);
+	return columns < 0 ? 1 : (size_t)columns; /* the locale does not know it */
+}
+
+size_t nm_utf8_width(const char *text)
+{
+	size_t n = 0;
+
+	while (*text)
+		n += step(&text);
+	return n;
+}
+
+size_t nm_utf8_bytes(const char *text, size_t columns)
+{
+	const char *end = text, *next = text;
+
+	for (size_t n = 0; *next && (n += step(&next)) <= columns;)
+		end = next;
+	return (size_t)(end - text);
 }
 
 /* U+0000..1F, U+7F, and U+80..9F, which some terminals obey too. */

@@ -8,9 +8,9 @@
 
 #include <stddef.h>
 
-/* Width of a valid text on a terminal: one column per code point. */
+/* Columns of a valid text on a terminal (wcwidth). */
 size_t nm_utf8_width(const char *text);
-/* Length in bytes of the first `columns` code points. */
+/* Length in bytes of what fits into so many columns. */
 size_t nm_utf8_bytes(const char *text, size_t columns);
 /* A malloc'ed copy, with U+FFFD in place of control characters and invalid UTF-8. */
 char *nm_utf8_clean(const char *text);

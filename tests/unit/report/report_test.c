@@ -2,6 +2,7 @@
  *
  * report_test.c - names that fit, columns that hold, and formats that parse.
  */
+#include <locale.h>
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -57,6 +58,13 @@ static void test_utf8(void **state)
 				       "e",
 				       3),
 			 4);
+	setlocale(LC_CTYPE, "C.UTF-8");
+	assert_int_equal(
+	    nm_utf8_width("\xe8\xa1\xa8"
+			  "e\xcc\x81"), /* a character of two columns, a letter with an accent of none */
+	    3);
+	assert_int_equal(nm_utf8_bytes("e\xcc\x81\xe8\xa1\xa8", 2), 3);
+	setlocale(LC_CTYPE, "C");
 }
 
 static void test_shorten_names(void **state)
