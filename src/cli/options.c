@@ -7,6 +7,7 @@
  */
 #include "options.h"
 
+#include <assert.h>
 #include <errno.h>
 #include <stdarg.h>
 #include <stdlib.h>
@@ -31,6 +32,20 @@ int nm_usage(const struct nm_command *command, const char *format, ...)
 	va_end(args);
 	nm_message("%s (see nearmiss %s --help)", text, command->name);
 	return NM_STATUS_USAGE;
+}
+
+const char *nm_option_choices(const struct nm_command *command, const struct nm_option *option)
+{
+	static char list[400];
+	const char *word, *summary = NULL;
+	size_t n = 0;
+
+	if (option->choices || option->kind != NM_OPTION_CHOICE)
+		return option->choices;
+	for (unsigned i = 0; (word = command->formats(i, &summary)) && n < sizeof list; i++)
+		n += (size_t)snprintf(list + n, sizeof list - n, "%s%s", i ? "|" : "", word);
+	assert(n < sizeof list);
+	return list;
 }
 
 /* Which of "a|b|c" a word is, or -1. */
@@ -95,11 +110,11 @@ static int set(struct parser *parser, const struct nm_option *option, const char
 		parser->status = nm_usage(parser->command, "%s takes a number, not \"%s\"", shown, value);
 		return -1;
 	case NM_OPTION_CHOICE:
-		*(int *)to = choice(option->choices, value);
+		*(int *)to = choice(nm_option_choices(parser->command, option), value);
 		if (*(int *)to >= 0)
 			return 0;
 		parser->status = nm_usage(parser->command, "%s takes one of %s, not \"%s\"", shown,
-					  option->choices, value);
+					  nm_option_choices(parser->command, option), value);
 		return -1;
 	}
 	return -1;
@@ -224,17 +239,17 @@ int nm_options_parse(const struct nm_command *command, int argc, char **argv, vo
 	return 1;
 }
 
-static void option_help(const struct nm_option *option, FILE *out)
+static void option_help(const struct nm_command *command, const struct nm_option *option, FILE *out)
 {
 	enum { COLUMN = 28 };
-	char left[80];
+	const char *choices = nm_option_choices(command, option);
+	char left[120];
 	int n;
 
 	n = option->letter ? snprintf(left, sizeof left, "  -%c, --%s", option->letter, option->name)
 			   : snprintf(left, sizeof left, "      --%s", option->name);
 	if (option->value)
-		n += snprintf(left + n, sizeof left - (size_t)n, "=%s",
-			      option->choices ? option->choices : option->value);
+		n += snprintf(left + n, sizeof left - (size_t)n, "=%s", choices ? choices : option->value);
 	fprintf(out, "%-*s%s%s\n", COLUMN, left, n >= COLUMN ? "  " : "", option->help);
 }
 
@@ -247,6 +262,15 @@ static void heading(const struct nm_option_group *group, const char *name, FILE 
 		fprintf(out, "\n%s:\n", group->title);
 }
 
+static void words_help(const struct nm_command *command, FILE *out)
+{
+	const char *word, *summary = NULL;
+
+	fprintf(out, "\n%s:\n", command->words_title);
+	for (unsigned i = 0; (word = command->words(i, &summary)); i++)
+		fprintf(out, "  %-10s  %s\n", word, summary);
+}
+
 void nm_command_help(const struct nm_command *command, FILE *out)
 {
 	unsigned i;
@@ -254,6 +278,8 @@ void nm_command_help(const struct nm_command *command, FILE *out)
 	fprintf(out, "Usage: nearmiss %s%s%s%s\n\n%s\n", command->name,
 		command->option_count ? " [OPTION...]" : "", *command->operands ? " " : "", command->operands,
 		command->summary);
+	if (command->words)
+		words_help(command, out);
 	if (command->details)
 		fprintf(out, "\n%s", command->details);
 	if (!command->groups)
@@ -261,7 +287,7 @@ void nm_command_help(const struct nm_command *command, FILE *out)
 	for (i = 0; i < command->option_count; i++) {
 		if (command->groups)
 			heading(command->groups, command->options[i].name, out);
-		option_help(&command->options[i], out);
+		option_help(command, &command->options[i], out);
 	}
 	fputs(command->groups ? "\n" : "", out);
 	fputs("  -h, --help                print this\n", out);

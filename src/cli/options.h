@@ -22,11 +22,15 @@ enum nm_option_kind {
 	NM_OPTION_TEXT,   /* const char * */
 	NM_OPTION_ONCE,   /* the same; to give it twice is an error */
 	NM_OPTION_NUMBER, /* int64_t, at least 0 */
-	NM_OPTION_CHOICE, /* int: which of choices "a|b|c" */
+	NM_OPTION_CHOICE, /* int: which of choices "a|b|c"; NULL: of the command's formats */
 	NM_OPTION_LIST    /* struct nm_option_list: each use adds one */
 };
 
 enum { NM_OPTION_LIST_ROOM = 32 };
+
+/* A table of words: the i-th, and what it is; NULL behind the last. *ret_summary is NULL where that goes without
+ * saying. */
+typedef const char *nm_words(unsigned i, const char **ret_summary);
 
 struct nm_option_list {
 	const char *at[NM_OPTION_LIST_ROOM];
@@ -57,7 +61,9 @@ struct nm_command {
 	unsigned option_count;
 	const struct nm_option_group *groups; /* the last has no names; NULL: all are "Options" */
 	int stops_at_operand;                 /* what follows the first operand belongs to a program */
-	const char *words;                    /* "a|b|c": what an operand may be, for completion; or NULL */
+	nm_words *words;                      /* what an operand may be; NULL: nothing of a table */
+	const char *words_title;              /* the heading under which --help lists these */
+	nm_words *formats;                    /* the choices of --format, where they are a table */
 	int (*run)(const struct nm_command *self, int argc,
 		   char **argv); /* argv[0] is the name; returns the status */
 };
@@ -78,6 +84,9 @@ int nm_options_parse(const struct nm_command *command, int argc, char **argv, vo
 
 /* Prints "... (see nearmiss CMD --help)"; returns NM_STATUS_USAGE. */
 int nm_usage(const struct nm_command *command, const char *format, ...) __attribute__((format(printf, 2, 3)));
+
+/* "a|b|c" of an option with choices, else NULL. The next call overwrites it. */
+const char *nm_option_choices(const struct nm_command *command, const struct nm_option *option);
 
 void nm_command_help(const struct nm_command *command, FILE *out);
 

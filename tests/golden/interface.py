@@ -222,7 +222,8 @@ def case_reports_are_all_named():
     for name in names:
         done = run("report", "-i", PROFILE, name)
         told = {"calltree": b"--callgraph", "reuses": b"--distances",
-                "sectors": b"no sector misses", "prefetches": b"no prefetches", "buckets": b"--heap-chains",
+                "sectors": b"no sector misses", "prefetches": b"no prefetches", "buckets": b"--heap-chains", "numa": b"no nodes",
+                "schedules": b"--schedules",
                 "latencies": b"no samples", "phases": b"no phases", "ranks": b"nearmiss merge", "groups": b"nearmiss merge",
                 "spread": b"nearmiss merge", "linespread": b"nearmiss merge"}.get(name)
         if told:  # what the stored profile lacks

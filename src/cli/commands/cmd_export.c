@@ -47,7 +47,19 @@ static const struct nm_option options[] = {
 };
 
 /* The browser's pages are not an exporter: they hold the answers to all questions. */
-static const char html[] = "html", html_summary[] = "the pages of nearmiss view, in one file";
+static const char html[] = "html",
+		  html_summary[] =
+		      "the pages of nearmiss view, in one file: of profiles, a loop nest or a trace";
+
+static const char *format_words(unsigned i, const char **ret_summary)
+{
+	const struct nm_exporter *exporter = nm_exporter_at(i);
+
+	if (!exporter && i && !nm_exporter_at(i - 1))
+		return NULL;
+	*ret_summary = exporter ? nm_exporter_summary(exporter) : html_summary;
+	return exporter ? nm_exporter_name(exporter) : html;
+}
 
 /* Operands from the second on are the inputs. */
 static int export_html(const struct nm_command *self, struct export_options *o,
@@ -78,17 +90,17 @@ static int list(void)
 {
 	struct nm_output output = {.file = stdout};
 
-	for (unsigned i = 0; nm_exporter_at(i); i++)
-		printf("%-10s  %s\n", nm_exporter_name(nm_exporter_at(i)),
-		       nm_exporter_summary(nm_exporter_at(i)));
-	printf("%-10s  %s\n", html, html_summary);
+	const char *word, *summary = NULL;
+
+	for (unsigned i = 0; (word = format_words(i, &summary)); i++)
+		printf("%-10s  %s\n", word, summary);
 	return nm_output_close(&output);
 }
 
 static const struct nm_exporter *chosen(const struct nm_command *self, const struct nm_operands *operands)
 {
 	const struct nm_exporter *exporter;
-	const char *words[32], *near;
+	const char *words[32], *near, *summary = NULL;
 	unsigned i;
 
 	if (operands->count != 1) {
@@ -98,9 +110,8 @@ static const struct nm_exporter *chosen(const struct nm_command *self, const str
 	exporter = nm_exporter_named(operands->at[0]);
 	if (exporter)
 		return exporter;
-	for (i = 0; nm_exporter_at(i) && i < 30; i++)
-		words[i] = nm_exporter_name(nm_exporter_at(i));
-	words[i++] = html;
+	for (i = 0; i < 31 && (words[i] = format_words(i, &summary)); i++)
+		;
 	words[i] = NULL;
 	near = nm_nearest(operands->at[0], words);
 	if (near)
@@ -197,17 +208,10 @@ const struct nm_command nm_cmd_export = {
     .name = "export",
     .summary = "Write a profile for KCachegrind, flame graphs, pprof, ...",
     .operands = "FORMAT [PROFILE...] [NEST|TRACE]",
-    .details = "Formats:\n"
-	       "  callgrind   KCachegrind and callgrind_annotate\n"
-	       "  csv         all counts as comma-separated values\n"
-	       "  folded      flame graphs\n"
-	       "  json        the profile as one JSON object\n"
-	       "  pprof       pprof, compressed\n"
-	       "  speedscope  https://www.speedscope.app\n"
-	       "  html        the pages of nearmiss view, in one file: of profiles, a loop nest or a trace\n"
-	       "Only html takes several inputs, and the options from --machine on.\n",
+    .details = "Only html takes several inputs, and the options from --machine on.\n",
     .options = options,
     .option_count = sizeof options / sizeof *options,
-    .words = "callgrind|csv|folded|json|pprof|speedscope|html",
+    .words = format_words,
+    .words_title = "Formats",
     .run = run,
 };

@@ -14,13 +14,21 @@
 #include "output.h"
 #include "profile_operand.h"
 
-#define FORMATS "text|markdown|github|sarif|junit|gitlab|openmetrics|bencher|customSmallerIsBetter"
-
 struct gate_options {
 	const char *config, *root, *name;
 	struct nm_option_list base, write, append;
 	int format;
 };
+
+static const char *format_words(unsigned i, const char **ret_summary)
+{
+	const struct nm_gate_format *format = nm_gate_format_at(i);
+
+	(void)ret_summary;
+	return format ? format->name : NULL;
+}
+
+enum { FORMAT = 2 }; /* its row */
 
 static const struct nm_option options[] = {
     {"base", 'b', "FILE", "a profile of the base; repeat it for more recordings of the base", NM_OPTION_LIST,
@@ -28,7 +36,7 @@ static const struct nm_option options[] = {
     {"config", 'c', "FILE", "the budgets (nearmiss.yaml)", NM_OPTION_TEXT,
      offsetof(struct gate_options, config), NULL},
     {"format", 'f', "FORMAT", "what standard output gets (text)", NM_OPTION_CHOICE,
-     offsetof(struct gate_options, format), FORMATS},
+     offsetof(struct gate_options, format), NULL},
     {"write", 0, "FORMAT=FILE", "write this file too", NM_OPTION_LIST, offsetof(struct gate_options, write),
      NULL},
     {"append", 0, "FORMAT=FILE", "the same behind what the file has", NM_OPTION_LIST,
@@ -74,7 +82,8 @@ static const struct nm_gate_format *format_of(const struct nm_command *self, con
 		if (strlen(nm_gate_format_at(i)->name) == n &&
 		    !strncmp(nm_gate_format_at(i)->name, option, n))
 			return nm_gate_format_at(i);
-	nm_usage(self, "\"%s\" is not FORMAT=FILE, where FORMAT is one of " FORMATS, option);
+	nm_usage(self, "\"%s\" is not FORMAT=FILE, where FORMAT is one of %s", option,
+		 nm_option_choices(self, &options[FORMAT]));
 	return NULL;
 }
 
@@ -197,5 +206,6 @@ const struct nm_command nm_cmd_gate = {
 	"budget is broken only if the intervals are apart by more than it allows.  Exits with 3 if one is.\n",
     .options = options,
     .option_count = sizeof options / sizeof *options,
+    .formats = format_words,
     .run = run,
 };

@@ -17,6 +17,12 @@ struct replay_options {
 	struct nm_option_list binaries;
 };
 
+/* "any", then those of the importers. */
+static const char *format_words(unsigned i, const char **ret_summary)
+{
+	return i ? nm_import_format_at(i - 1, ret_summary) : "any";
+}
+
 static const struct nm_option options[] = {
     NM_ROW_OUTPUT(struct replay_options, simulation),
     NM_ROW_MACHINE(struct replay_options, simulation),
@@ -49,7 +55,7 @@ static const struct nm_option options[] = {
     NM_ROW_UNTIL(struct replay_options, simulation),
     NM_ROW_IN(struct replay_options, simulation),
     {"format", 'f', "FORMAT", "format of the file (detected)", NM_OPTION_CHOICE,
-     offsetof(struct replay_options, format), "any|lackey|din|drmemtrace|csv|champsim|cloudsuite"},
+     offsetof(struct replay_options, format), NULL},
     {"kernel", 0, NULL, "count the kernel's part of another tool's trace, too", NM_OPTION_FLAG,
      offsetof(struct replay_options, kernel), NULL},
     {"binary", 0, "FILE[@ADDRESS]", "another tool's trace ran this file; may be repeated", NM_OPTION_LIST,
@@ -110,5 +116,6 @@ const struct nm_command nm_cmd_replay = {
 	"also packed with gzip, bzip2, zstd or xz, and in a tar archive.  FILE - is standard input.\n",
     .options = options,
     .option_count = sizeof options / sizeof *options,
+    .formats = format_words,
     .run = run,
 };

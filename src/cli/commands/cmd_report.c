@@ -48,6 +48,16 @@ static const struct nm_option options[] = {
     NM_ROW_WIDTH(struct report_options, width),
 };
 
+static const char *report_words(unsigned i, const char **ret_summary)
+{
+	const struct nm_report *report = nm_report_at(i);
+
+	if (!report)
+		return NULL;
+	*ret_summary = nm_report_summary(report);
+	return nm_report_name(report);
+}
+
 static const struct nm_report *chosen(const struct nm_command *self, const struct nm_operands *operands,
 				      const char *by)
 {
@@ -125,28 +135,6 @@ const struct nm_command nm_cmd_report = {
     .summary = "Show which objects and lines of a profile miss the cache",
     .operands = "[REPORT] [PROFILE]",
     .details =
-	"Reports:\n"
-	"  summary    the run, its levels, the worst pairs, and advice\n"
-	"  objects    variables and allocation sites\n"
-	"  functions  functions\n"
-	"  lines      source lines\n"
-	"  pairs      objects with the source lines that touch them\n"
-	"  levels     the levels of the memory hierarchy\n"
-	"  phases     phases of the run, by what misses most in them (nearmiss timeline draws them)\n"
-	"  patterns   lines, the objects that they access, and the strides\n"
-	"  sectors    source lines that hit a cache line but miss the sector (sector= in a SPEC)\n"
-	"  prefetches source lines that trigger prefetches (prefetch= in a SPEC): useful, late, pollution, ...\n"
-	"  fields     fields of structures: references, misses, use of the lines\n"
-	"  affinity   which fields of a structure are used together\n"
-	"  reuses     which line touched a line of memory before, and how far apart (record --distances)\n"
-	"  calltree   call chains with inclusive counts (record --callgraph)\n"
-	"  buckets    heap blocks by the call chain that allocates them (record --heap-chains)\n"
-	"  ranks      what each rank or run counted, of a merged profile (merge)\n"
-	"  groups     which of them behave alike\n"
-	"  spread     objects whose ranks or runs differ most\n"
-	"  linespread lines whose ranks or runs differ most\n"
-	"  latencies  how many samples of a processor took how many cycles (import)\n"
-	"\n"
 	"Of a processor's samples (nearmiss import): summary, objects, functions, lines, pairs, latencies.\n"
 	"\n"
 	"Examples:\n"
@@ -154,8 +142,7 @@ const struct nm_command nm_cmd_report = {
 	"  nearmiss report --by type,level               any other grouping\n",
     .options = options,
     .option_count = sizeof options / sizeof *options,
-    .words =
-	"summary|objects|functions|lines|pairs|levels|phases|patterns|sectors|prefetches|fields|affinity|reuses|calltree|buckets|"
-	"ranks|groups|spread|linespread|latencies",
+    .words = report_words,
+    .words_title = "Reports",
     .run = run,
 };

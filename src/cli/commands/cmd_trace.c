@@ -233,10 +233,23 @@ static int merge(char *const *paths, int count, const struct trace_options *o, s
 /* ---- the command ---- */
 
 static const struct action {
-	const char *name;
+	const char *name, *summary;
 	int (*run)(struct nm_trace *trace, const struct trace_options *o, FILE *out, struct nm_error *err);
 	int writes; /* needs --output */
-} actions[] = {{"info", info, 0}, {"print", print, 0}, {"slice", slice, 1}, {"merge", NULL, 1}};
+} actions[] = {
+    {"info", "show what a trace holds", info, 0},
+    {"print", "show its records, one a line", print, 0},
+    {"slice", "cut out a part: what comes before it is kept but not counted", slice, 1},
+    {"merge", "merge several traces into one", NULL, 1},
+};
+
+static const char *action_words(unsigned i, const char **ret_summary)
+{
+	if (i >= sizeof actions / sizeof *actions)
+		return NULL;
+	*ret_summary = actions[i].summary;
+	return actions[i].name;
+}
 
 static const struct action *action_named(const char *name)
 {
@@ -309,13 +322,10 @@ const struct nm_command nm_cmd_trace = {
     .name = "trace",
     .summary = "Show, cut and merge traces",
     .operands = "info|print|slice|merge FILE...",
-    .details = "info   show what a trace holds\n"
-	       "print  show its records, one a line\n"
-	       "slice  cut out a part: what comes before it is kept but not counted\n"
-	       "merge  merge several traces into one\n"
-	       "FILE - is standard input, and --output - standard output.\n",
+    .details = "FILE - is standard input, and --output - standard output.\n",
     .options = options,
     .option_count = sizeof options / sizeof *options,
-    .words = "info|print|slice|merge",
+    .words = action_words,
+    .words_title = "Actions",
     .run = run,
 };

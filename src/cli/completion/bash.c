@@ -11,9 +11,9 @@
 #include "completion.h"
 
 /* Pattern of the forms of an option that are followed by a value. */
-static void value_case(const struct nm_option *option, FILE *out)
+static void value_case(const struct nm_command *command, const struct nm_option *option, FILE *out)
 {
-	const struct nm_value_completion value = nm_value_completion(option);
+	const struct nm_value_completion value = nm_value_completion(command, option);
 
 	fprintf(out, "\t\t--%s", option->name);
 	if (option->letter)
@@ -38,13 +38,13 @@ static void command_case(const struct nm_command *command, FILE *out)
 	fprintf(out, "\t%s)\n\t\tcase $prev in\n", command->name);
 	for (i = 0; i < command->option_count; i++)
 		if (command->options[i].value)
-			value_case(&command->options[i], out);
+			value_case(command, &command->options[i], out);
 	fputs("\t\tesac\n\t\toptions='--help", out);
 	for (i = 0; i < command->option_count; i++)
 		fprintf(out, " --%s", command->options[i].name);
 	fputs("'\n\t\twords='", out);
 	if (command->words)
-		nm_completion_words(command->words, out);
+		nm_completion_operands(command, out);
 	fputs("'\n", out);
 	if (command->stops_at_operand)
 		fputs("\t\tprogram=1\n", out);

@@ -32,11 +32,15 @@ struct nm_value_completion {
 };
 
 /* The option must take a value. */
-struct nm_value_completion nm_value_completion(const struct nm_option *option);
+struct nm_value_completion nm_value_completion(const struct nm_command *command,
+					       const struct nm_option *option);
 
 /* Which files operands of the command may be. */
 enum nm_operand_files { NM_FILES_NONE, NM_FILES_PROFILES, NM_FILES_ALL };
 enum nm_operand_files nm_operand_files(const struct nm_command *command);
+
+/* Writes the command's words with blanks between. */
+void nm_completion_operands(const struct nm_command *command, FILE *out);
 
 /* Writes "a|b|c" with blanks between. */
 void nm_completion_words(const char *list, FILE *out);

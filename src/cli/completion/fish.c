@@ -16,9 +16,9 @@ static void quoted(const char *text, FILE *out)
 }
 
 /* -r and what completes the value. */
-static void value(const struct nm_option *option, FILE *out)
+static void value(const struct nm_command *command, const struct nm_option *option, FILE *out)
 {
-	const struct nm_value_completion v = nm_value_completion(option);
+	const struct nm_value_completion v = nm_value_completion(command, option);
 
 	switch (v.source) {
 	case NM_VALUE_WORDS:
@@ -50,14 +50,14 @@ static void command(const struct nm_command *c, FILE *out)
 		if (o->letter)
 			fprintf(out, " -s %c", o->letter);
 		if (o->value)
-			value(o, out);
+			value(c, o, out);
 		fputs(" -d ", out);
 		quoted(o->help, out);
 		fputc('\n', out);
 	}
 	if (c->words) {
 		fprintf(out, "complete -c nearmiss -n '__fish_seen_subcommand_from %s' -a '", name);
-		nm_completion_words(c->words, out);
+		nm_completion_operands(c, out);
 		fputs("'\n", out);
 	}
 	if (c->stops_at_operand)

@@ -46,10 +46,13 @@ static const char *columns(void)
 	return words;
 }
 
-struct nm_value_completion nm_value_completion(const struct nm_option *option)
+struct nm_value_completion nm_value_completion(const struct nm_command *command,
+					       const struct nm_option *option)
 {
-	if (option->choices)
-		return (struct nm_value_completion){NM_VALUE_WORDS, option->choices, NULL};
+	const char *choices = nm_option_choices(command, option);
+
+	if (choices)
+		return (struct nm_value_completion){NM_VALUE_WORDS, choices, NULL};
 	if (!strcmp(option->value, "FILE"))
 		return (struct nm_value_completion){NM_VALUE_FILES, NULL, NULL};
 	if (!strcmp(option->value, "DIR"))
@@ -82,6 +85,14 @@ enum nm_operand_files nm_operand_files(const struct nm_command *command)
 	if (!strcmp(command->operands, file) || is_among(command->operands, any))
 		return NM_FILES_ALL;
 	return is_among(command->operands, profiles) ? NM_FILES_PROFILES : NM_FILES_NONE;
+}
+
+void nm_completion_operands(const struct nm_command *command, FILE *out)
+{
+	const char *word, *summary = NULL;
+
+	for (unsigned i = 0; (word = command->words(i, &summary)); i++)
+		fprintf(out, "%s%s", i ? " " : "", word);
 }
 
 void nm_completion_words(const char *list, FILE *out)

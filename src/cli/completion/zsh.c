@@ -18,9 +18,9 @@ static void quoted(const char *text, int explains, FILE *out)
 }
 
 /* ":NAME:ACTION" behind an option. */
-static void value(const struct nm_option *option, FILE *out)
+static void value(const struct nm_command *command, const struct nm_option *option, FILE *out)
 {
-	const struct nm_value_completion v = nm_value_completion(option);
+	const struct nm_value_completion v = nm_value_completion(command, option);
 
 	fprintf(out, ":%s:", option->name);
 	switch (v.source) {
@@ -36,7 +36,7 @@ static void value(const struct nm_option *option, FILE *out)
 	}
 }
 
-static void option(const struct nm_option *o, FILE *out)
+static void option(const struct nm_command *command, const struct nm_option *o, FILE *out)
 {
 	const char *joint = o->value ? "=" : "";
 
@@ -53,7 +53,7 @@ static void option(const struct nm_option *o, FILE *out)
 	quoted(o->help, 1, out);
 	fputc(']', out);
 	if (o->value)
-		value(o, out);
+		value(command, o, out);
 	fputc('\'', out);
 }
 
@@ -61,10 +61,10 @@ static void command(const struct nm_command *c, FILE *out)
 {
 	fprintf(out, "\t%s)\n\t\t_arguments -s -S '(- *)'{-h,--help}'[print a summary]'", c->name);
 	for (unsigned i = 0; i < c->option_count; i++)
-		option(&c->options[i], out);
+		option(c, &c->options[i], out);
 	if (c->words) {
 		fputs(" \\\n\t\t\t'1:what:(", out);
-		nm_completion_words(c->words, out);
+		nm_completion_operands(c, out);
 		fputs(")'", out);
 	}
 	if (c->stops_at_operand)
