@@ -135,8 +135,9 @@ static int make_arrays(struct nm_cache *c, uint64_t slots, int is_general)
 	c->laid = calloc(chunk_count(c), 1);
 	if (!c->laid)
 		return NM_ENOMEM;
-	/* These search tags without asking whether they are laid. */
-	for (uint64_t chunk = 0; (c->first || is_general) && chunk < chunk_count(c); chunk++)
+	/* These search tags without asking whether they are laid; the tag of slot 0 is read anywhere
+	 * (nm_residency.below). */
+	for (uint64_t chunk = 0; chunk < (c->first || is_general ? chunk_count(c) : 1); chunk++)
 		nm_cache_lay(c, chunk);
 	c->tags[slots] = NM_NO_VICTIM;
 	return 0;
@@ -170,7 +171,7 @@ int nm_cache_init(struct nm_cache *c, const struct nm_level_spec *spec,
 		c->spec.line = 1u << nm_page_shifts[NM_PAGE_4K];
 	const uint32_t unit = nm_level_unit(&c->spec);
 	c->lookup = context->general ? &nm_lookup_general : nm_lookup_supported(0);
-	c->set_mask = (sets & (sets - 1)) == 0 ? sets - 1 : 0;
+	c->set_mask = (sets & (sets - 1)) == 0 ? sets - 1 : NM_MODULO;
 	c->line_shift = (unsigned)__builtin_ctz(unit);
 	c->words = unit > 64 ? unit / 64 : 1;
 	c->ways = !context->general && pads(spec->ways) ? (spec->ways + 7) / 8 * 8 : spec->ways;

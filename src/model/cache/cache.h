@@ -31,6 +31,7 @@ enum { NM_CHUNK_BITS = 6 /* sets of a chunk, log2 */ };
 #define NM_NO_LINE UINT64_MAX         /* line numbers are below 2^61 */
 #define NM_NO_VICTIM (UINT64_MAX - 1) /* tag of a way that pads a set */
 #define NM_NO_SLOT UINT32_MAX
+#define NM_MODULO UINT64_MAX               /* for set_mask: sets are counted modulo */
 #define NM_NO_TIMESTAMP ((1ull << 57) - 1) /* of a way that pads a set: later than any touch */
 
 /* What is counted of a resident line. */
@@ -38,7 +39,7 @@ struct nm_residency {
 	uint64_t writes, served; /* accesses: writes, all */
 	uint64_t mask;           /* a bit for each byte touched, if the line has at most 64 */
 	uint32_t attr;           /* of the reference that loaded it */
-	uint32_t below;          /* its slot in the next level when it was loaded */
+	uint32_t below;          /* a slot where the next level may have it; its tag tells */
 };
 _Static_assert(sizeof(struct nm_residency) == 32, "two residencies share a cache line");
 
@@ -53,10 +54,10 @@ static inline void nm_residency_serve(struct nm_residency *residency, unsigned w
 struct nm_miss {
 	_Alignas(64) uint64_t line;    /* NM_NO_LINE: none; */
 	uint64_t left;                 /* NM_NO_LINE: none */
-	struct nm_residency residency; /* of the evicted line; below: where the next level may have it */
+	struct nm_residency residency; /* of the evicted line */
 	uint32_t attr;
 	uint32_t sample; /* 1 + the load's index in the sampler's list; 0: it is no sample */
-	uint32_t below;  /* slot where the next level may have the line */
+	uint32_t slot;   /* of both lines */
 	uint8_t write, class, foreseen;
 };
 _Static_assert(sizeof(struct nm_miss) == 64, "one line of the host's cache");
@@ -94,7 +95,7 @@ struct nm_cache {
 	uint64_t *masks; /* `words` per slot, if a line has more than 64 bytes; else NULL */
 	/* [NM_GUESSES + 1] by hash of a line: a slot where it may be; the last: none; or NULL */
 	uint32_t *predicted;
-	uint64_t set_mask;          /* sets - 1 if that is a power of two, else 0 */
+	uint64_t set_mask;          /* sets - 1 if that is a power of two, else NM_MODULO */
 	unsigned ways;              /* padded for vectors */
 	unsigned line_shift, words; /* of a line or sector; number of 64-byte words in it */
 	struct nm_cache *next;      /* level that takes its fills, or NULL */
@@ -154,7 +155,7 @@ void nm_cache_add_residency(struct nm_cache *cache, uint32_t slot, const struct 
 
 static inline uint64_t nm_cache_set(const struct nm_cache *c, uint64_t line)
 {
-	return c->set_mask || c->spec.sets == 1 ? line & c->set_mask : line % c->spec.sets;
+	return __builtin_expect(c->set_mask != NM_MODULO, 1) ? line & c->set_mask : line % c->spec.sets;
 }
 
 /* Lays the tags and timestamps of a chunk: all its ways are free. */

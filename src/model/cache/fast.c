@@ -127,10 +127,28 @@ ALWAYS void look_ahead(struct nm_cache *c, const struct nm_ref *refs, const stru
 	}
 }
 
-/* The second half, from the i-th of a block on: counts hits as long as references are within a line and at
- * their predicted slots. Returns their number. */
-ALWAYS uint32_t count_some(struct nm_cache *c, const struct nm_ref *r, uint32_t count, struct shape shape,
-			   const struct block *b, uint32_t i)
+/* Touches a line that is not at its predicted slot; a line that is not resident is loaded. Returns its slot. */
+static __attribute__((noinline)) uint32_t search_line(struct nm_cache *c, const struct nm_ref *r,
+						      struct shape shape)
+{
+	const uint64_t line = r->address >> shape.line_shift, place = laid_place(c, line, shape);
+	uint32_t slot = find_at(c, place, line, shape);
+
+	if (slot == NM_NO_SLOT) {
+		const struct nm_ref loader = first_of(c, r);
+
+		slot = load_shape(c, loader.address, loader.attr, loader.kind, place, shape);
+	} else {
+		touch(c, slot);
+	}
+	c->predicted[nm_cache_guess(line)] = slot;
+	return slot;
+}
+
+/* The second half, from the i-th of a block on: takes references as long as they are within a line. Returns their
+ * number. */
+ALWAYS uint32_t take_some(struct nm_cache *c, const struct nm_ref *r, uint32_t count, struct shape shape,
+			  const struct block *b, uint32_t i)
 {
 	const uint64_t *const tags = shape.coherent ? c->coherent->cleared[0] : c->tags;
 	const uint32_t *const predicted = c->predicted;
@@ -144,15 +162,22 @@ ALWAYS uint32_t count_some(struct nm_cache *c, const struct nm_ref *r, uint32_t 
 	const uint64_t *const masks = hints + (b->mask - b->hint);
 
 	for (; now != end; now++, r++) {
-		uint64_t slot = predicted[(uint32_t)hints[now]];
+		const uint32_t hint = (uint32_t)hints[now];
+		uint64_t slot = predicted[hint];
 		const uint64_t tag = shape.coherent ? tags[2 * slot + (r->kind > 0)] : tags[slot];
 
-		if (__builtin_expect(tag != r->address >> shape.line_shift, 0))
-			break;
-		if (__builtin_expect(timestamps[slot] < head, 0))
-			head = enter_late(&c->shadow);
-		log[now] = (uint32_t)slot;
-		timestamps[slot] = now;
+		if (__builtin_expect(tag != r->address >> shape.line_shift, 0)) {
+			if (shape.coherent || hint == NM_GUESSES || c->queue)
+				break;
+			c->shadow.now = now;
+			slot = search_line(c, r, shape);
+			head = c->shadow.head;
+		} else {
+			if (__builtin_expect(timestamps[slot] < head, 0))
+				head = enter_late(&c->shadow);
+			log[now] = (uint32_t)slot;
+			timestamps[slot] = now;
+		}
 		serve(&residencies[slot], r);
 		residencies[slot].mask |= masks[now];
 		if (shape.coherent && r->kind)
@@ -163,51 +188,32 @@ ALWAYS uint32_t count_some(struct nm_cache *c, const struct nm_ref *r, uint32_t 
 	return count - (uint32_t)(end - now);
 }
 
-static __attribute__((noinline)) uint32_t count_64(struct nm_cache *c, const struct nm_ref *refs,
-						   uint32_t count, const struct block *b, uint32_t i)
+static __attribute__((noinline)) uint32_t take_some_of_64(struct nm_cache *c, const struct nm_ref *refs,
+							  uint32_t count, const struct block *b, uint32_t i)
 {
-	return count_some(c, refs, count, (struct shape){8, 6, 0}, b, i);
+	return take_some(c, refs, count, (struct shape){8, 6, 0}, b, i);
 }
 
-static __attribute__((noinline)) uint32_t count_cleared(struct nm_cache *c, const struct nm_ref *refs,
-							uint32_t count, const struct block *b, uint32_t i)
+static __attribute__((noinline)) uint32_t take_cleared_ones(struct nm_cache *c, const struct nm_ref *refs,
+							    uint32_t count, const struct block *b, uint32_t i)
 {
-	return c->line_shift == 6 ? count_some(c, refs, count, (struct shape){0, 6, 1}, b, i)
-				  : count_some(c, refs, count, (struct shape){0, c->line_shift, 1}, b, i);
+	return c->line_shift == 6 ? take_some(c, refs, count, (struct shape){0, 6, 1}, b, i)
+				  : take_some(c, refs, count, (struct shape){0, c->line_shift, 1}, b, i);
 }
 
-ALWAYS uint32_t count_hits(struct nm_cache *c, const struct nm_ref *refs, uint32_t count, struct shape shape,
-			   const struct block *b, uint32_t i)
+ALWAYS uint32_t take_within(struct nm_cache *c, const struct nm_ref *refs, uint32_t count, struct shape shape,
+			    const struct block *b, uint32_t i)
 {
 	if (shape.coherent)
-		return count_cleared(c, refs, count, b, i);
-	return shape.line_shift == 6 && shape.ways == 8 ? count_64(c, refs, count, b, i)
-							: count_some(c, refs, count, shape, b, i);
-}
-
-/* Touches a line that is not at its predicted slot; if it is not resident, `loader` loads it. */
-static __attribute__((noinline)) uint32_t search_line(struct nm_cache *c, struct nm_ref loader,
-						      struct shape shape)
-{
-	const uint64_t line = loader.address >> shape.line_shift;
-	const uint32_t set = (uint32_t)first_place(c, line, shape);
-	const unsigned way = find_fixed(c->tags + set, shape.ways, line);
-
-	if (way == UINT32_MAX) {
-		const uint32_t slot = load_shape(c, loader.address, loader.attr, loader.kind, shape);
-
-		c->predicted[nm_cache_guess(line)] = slot;
-		return slot;
-	}
-	c->predicted[nm_cache_guess(line)] = set + way;
-	touch(c, set + way);
-	return set + way;
+		return take_cleared_ones(c, refs, count, b, i);
+	return shape.line_shift == 6 && shape.ways == 8 ? take_some_of_64(c, refs, count, b, i)
+							: take_some(c, refs, count, shape, b, i);
 }
 
 /* Takes a reference within a line that is not at its predicted slot. */
 ALWAYS void take_moved(struct nm_cache *c, const struct nm_ref *r, struct shape shape)
 {
-	const uint32_t slot = search_line(c, first_of(c, r), shape);
+	const uint32_t slot = search_line(c, r, shape);
 
 	serve(&c->residencies[slot], r);
 	c->residencies[slot].mask |= bytes_of(r->address, r->size, shape.line_shift);
@@ -224,7 +230,7 @@ ALWAYS void take_segment(struct nm_cache *c, struct nm_ref loader, unsigned coun
 	if (__builtin_expect(c->tags[slot] == line, 1))
 		touch(c, slot);
 	else
-		slot = search_line(c, loader, shape);
+		slot = search_line(c, &loader, shape);
 	c->residencies[slot].writes += writes;
 	c->residencies[slot].served += count;
 	c->residencies[slot].mask |= mask;
@@ -288,7 +294,7 @@ ALWAYS void fast_loop(struct nm_cache *c, const struct nm_ref *refs, uint32_t co
 		look_ahead(c, refs + from, (c->expected ? c->expected : refs) + from, n, shape, &b);
 		for (uint32_t i = 0; i < n; i++) {
 			reserve(&c->shadow, BLOCK);
-			i += count_hits(c, refs + from + i, n - i, shape, &b, i);
+			i += take_within(c, refs + from + i, n - i, shape, &b, i);
 			if (i == n)
 				break;
 			take_other(c, &refs[from + i], shape);

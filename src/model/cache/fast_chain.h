@@ -71,6 +71,7 @@ ALWAYS void put(struct nm_cache *c, uint64_t line, uint32_t slot, struct nm_miss
 
 	miss->line = line;
 	miss->left = c->tags[slot];
+	miss->slot = slot;
 	/* That of a vacant way is not read: a page of residencies has its first touch when it is written. */
 	miss->residency = miss->left == NM_NO_LINE ? (struct nm_residency){0} : c->residencies[slot];
 	if (timestamp >= c->shadow.head && nm_shadow_leave(&c->shadow, miss->left, timestamp))
@@ -90,11 +91,11 @@ static __attribute__((noinline)) uint8_t foresee(struct nm_cache *c, uint64_t ad
 
 /* Loads the line at an address; the next level gets its request later. */
 ALWAYS uint32_t load_in_chain(struct nm_cache *c, uint64_t address, uint32_t attr, unsigned write,
-			      struct shape shape)
+			      uint64_t place, struct shape shape)
 {
 	struct nm_miss *const miss = &c->misses[c->miss_count++];
 	const uint64_t line = address >> (shape.line_shift ? shape.line_shift : c->line_shift);
-	const uint32_t slot = victim(c, line, shape);
+	const uint32_t slot = victim(c, place, shape);
 
 	miss->attr = attr;
 	miss->write = (uint8_t)write;
@@ -117,46 +118,47 @@ ALWAYS void fetch(const struct nm_cache *c, const struct nm_cache *upper, const 
 		  uint32_t count, struct shape shape)
 {
 	const uint64_t *const tags = c->tags, *const timestamps = c->timestamps;
-	const struct nm_shadow *const colds = &c->cold_from->shadow;
 	const unsigned ways = shape.ways ? shape.ways : c->ways;
 
 	for (const struct nm_miss *const end = m + count; m != end; m++) {
-		const uint64_t set = first_place(c, m->line, shape), left = first_place(c, m->left, shape);
+		const uint64_t set = first_place(c, m->line, shape);
 
 		for (unsigned way = 0; way < ways; way += 8) {
-			__builtin_prefetch(tags + left + way);
 			__builtin_prefetch(tags + set + way);
 			__builtin_prefetch(timestamps + set + way, 1);
 		}
-		__builtin_prefetch(nm_shadow_home(&c->shadow, m->line));
-		__builtin_prefetch(nm_shadow_seen_home(colds, m->line));
+		__builtin_prefetch(tags + m->residency.below);
+		__builtin_prefetch(c->residencies + m->residency.below, 1);
 		__builtin_prefetch(upper->counters.loads + m->attr, 1);
 		__builtin_prefetch(upper->counters.residencies + m->residency.attr, 1);
 	}
 }
 
-/* Looks up the slots of lines, and prefetches their residencies on the host. */
-ALWAYS void look_up(const struct nm_cache *c, struct nm_miss *m, uint32_t count, struct shape shape)
+/* Looks up the slots of lines whose sets are fetched; prefetches, on the host, what loads will touch. */
+ALWAYS void look_up(const struct nm_cache *c, const struct nm_miss *m, uint32_t count, uint32_t *ret_slots,
+		    struct shape shape)
 {
-	const struct nm_residency *const residencies = c->residencies;
+	const struct nm_shadow *const colds = &c->cold_from->shadow;
 
-	for (const struct nm_miss *const end = m + count; m != end; m++) {
-		m->residency.below = find(c, m->left, shape);
-		m->below = find(c, m->line, shape);
-		__builtin_prefetch(residencies + m->residency.below, 1);
-		if (m->below == NM_NO_SLOT) {
-			const uint32_t slot = victim(c, m->line, shape);
+	for (const struct nm_miss *const end = m + count; m != end; m++, ret_slots++) {
+		const uint64_t place = laid_place(c, m->line, shape);
 
-			__builtin_prefetch(residencies + slot, 1);
+		*ret_slots = find_at(c, place, m->line, shape);
+		if (*ret_slots == NM_NO_SLOT) {
+			const uint32_t slot = victim(c, place, shape);
+
+			__builtin_prefetch(c->residencies + slot, 1);
 			__builtin_prefetch(nm_shadow_home(&c->shadow, c->tags[slot]), 1);
+			__builtin_prefetch(nm_shadow_home(&c->shadow, m->line));
+			__builtin_prefetch(nm_shadow_seen_home(colds, m->line));
 		}
 	}
 }
 
-/* The slot of a line that was looked up ahead. */
+/* The slot of a line that may be at `slot`. */
 ALWAYS uint32_t find_again(const struct nm_cache *c, uint64_t line, uint32_t slot, struct shape shape)
 {
-	return slot != NM_NO_SLOT && c->tags[slot] == line ? slot : find(c, line, shape);
+	return __builtin_expect(slot != NM_NO_SLOT && c->tags[slot] == line, 1) ? slot : find(c, line, shape);
 }
 
 /* Credits the residency of a line evicted above to this level, or passes it on. */
@@ -167,9 +169,12 @@ ALWAYS void credit(struct nm_cache *c, const struct nm_miss *m, struct shape sha
 
 	if (__builtin_expect(slot == NM_NO_SLOT, 0)) {
 		if (c->next) {
-			c->misses[c->miss_count] = *m;
-			c->misses[c->miss_count].line = NM_NO_LINE;
-			c->misses[c->miss_count++].class = NM_MISS_NONE;
+			struct nm_miss *const miss = &c->misses[c->miss_count++];
+
+			*miss = *m;
+			miss->line = NM_NO_LINE;
+			miss->residency.below = 0;
+			miss->class = NM_MISS_NONE;
 		}
 		return;
 	}
@@ -178,20 +183,12 @@ ALWAYS void credit(struct nm_cache *c, const struct nm_miss *m, struct shape sha
 	to->mask |= m->residency.mask;
 }
 
-/* Serves a request for a line that the level above has missed. */
-ALWAYS void ask(struct nm_cache *c, const struct nm_cache *upper, struct nm_miss *m, struct shape shape)
+/* Loads a line that the level above has missed. Returns its slot. */
+ALWAYS uint32_t load_below(struct nm_cache *c, const struct nm_cache *upper, struct nm_miss *m,
+			   struct shape shape)
 {
-	const uint32_t slot = find_again(c, m->line, m->below, shape);
 	const unsigned known = upper->next_knows_cold ? m->class : NM_MISS_UNKNOWN;
-
-	reserve(&c->shadow, 1);
-	if (slot != NM_NO_SLOT) {
-		touch(c, slot);
-		if (m->class == NM_MISS_UNKNOWN)
-			m->class = NM_MISS_CAPACITY;
-		return;
-	}
-
+	const uint32_t slot = victim(c, laid_place(c, m->line, shape), shape);
 	struct nm_miss *const miss = &c->misses[c->miss_count++];
 
 	miss->attr = m->attr;
@@ -203,7 +200,25 @@ ALWAYS void ask(struct nm_cache *c, const struct nm_cache *upper, struct nm_miss
 		nm_sampler_further(c->upper_sampler, m->sample, c);
 	if (m->class == NM_MISS_UNKNOWN)
 		m->class = miss->class == NM_MISS_COLD ? NM_MISS_COLD : NM_MISS_CAPACITY;
-	put(c, m->line, victim(c, m->line, shape), miss);
+	put(c, m->line, slot, miss);
+	return slot;
+}
+
+/* Serves a request for a line, perhaps at `slot`, that the level above has missed. */
+ALWAYS void ask(struct nm_cache *c, struct nm_cache *upper, struct nm_miss *m, uint32_t slot,
+		struct shape shape)
+{
+	slot = find_again(c, m->line, slot, shape);
+	reserve(&c->shadow, 1);
+	if (slot == NM_NO_SLOT) {
+		slot = load_below(c, upper, m, shape);
+	} else {
+		touch(c, slot);
+		if (m->class == NM_MISS_UNKNOWN)
+			m->class = NM_MISS_CAPACITY;
+	}
+	if (upper->tags[m->slot] == m->line)
+		upper->residencies[m->slot].below = slot;
 }
 
 /* Counts a miss of a level. */
@@ -234,18 +249,18 @@ ALWAYS void count_miss(struct nm_cache *c, const struct nm_miss *m)
 ALWAYS void take_list(struct nm_cache *c, struct nm_cache *upper, struct shape shape)
 {
 	struct nm_miss *m = upper->misses;
-	uint32_t left = upper->miss_count, n = left < AHEAD ? left : AHEAD, more;
+	uint32_t left = upper->miss_count, n = left < AHEAD ? left : AHEAD, more, slots[AHEAD];
 
 	for (fetch(c, upper, m, n, shape); n; n = more) {
 		left -= n;
 		more = left < AHEAD ? left : AHEAD;
 		fetch(c, upper, m + n, more, shape);
-		look_up(c, m, n, shape);
-		for (const struct nm_miss *const end = m + n; m != end; m++) {
+		look_up(c, m, n, slots, shape);
+		for (uint32_t i = 0; i < n; i++, m++) {
 			if (m->left != NM_NO_LINE)
 				credit(c, m, shape);
 			if (m->line != NM_NO_LINE)
-				ask(c, upper, m, shape);
+				ask(c, upper, m, slots[i], shape);
 		}
 		if (c->miss_count + 2 * AHEAD > NM_MISSES)
 			carry_on(c);
@@ -294,18 +309,19 @@ static __attribute__((noinline)) void carry_on(struct nm_cache *c)
 		carry_on(c->next);
 }
 
-/* Loads a line, deferred or at once. */
+/* Loads a line into the set that begins at `place`, deferred or at once. */
 ALWAYS uint32_t load_shape(struct nm_cache *c, uint64_t address, uint32_t attr, unsigned write,
-			   struct shape shape)
+			   uint64_t place, struct shape shape)
 {
-	return __builtin_expect(c->chained, 1) ? load_in_chain(c, address, attr, write, shape)
-					       : load_at_once(c, address, attr, write);
+	return __builtin_expect(c->chained, 1) ? load_in_chain(c, address, attr, write, place, shape)
+					       : load_at_once(c, address, attr, write, place);
 }
 
 static __attribute__((noinline)) uint32_t load(struct nm_cache *c, uint64_t address, uint32_t attr,
 					       unsigned write)
 {
-	return load_shape(c, address, attr, write, any_shape);
+	return load_shape(c, address, attr, write, first_place(c, address >> c->line_shift, any_shape),
+			  any_shape);
 }
 
 /* Requests a line for the level above; returns its slot. */

@@ -28,35 +28,46 @@ ALWAYS void emit(const struct nm_cache *c, enum nm_event_kind kind, uint64_t lin
 		nm_event_sink_emit(c, kind, line, times, victim);
 }
 
+/* Where the set of a line begins; it may have to be laid. */
 ALWAYS uint64_t first_place(const struct nm_cache *c, uint64_t line, struct shape shape)
 {
 	return nm_cache_laid_set(c, line) * (shape.ways ? shape.ways : c->ways);
 }
 
-ALWAYS uint32_t find(const struct nm_cache *c, uint64_t line, struct shape shape)
+/* The same of a set that is laid, as all of a first level are. */
+ALWAYS uint64_t laid_place(const struct nm_cache *c, uint64_t line, struct shape shape)
+{
+	return nm_cache_set(c, line) * (shape.ways ? shape.ways : c->ways);
+}
+
+/* The slot of a line in the set that begins at `place`, or NM_NO_SLOT. */
+ALWAYS uint32_t find_at(const struct nm_cache *c, uint64_t place, uint64_t line, struct shape shape)
 {
 	const unsigned ways = shape.ways ? shape.ways : c->ways;
-	const uint64_t slot = first_place(c, line, shape);
 	unsigned way;
 
 	if (ways == 16)
-		way = find_fixed(c->tags + slot, 16, line);
+		way = find_fixed(c->tags + place, 16, line);
 	else if (ways == 8)
-		way = find_fixed(c->tags + slot, 8, line);
+		way = find_fixed(c->tags + place, 8, line);
 	else
-		way = find_fixed(c->tags + slot, ways, line);
-	return way == UINT32_MAX ? NM_NO_SLOT : (uint32_t)slot + way;
+		way = find_fixed(c->tags + place, ways, line);
+	return way == UINT32_MAX ? NM_NO_SLOT : (uint32_t)place + way;
 }
 
-/* The slot for a line that is not resident. */
-ALWAYS uint32_t victim(const struct nm_cache *c, uint64_t line, struct shape shape)
+ALWAYS uint32_t find(const struct nm_cache *c, uint64_t line, struct shape shape)
+{
+	return find_at(c, first_place(c, line, shape), line, shape);
+}
+
+/* The slot for a line that is not resident in the set that begins at `place`. */
+ALWAYS uint32_t victim(const struct nm_cache *c, uint64_t place, struct shape shape)
 {
 	const unsigned ways = shape.ways ? shape.ways : c->ways;
-	const uint64_t slot = first_place(c, line, shape);
 
 	if (ways == 8)
-		return (uint32_t)slot + oldest(c->timestamps + slot, 8);
-	return (uint32_t)slot + oldest(c->timestamps + slot, ways);
+		return (uint32_t)place + oldest(c->timestamps + place, 8);
+	return (uint32_t)place + oldest(c->timestamps + place, ways);
 }
 
 /* Touches a resident line. */
@@ -91,14 +102,14 @@ ALWAYS void evict(struct nm_cache *c, uint32_t slot, uint32_t evictor)
 		nm_coherence_left(c, line, slot);
 }
 
-/* Loads the line at an address into its set and from the next level. */
+/* Loads the line at an address into its set, which begins at `place`, and from the next level. */
 static __attribute__((noinline)) uint32_t load_at_once(struct nm_cache *c, uint64_t address, uint32_t attr,
-						       unsigned write)
+						       unsigned write, uint64_t place)
 {
 	struct nm_cache *const next = c->next;
 	const uint64_t line = address >> c->line_shift;
 	struct nm_loads *loads = &c->counters.loads[attr];
-	const uint32_t slot = victim(c, line, any_shape);
+	const uint32_t slot = victim(c, place, any_shape);
 	int class = c->next_knows_cold ? held(&c->shadow, line) ? NM_MISS_CONFLICT : NM_MISS_CAPACITY
 				       : class_of(&c->shadow, line);
 

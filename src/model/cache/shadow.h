@@ -133,7 +133,9 @@ static inline unsigned nm_shadow_live(const struct nm_shadow_bucket *b, uint64_t
 /* The first bucket to search for a line. Strided lines must spread over the buckets. */
 static inline size_t nm_shadow_bucket_of(const struct nm_shadow *r, uint64_t line)
 {
-	return nm_mix64(line) >> r->bucket_shift;
+	const uint64_t spread = line * 0x9e3779b97f4a7c15ull;
+
+	return nm_spread(spread ^ spread >> 32, r->bucket_shift);
 }
 
 static inline const struct nm_shadow_bucket *nm_shadow_home(const struct nm_shadow *r, uint64_t line)
