@@ -58,8 +58,7 @@ struct nm_access_site {
 	uint32_t attr;      /* its attribution key; 0: none yet */
 	uint32_t block;     /* heap block, or caller's frame, found last, */
 	uint8_t again;      /* how many times in a row */
-	uint8_t listed : 1, /* in the engine's list of ranges that end with a mapping, */
-	    framed : 1,     /* with a frame */
+	uint8_t listed : 1, /* in the engine's list of ranges that end with a mapping */
 	    grouped : 1,    /* it is a coalesced access */
 	    cached : 1;     /* scratch, while range holders are cleaned: one was seen */
 	uint16_t access;

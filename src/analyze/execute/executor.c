@@ -68,7 +68,7 @@ void nm_executor_run_thread(struct nm_executor *x)
 {
 	struct nm_stack *s = nm_frames_stack(&x->running.thread->frames);
 
-	nm_resolver_forget_frames(&x->resolver);
+	nm_resolver_forget_frames(&x->resolver, UINT64_MAX);
 	x->running.stack = s;
 	x->running.last = &nm_no_last_block;
 	x->running.window = (struct nm_stack_window){.low = s->low, .length = s->end - s->low};
@@ -130,7 +130,7 @@ int nm_executor_change_any_frame(struct nm_executor *x, const struct nm_decoded_
 	    nm_vec_reserve(&x->running.stack->frames, 1))
 		return NM_ENOMEM;
 	if (slot >= x->running.kept_frames)
-		nm_resolver_forget_frames(&x->resolver);
+		nm_resolver_forget_frames(&x->resolver, slot);
 	nm_executor_put_frame(x, decoded, slot);
 	return 0;
 }

@@ -19,6 +19,7 @@ enum {
 	/* calls between an allocator's entry and the function that fills a block for it */
 	ALLOCATOR_DEPTH = 4,
 	MIN_HOLDERS = 1 << 14, /* plus two for each access: at more, stale ones are dropped */
+	FRAMED_MOST = 4096,    /* items of the list of kept frames; at more, all are forgotten */
 	VISITS_TO_KEEP = 6     /* consecutive accesses to one heap block before the entry keeps its range */
 };
 
@@ -42,14 +43,11 @@ void nm_resolver_forget_mappings(struct nm_resolver *r)
 	nm_space_forget(r->space);
 }
 
-void nm_resolver_forget_frames(struct nm_resolver *r)
+void nm_resolver_forget_frames(struct nm_resolver *r, uint64_t slot)
 {
-	for (size_t i = 0; i < r->framed.count; i++) {
-		forget_range(r, r->framed.at[i]);
-		r->decoder->access_sites.at[r->framed.at[i]].framed = 0;
-	}
-	r->framed.count = 0;
-	r->running->kept_frames = UINT64_MAX;
+	while (r->framed.count && r->framed.at[r->framed.count - 1].slot <= slot)
+		forget_range(r, r->framed.at[--r->framed.count].access_site);
+	r->running->kept_frames = r->framed.count ? r->framed.at[r->framed.count - 1].slot : UINT64_MAX;
 }
 
 void nm_resolver_forget_released_blocks(struct nm_resolver *r)
@@ -226,6 +224,22 @@ static inline int visit(struct nm_resolver *r, uint32_t access_site, uint32_t bl
 		   : 0;
 }
 
+/* Notes that the entry of an access site will keep a part of a frame. */
+static int note_framed(struct nm_resolver *r, struct nm_framed framed)
+{
+	size_t i;
+
+	if (r->framed.count == FRAMED_MOST)
+		nm_resolver_forget_frames(r, UINT64_MAX);
+	if (nm_vec_push(&r->framed, framed))
+		return NM_ENOMEM;
+	for (i = r->framed.count - 1; i > 0 && r->framed.at[i - 1].slot < framed.slot; i--)
+		r->framed.at[i] = r->framed.at[i - 1];
+	r->framed.at[i] = framed;
+	r->running->kept_frames = r->framed.at[r->framed.count - 1].slot;
+	return 0;
+}
+
 /* Keeps a part of a caller's frame, that around an address, after repeated accesses. Whose the slots at both ends of
  * a frame are depends on which function runs: they are left out. */
 static int keep_frame(struct nm_resolver *r, uint32_t access_site, uint64_t address,
@@ -238,11 +252,8 @@ static int keep_frame(struct nm_resolver *r, uint32_t access_site, uint64_t addr
 		low = frame->end - part->end;
 	if (address < low || address >= end || !has_visited(o, NM_OWNER_LARGE | part->object))
 		return 0;
-	if (!o->framed && nm_vec_push(&r->framed, access_site))
+	if (note_framed(r, (struct nm_framed){frame->slot, access_site}))
 		return NM_ENOMEM;
-	o->framed = 1;
-	if (frame->slot < r->running->kept_frames)
-		r->running->kept_frames = frame->slot;
 	hold_range(r, o, low, end - low, attr);
 	return 0;
 }

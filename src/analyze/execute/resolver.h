@@ -31,6 +31,12 @@ struct nm_filling {
 	uint32_t object; /* 0: none is known */
 };
 
+/* An access site whose entry keeps a part of a caller's frame, until a call or return at `slot` or above. */
+struct nm_framed {
+	uint64_t slot;
+	uint32_t access_site;
+};
+
 struct nm_resolver {
 	/* Where it looks; all borrowed. */
 	struct nm_decoder *decoder;
@@ -44,8 +50,8 @@ struct nm_resolver {
 	struct nm_filling filling;
 
 	/* Ranges that entries keep. */
-	struct nm_vec(uint32_t) listed; /* access sites whose entries keep that of a mapping or variable, */
-	struct nm_vec(uint32_t) framed; /* a part of a caller's frame */
+	struct nm_vec(uint32_t) listed; /* access sites whose entries keep that of a mapping or variable */
+	struct nm_vec(struct nm_framed) framed;              /* of frames, the innermost last */
 	struct nm_vec(struct nm_range_holder) range_holders; /* of heap blocks; [0] is none */
 	uint32_t free_holder;
 
@@ -72,10 +78,10 @@ int nm_resolver_find_all(struct nm_resolver *resolver, struct nm_ref *refs, cons
 int nm_resolver_object_at(struct nm_resolver *resolver, uint64_t address, uint32_t *ret_object);
 
 /* Empties entries whose range may no longer be valid: those of mappings; of released heap blocks; of callers'
- * frames; all. */
+ * frames that a call or return at `slot` changes; all. */
 void nm_resolver_forget_mappings(struct nm_resolver *resolver);
 void nm_resolver_forget_released_blocks(struct nm_resolver *resolver);
-void nm_resolver_forget_frames(struct nm_resolver *resolver);
+void nm_resolver_forget_frames(struct nm_resolver *resolver, uint64_t slot);
 void nm_resolver_forget_ranges(struct nm_resolver *resolver);
 
 /* The attribution key of an access site in an object. 0: out of memory. */

@@ -153,7 +153,7 @@ static int change_frame(struct nm_executor *x, const struct nm_decoded_block *de
 	if (signals->list.count) {
 		if (!nm_stack_holds(x->running.stack, slot) && nm_executor_switch_stack(x, slot))
 			return NM_ENOMEM;
-		nm_resolver_forget_frames(&x->resolver);
+		nm_resolver_forget_frames(&x->resolver, UINT64_MAX);
 		nm_signals_leave(signals, &x->running.thread->frames, slot, is_return);
 	}
 	if (nm_executor_change_frame(x, decoded, slot))

@@ -119,6 +119,8 @@ static uint64_t stack_address(const struct twin *t, unsigned thread)
 
 static uint64_t address_of(const struct twin *t, unsigned habit)
 {
+	if (t->place)
+		return t->place;
 	if (!below(6))
 		habit = (unsigned)below(9);
 	switch (habit) {
@@ -241,6 +243,18 @@ static void begin_stream(struct twin *t, char path[4200])
 	map(t, HEAP, HEAP_BYTES, 0);
 }
 
+/* A block that neither calls nor returns runs several times on one place in the frames: entries keep parts of callers'
+ * frames only after repeated accesses. */
+static void linger(struct twin *t)
+{
+	const uint32_t id = (uint32_t)below(FUNCTIONS);
+
+	t->place = stack_address(t, t->running);
+	for (unsigned i = 0; i < 8; i++)
+		run(t, id, 0);
+	t->place = 0;
+}
+
 /* names: the program names ranges. If it does not, the engine caches pages with a single object. */
 static void make_stream(struct twin *t, int names)
 {
@@ -262,6 +276,8 @@ static void make_stream(struct twin *t, int names)
 			PUT(t, thread, 2 - t->running);
 		if (names && !below(60))
 			change_region(t);
+		if (!below(20))
+			linger(t);
 		run(t, (uint32_t)below(BLOCKS), 0);
 	}
 }

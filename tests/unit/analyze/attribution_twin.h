@@ -123,6 +123,7 @@ struct twin {
 	uint64_t *payloads[BLOCKS];
 	struct twin_thread threads[THREADS];
 	unsigned running; /* thread */
+	uint64_t place;   /* of the next accesses; 0: anywhere */
 	struct range mappings[MAX_MAPPINGS], heap[HEAP_BLOCKS], named[MAX_NAMES];
 	unsigned mapping_count, heap_count, named_count;
 	int has_heap; /* a block was allocated */
