@@ -108,6 +108,15 @@ struct nm_decoded_tables {
 	unsigned watched; /* enum nm_watched: its function is one that the window names */
 };
 
+/* The side exit through which the block is left after n address words; NULL: there is none. */
+static inline const struct nm_side_exit *nm_side_exit_after(const struct nm_decoded_tables *t, size_t n)
+{
+	for (uint32_t i = 0; i < t->exits; i++)
+		if (t->exit[i].words == n)
+			return &t->exit[i];
+	return NULL;
+}
+
 /* The accesses that share an address word: [first, end) of `single`. */
 struct nm_access_range {
 	uint32_t first, end;

@@ -17,8 +17,8 @@
  * Headers are searched in a window of words first, so the length of a block is known before it is executed.
  * The loop has three copies: one notes access sites while bursts are sampled (bursts.h), one runs near the
  * end of the batch or the words, and one, which does nearly all the work, checks for neither. single_step.c
- * handles rare cases: side exits, prefetches, guarded accesses, fetches, allocations under observation,
- * pauses.
+ * handles rare cases: side exits of blocks with coalesced accesses, prefetches, guarded accesses,
+ * fetches, allocations under observation, pauses.
  *
  * Dropped, no faster: fetching decoded blocks ahead; batches larger than the first-level cache.
  */
@@ -142,18 +142,57 @@ ALWAYS int execute(struct nm_executor *x, struct nm_ref *out, struct nm_decoded_
 	return status;
 }
 
+/* Does the block have coalesced accesses? Single steps make a reference of each member. */
+ALWAYS int is_coalesced(const struct nm_decoded_block *decoded)
+{
+	return nm_tables_of(decoded)->accesses + 1 > decoded->words;
+}
+
 /* A block with coalesced accesses, while bursts are sampled: each reference must be separate. */
 ALWAYS int is_apart(const struct nm_executor *x, const struct nm_decoded_block *decoded)
 {
-	return x->builder.bursts.sampling && nm_tables_of(decoded)->accesses + 1 > decoded->words;
+	return x->builder.bursts.sampling && is_coalesced(decoded);
 }
 
-/* Executes a block of n addresses by single steps. 1: the record is no block. */
-static __attribute__((noinline)) int execute_other(struct nm_executor *x, const struct nm_ref *out,
-						   const uint64_t *header, size_t n, struct nm_error *err)
+/* Can a block be executed up to a side exit, behind n addresses, without single steps? */
+static int is_simple_part(const struct nm_executor *x, const struct nm_decoded_block *decoded, size_t n)
 {
+	return decoded->words && !is_coalesced(decoded) && !nm_tables_of(decoded)->string_bytes &&
+	       !x->builder.bursts.sampling && x->builder.count + n <= NM_BATCH;
+}
+
+/* Executes a block up to a side exit, behind n references. These are counted at once, under the keys that the entries
+ * have now. 0 or NM_ENOMEM. */
+static int execute_part(struct nm_executor *x, struct nm_decoded_block *decoded,
+			const struct nm_side_exit *left, const uint64_t *addresses, size_t n)
+{
+	struct nm_ref *const out = next_ref(x);
+	int status;
+
+	x->clock += left->instructions;
+	x->running.last = &nm_no_last_block;
+	for (size_t i = 0; i < n; i++)
+		nm_resolver_count(&x->resolver, decoded->entries[i / NM_ENTRIES].word[i % NM_ENTRIES], 1);
+	x->builder.references += n;
+	status = serve_many(x, out, decoded, addresses, n);
+	put_back(x, out + n);
+	return status;
+}
+
+/* Executes a block of n addresses that is no whole one. 1: the record is no block. */
+static __attribute__((noinline)) int execute_other(struct nm_executor *x, const struct nm_ref *out,
+						   struct nm_decoded_block *decoded, const uint64_t *header,
+						   size_t n, struct nm_error *err)
+{
+	const struct nm_side_exit *left;
+
 	put_back(x, out);
-	return is_block(*header) ? nm_executor_single_step(x, header, n, err) : 1;
+	if (!is_block(*header))
+		return 1;
+	left = is_simple_part(x, decoded, n) ? nm_side_exit_after(nm_tables_of(decoded), n) : NULL;
+	if (!left)
+		return nm_executor_single_step(x, header, n, err);
+	return execute_part(x, decoded, left, header + 1, n) ? nm_fail_memory(err) : 0;
 }
 
 static __attribute__((noinline)) int make_room(struct nm_executor *x, const struct nm_ref *out)
@@ -188,7 +227,7 @@ ALWAYS long execute_window(struct nm_executor *x, const uint64_t *words, uint64_
 			decoded = nm_executor_of_this_call(x, (uint32_t)id, decoded);
 		if (__builtin_expect(count != decoded->words || (manner.sampled && is_apart(x, decoded)),
 				     0)) {
-			int status = execute_other(x, out, words, count - 1, err);
+			int status = execute_other(x, out, decoded, words, count - 1, err);
 
 			if (status || !does(x, (size_t)(last - words) - count, manner))
 				return status < 0 ? status : words - begin + (status ? 0 : (long)count);

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
- * single_step.c - executes a block one access at a time. Needed for side exits, prefetches (not references),
- * guarded accesses (address 0: not executed), instruction fetches, observed allocations (contexts.h), pauses,
- * contexts (calls.h) and signal handlers (signals.h).
+ * single_step.c - executes a block one access at a time. Needed for side exits of blocks with coalesced
+ * accesses, prefetches (not references), guarded accesses (address 0: not executed), instruction fetches,
+ * observed allocations (contexts.h), pauses, contexts (calls.h) and signal handlers (signals.h).
  */
 #include "user_calls.h"
 
@@ -108,6 +108,7 @@ static int measure(struct nm_executor *x, struct nm_decoded_block *decoded, uint
 static int find_exit(const struct nm_decoded_block *decoded, size_t n, struct nm_side_exit *ret_left)
 {
 	const struct nm_decoded_tables *t = nm_tables_of(decoded);
+	const struct nm_side_exit *exit;
 
 	if (n == t->words) {
 		*ret_left = (struct nm_side_exit){.accesses = (uint16_t)t->accesses,
@@ -115,12 +116,10 @@ static int find_exit(const struct nm_decoded_block *decoded, size_t n, struct nm
 						  .words = (uint16_t)n};
 		return 1;
 	}
-	for (uint32_t i = 0; i < t->exits; i++)
-		if (t->exit[i].words == n) {
-			*ret_left = t->exit[i];
-			return 1;
-		}
-	return 0;
+	exit = nm_side_exit_after(t, n);
+	if (exit)
+		*ret_left = *exit;
+	return exit != NULL;
 }
 
 /* Switches to the stack and the context of the block. */
