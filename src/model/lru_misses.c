@@ -7,6 +7,7 @@
  */
 #include "lru_misses.h"
 
+#include <assert.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -183,7 +184,8 @@ static void fill(const struct chain *chain, uint64_t address, uint32_t key)
 	}
 }
 
-static inline void refer(const struct chain *chain, uint64_t address, unsigned size, uint32_t key)
+/* Whether the reference missed in the first level. */
+static inline int refer(const struct chain *chain, uint64_t address, unsigned size, uint32_t key)
 {
 	struct level *l = chain->at[0];
 	int missed = 0;
@@ -195,6 +197,7 @@ static inline void refer(const struct chain *chain, uint64_t address, unsigned s
 		fill(chain, line << l->shift, key);
 	}
 	l->misses[key] += (uint64_t)missed;
+	return missed;
 }
 
 void nm_lru_misses_run(struct nm_lru_misses *caches, const struct nm_lru_misses_ref *refs, size_t count,
@@ -203,6 +206,126 @@ void nm_lru_misses_run(struct nm_lru_misses *caches, const struct nm_lru_misses_
 	for (size_t i = 0; i < count; i++)
 		for (unsigned c = 0; c < caches->chain_count; c++)
 			if (caches->chains[c].side == refs[i].is_fetch)
-				refer(&caches->chains[c], refs[i].address + shifts[refs[i].area],
-				      refs[i].size, refs[i].key);
+				(void)refer(&caches->chains[c], refs[i].address + shifts[refs[i].area],
+					    refs[i].size, refs[i].key);
+}
+
+/* ---- loops ---- */
+
+/* Rounds until the reference leaves its line; 1 if it spans several. */
+static inline uint64_t rounds_in_line(const struct nm_lru_misses_ref *r, int64_t step, uint32_t line)
+{
+	const uint32_t at = (uint32_t)r->address & (line - 1);
+
+	if (at + r->size > line || step >= line || step <= -(int64_t)line)
+		return 1;
+	if (!step)
+		return UINT64_MAX;
+	return 1 + (step > 0 ? (line - r->size - at) / (uint32_t)step : at / (uint32_t)-step);
+}
+
+/* Rounds, `most` at most, in which no reference leaves its line; left: those of each one, 0: not known. */
+static inline uint64_t rounds_alike(const struct nm_lru_misses_ref *refs, const int64_t *steps,
+				    uint32_t count, uint32_t line, uint64_t *left, uint64_t most)
+{
+	for (uint32_t i = 0; i < count; i++) {
+		if (!left[i])
+			left[i] = rounds_in_line(&refs[i], steps[i], line);
+		most = left[i] < most ? left[i] : most;
+	}
+	return most;
+}
+
+/* Whether a reference missed. */
+static inline int run_round(const struct chain *chain, struct nm_lru_misses_ref *refs, const int64_t *steps,
+			    uint32_t count)
+{
+	int missed = 0;
+
+	for (uint32_t i = 0; i < count; i++) {
+		missed |= refer(chain, refs[i].address, refs[i].size, refs[i].key);
+		refs[i].address += (uint64_t)steps[i];
+	}
+	return missed;
+}
+
+/* While no reference leaves its line, a round without a miss leaves the lines in an order that all further ones
+ * repeat: they have no miss either, and need not be simulated. */
+void nm_lru_misses_loop(struct nm_lru_misses *caches, struct nm_lru_misses_ref *refs, const int64_t *steps,
+			uint32_t count, uint64_t rounds)
+{
+	const struct chain *chain = &caches->chains[0];
+	const uint32_t line = 1u << chain->at[0]->shift;
+	uint64_t left[NM_LRU_MISSES_LOOP] = {0};
+	int leaps = 0; /* a reference leaves its line in each round */
+
+	assert(chain->count && !chain->side && count <= NM_LRU_MISSES_LOOP);
+	for (uint32_t i = 0; i < count; i++)
+		leaps |= steps[i] >= line || steps[i] <= -(int64_t)line;
+	for (; leaps && rounds; rounds--)
+		(void)run_round(chain, refs, steps, count);
+	while (rounds) {
+		const uint64_t alike = rounds_alike(refs, steps, count, line, left, rounds);
+		uint64_t done = 0;
+		int missed = 1;
+
+		for (; done < alike && missed; done++)
+			missed = run_round(chain, refs, steps, count);
+		for (uint32_t i = 0; i < count; i++) {
+			refs[i].address += (alike - done) * (uint64_t)steps[i];
+			left[i] -= alike;
+		}
+		rounds -= alike;
+	}
+}
+
+/* ---- states ---- */
+
+size_t nm_lru_misses_lines(const struct nm_lru_misses *caches)
+{
+	size_t lines = 0;
+
+	for (unsigned i = 0; i < caches->level_count; i++)
+		lines += caches->levels[i].sets * caches->levels[i].ways;
+	return lines;
+}
+
+void nm_lru_misses_save(const struct nm_lru_misses *caches, uint64_t *lines)
+{
+	for (unsigned i = 0; i < caches->level_count; i++) {
+		const struct level *l = &caches->levels[i];
+		const size_t count = l->sets * l->ways;
+
+		memcpy(lines, l->lines, count * sizeof *lines);
+		lines += count;
+	}
+}
+
+static int level_is_moved(const struct level *l, const uint64_t *lines, const int64_t *moves)
+{
+	const uint64_t turn = (uint64_t)(moves[0] >> l->shift);
+
+	for (uint64_t set = 0; set < l->sets; set++) {
+		const uint64_t *now = &l->lines[((set + turn) & l->mask) * l->ways];
+
+		for (uint32_t i = 0; i < l->ways; i++, lines++) {
+			const uint64_t area = *lines ? (*lines - 1) << l->shift >> NM_LRU_MISSES_AREA : 0;
+
+			if (now[i] != (*lines ? *lines + (uint64_t)(moves[area] >> l->shift) : 0))
+				return 0;
+		}
+	}
+	return 1;
+}
+
+int nm_lru_misses_is_moved(const struct nm_lru_misses *caches, const uint64_t *lines, const int64_t *moves)
+{
+	for (unsigned i = 0; i < caches->level_count; i++) {
+		const struct level *l = &caches->levels[i];
+
+		if (!level_is_moved(l, lines, moves))
+			return 0;
+		lines += l->sets * l->ways;
+	}
+	return 1;
 }

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: MIT
  *
  * lru_misses.h - counts the misses of LRU caches, and nothing else: no classes, reuse, evictors or write-backs.
- * Relocations are simulated with it: many machines over one stream, of which only misses are asked. So are the
- * samplers of a PMU, for which a level is watched: then it also knows which key had loaded each of its lines.
+ * Relocations are simulated with it: many machines over one stream, of which only misses are asked. So are sweeps of
+ * loop nests (nest/warp.c), and the samplers of a PMU, for which a level is watched: then it also knows which key had
+ * loaded each of its lines.
  *
  * The counts are those of hierarchy.h for the same references; a test holds one against the other.
  */
@@ -44,6 +45,21 @@ int nm_lru_misses_reserve(struct nm_lru_misses *caches, size_t keys);
 /* References, each at its address + shifts[area]. */
 void nm_lru_misses_run(struct nm_lru_misses *caches, const struct nm_lru_misses_ref *refs, size_t count,
 		       const uint64_t *shifts);
+
+/* The same references to data, `rounds` times, each a step further from one round to the next; refs[].address are left
+ * behind the last round. The machine has one first level of data; areas are not shifted. */
+enum { NM_LRU_MISSES_LOOP = 128 /* references at most */ };
+void nm_lru_misses_loop(struct nm_lru_misses *caches, struct nm_lru_misses_ref *refs, const int64_t *steps,
+			uint32_t count, uint64_t rounds);
+
+/* The lines that the levels have room for; stores which they hold, [nm_lru_misses_lines]. */
+size_t nm_lru_misses_lines(const struct nm_lru_misses *caches);
+void nm_lru_misses_save(const struct nm_lru_misses *caches, uint64_t *lines);
+
+/* Whether the levels hold just the stored lines, in the same order, but moved: by moves[a], whole lines, if a are the
+ * upper bits of a line's addresses. All moves turn the sets alike, whose numbers are powers of two. */
+enum { NM_LRU_MISSES_AREA = 48 /* the lowest of these bits */ };
+int nm_lru_misses_is_moved(const struct nm_lru_misses *caches, const uint64_t *lines, const int64_t *moves);
 
 /* By key, of all that were reserved. */
 const uint64_t *nm_lru_misses_of(const struct nm_lru_misses *caches, unsigned level);
