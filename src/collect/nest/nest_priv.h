@@ -14,6 +14,8 @@
  *   parse.c       loops and statements
  *   nest.c        life of a nest, its contents
  *   run.c         execution
+ *   affine.c      what is known of all iterations before they run
+ *   warp.c        misses of a nest of which enough is known
  *
  * A file calls only files above it in this list.
  */
@@ -95,6 +97,7 @@ struct nm_nest_node {
 	int64_t step;
 	uint64_t warm; /* iterations that only warm up */
 	unsigned slot;
+	unsigned number;   /* of the loop: 0, 1, ... */
 	const char *index; /* name */
 	const char *at;
 };
@@ -119,7 +122,7 @@ struct nm_nest {
 	struct nm_vec(struct nm_nest_reference) references;
 	struct nm_vec(struct nm_nest_block *) blocks;
 	struct nm_nest_node *body;
-	unsigned statements;
+	unsigned statements, loops;
 	int warms; /* something only warms up */
 };
 

@@ -278,6 +278,7 @@ static int parse_loop(struct nm_nest_parser *p, struct body *b)
 								   : "the name of the loop's index expected");
 	loop->index = index.name = nm_intern_n(&p->nest->names, p->token.at, p->token.length);
 	loop->slot = p->depth;
+	loop->number = p->nest->loops++;
 	if (!index.name)
 		return nm_fail_memory(p->err);
 	status = nm_nest_next(p);
