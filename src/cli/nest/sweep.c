@@ -141,39 +141,58 @@ static int is_warm_up(const char *function)
 	return n > m && !strcmp(function + n - m, NM_NEST_WARM_UP);
 }
 
-static int add_counts(struct sweep *s, int64_t value, const struct nm_result *result)
+/* Starts the row of a value. */
+static int add_row(struct sweep *s, int64_t value)
 {
-	struct nm_value *row, number = {.type = NM_VALUE_INTEGER, .integer = value};
-	size_t n = s->figures.count;
+	const size_t n = s->figures.count;
+	struct nm_value *row;
 
 	if (nm_vec_reserve(&s->table.values, n + 2))
 		return nm_fail_memory(&s->err);
 	row = s->table.values.at + s->table.values.count;
-	row[0] = number;
-	memset(row + 1, 0, (n + 1) * sizeof *row);
-	for (size_t k = 1; k <= n; k++)
+	memset(row, 0, (n + 2) * sizeof *row);
+	for (size_t k = 0; k <= n; k++)
 		row[k].type = NM_VALUE_INTEGER;
-	for (size_t i = 0; i < result->attr_count; i++) {
-		const struct nm_result_site *site = &result->sites[result->attrs[i].site];
-		const char *object = result->objects[result->attrs[i].object].name;
-		const struct nm_counts *c = &result->levels[s->level].counts[i];
-
-		if (!site->function || is_warm_up(site->function))
-			continue;
-		for (size_t k = 0; k < n; k++) {
-			const struct figure *f = &s->figures.at[k];
-
-			if (f->line ? f->line == site->line && !strcmp(f->name, site->function)
-				    : !strcmp(f->name, object))
-				row[1 + k].integer += (int64_t)(c->read_misses + c->write_misses);
-		}
-	}
-	for (size_t k = 1; k <= n; k++)
-		if (row[k].integer > s->most)
-			s->most = row[k].integer;
+	row[0].integer = value;
 	s->table.values.count += n + 2;
 	s->table.row_count++;
 	return 0;
+}
+
+/* Adds misses of a reference to the figures that count it. */
+static void add_misses(struct sweep *s, const char *array, const char *reference, unsigned line,
+		       uint64_t misses)
+{
+	struct nm_value *row = s->table.values.at + s->table.values.count - (s->figures.count + 2);
+
+	for (size_t k = 0; k < s->figures.count; k++) {
+		const struct figure *f = &s->figures.at[k];
+		int64_t *count = &row[1 + k].integer;
+
+		if (f->line ? f->line == line && !strcmp(f->name, reference) : !strcmp(f->name, array))
+			*count += (int64_t)misses;
+		s->most = *count > s->most ? *count : s->most;
+	}
+}
+
+static void add_result(struct sweep *s, const struct nm_result *result)
+{
+	for (size_t i = 0; i < result->attr_count; i++) {
+		const struct nm_result_site *site = &result->sites[result->attrs[i].site];
+		const struct nm_counts *c = &result->levels[s->level].counts[i];
+
+		if (site->function && !is_warm_up(site->function))
+			add_misses(s, result->objects[result->attrs[i].object].name, site->function,
+				   site->line, c->read_misses + c->write_misses);
+	}
+}
+
+static void add_counted(struct sweep *s, const struct nm_nest *nest, const uint64_t *misses)
+{
+	struct nm_nest_reference_info r;
+
+	for (size_t i = 0; nm_nest_reference_at(nest, i, &r); i++)
+		add_misses(s, r.array, r.name, r.line, misses[i]);
 }
 
 static int run_once(struct sweep *s, struct nm_nest *nest, const struct nm_engine_options *options,
@@ -194,7 +213,7 @@ static int run_once(struct sweep *s, struct nm_nest *nest, const struct nm_engin
 }
 
 /* Levels with policy=opt find the next uses in passes before the one that counts. */
-static int simulate(struct sweep *s, struct nm_nest *nest, int64_t value)
+static int simulate(struct sweep *s, struct nm_nest *nest)
 {
 	struct nm_engine_options options = {.machine = s->request->run->engine.machine,
 					    .threads = s->request->run->engine.threads};
@@ -211,11 +230,26 @@ static int simulate(struct sweep *s, struct nm_nest *nest, int64_t value)
 	if (!status)
 		status = run_once(s, nest, &options, &result);
 	if (!status)
-		status = add_counts(s, value, &result);
+		add_result(s, &result);
 	nm_result_free(&result);
 	nm_oracle_free(options.oracle);
 	nm_symbols_free(options.symbols);
 	return status;
+}
+
+/* Warps where that can be, else simulates. */
+static int count(struct sweep *s, struct nm_nest *nest)
+{
+	struct nm_nest_misses counted;
+	int status = nm_nest_count_misses(nest, s->request->run->engine.machine, s->level, &counted);
+
+	if (status == NM_NEST_SIMULATE)
+		return simulate(s, nest);
+	if (status)
+		return nm_fail_memory(&s->err);
+	add_counted(s, nest, counted.misses);
+	free(counted.misses);
+	return 0;
 }
 
 static int run_value(struct sweep *s, int64_t value, int by_reference)
@@ -232,7 +266,9 @@ static int run_value(struct sweep *s, int64_t value, int by_reference)
 		if (!s->table.row_count)
 			status = find_figures(s, nest, by_reference);
 		if (!status)
-			status = simulate(s, nest, value);
+			status = add_row(s, value);
+		if (!status)
+			status = count(s, nest);
 		nm_nest_free(nest);
 	}
 	free(setting);
