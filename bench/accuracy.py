@@ -151,10 +151,12 @@ def main():
     if not nearmiss or not run.find_valgrind():
         sys.exit("accuracy.py: needs nearmiss and Valgrind")
     programs, _ = workloads.make(options.work, options.scale, workloads.members(options.classes))
+    programs = [w for w in programs if not options.only or w.name in options.only.split(",")]
+    if not programs:
+        sys.exit("accuracy.py: there are no such programs")
     print(f"{'':11}" + "".join(f" {event:>13} {'differ':>9}" for event in EVENTS))
     library = peer_library(nearmiss)
-    worst = [compare(w, nearmiss, library, options.explain) for w in programs
-             if not options.only or w.name in options.only.split(",")]
+    worst = [compare(w, nearmiss, library, options.explain) for w in programs]
     shutil.rmtree(os.path.join("/tmp", library.split("/")[2]))
     return 3 if max(worst) > options.limit else 0
 

@@ -2,8 +2,8 @@
 """harness.py - shared by the end-to-end tests: records programs, queries profiles, finds lines.
 
 A test file holds functions case_<name>(); `test_x.py <name>` runs one of them in an empty folder of its
-own and exits 0, 1 (an assertion failed) or 77 (skipped: a tool is missing here). Meson runs each case as
-a test; without a name all cases of the file run. The environment has the paths:
+own and exits 0, 1 (an assertion failed) or 77 (skipped: a tool is missing here). With ALL_TOOLS=1, as in .ci/run,
+a missing tool that a package of `packages` has is a failure. Meson runs each case as a test; without a name all cases of the file run. The environment has the paths:
 
     NEARMISS   the command          PROGRAMS   the folder of tests/programs' executables
     WIRECAT    the stream checker   COLLECTOR  the folder to be given to Valgrind as VALGRIND_LIB
@@ -30,9 +30,16 @@ MISSES = "coalesce(sum(read_misses + write_misses), 0)"
 ENVIRONMENT = {"PATH": "/usr/local/bin:/usr/bin:/bin", "HOME": "/nonexistent", "LC_ALL": "C", "TERM": "dumb",
                "PYTHONHASHSEED": "0", "PYTHONDONTWRITEBYTECODE": "1"}
 
+# Tools that no package of `packages` has.
+UNPACKAGED = ("go", "perf", "mpicc.openmpi", "mpirun.openmpi", "mpicc.mpich", "mpirun.mpich")
+
 
 class Skip(Exception):
-    """A tool that the case needs is missing."""
+    """The case cannot run here."""
+
+
+class Missing(Skip):
+    """What `packages` brings is not installed."""
 
 
 def need(*tools):
@@ -40,7 +47,7 @@ def need(*tools):
     paths = [shutil.which(tool, path=ENVIRONMENT["PATH"] + ":/usr/sbin:/sbin") for tool in tools]
     for tool, path in zip(tools, paths):
         if not path:
-            raise Skip(f"{tool} is not installed")
+            raise (Skip if tool in UNPACKAGED else Missing)(f"{tool} is not installed")
     return paths[0] if len(paths) == 1 else paths
 
 
@@ -48,7 +55,7 @@ def program(name):
     """The path of an executable of tests/programs; Skip without its compiler."""
     compilers = dict(word.split(":") for word in os.environ.get("PROGRAMS_LEFT_OUT", "").split())
     if name in compilers:
-        raise Skip(f"{compilers[name]} is not installed")
+        raise Missing(f"{compilers[name]} is not installed")
     path = os.path.join(PROGRAMS, name)
     assert os.path.exists(path), f"{path} was not built: ninja -C build meson-test-prereq"
     return path
@@ -146,6 +153,9 @@ def run_case(name, body):
     try:
         body()
     except Skip as reason:
+        if isinstance(reason, Missing) and os.environ.get("ALL_TOOLS"):
+            print(f"{name}: FAILED: {reason}")
+            return 1
         print(f"{name}: skipped: {reason}")
         return 77 if len(sys.argv) == 2 else 0
     except Exception:  # pylint: disable=broad-except

@@ -4,10 +4,9 @@
 import collections
 import json
 import re
-import shutil
 import subprocess
 
-from harness import SPEC, Skip, at, counts, main, nearmiss, need, program, record, rows
+from harness import SPEC, at, counts, main, nearmiss, need, program, record, rows
 
 COUNTS = ("reads", "writes", "read_misses", "write_misses", "cold", "capacity", "conflict", "coherence", "loads",
           "reuse", "used_bytes", "loaded_bytes", "evictions", "writebacks", "weighted_bytes")
@@ -262,8 +261,7 @@ def case_export_folded_and_speedscope():
 
 
 def case_export_callgrind():
-    if not shutil.which("callgrind_annotate"):
-        raise Skip("callgrind_annotate is not installed")
+    need("callgrind_annotate")
     record_calls()
     for options in ((), ("--objects",)):
         exported("callgrind", "-o", "callgrind.out.calls", *options)

@@ -9,7 +9,7 @@ import re
 import shutil
 import subprocess
 
-from harness import ENVIRONMENT, TOP, Skip, main, need, run
+from harness import ENVIRONMENT, TOP, Missing, Skip, main, need, run
 
 BUILD = os.environ.get("BUILD", os.path.join(TOP, "build"))
 
@@ -27,7 +27,7 @@ def install():
 def need_meson():
     meson = shutil.which("meson")
     if not meson:
-        raise Skip("meson is not on PATH")
+        raise Missing("meson is not on PATH")
     return meson
 
 

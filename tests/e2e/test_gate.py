@@ -6,7 +6,7 @@ import os
 import re
 import shutil
 
-from harness import ENVIRONMENT, MISSES, NEARMISS, TOP, Skip, main, nearmiss, need, program, record, rows, run
+from harness import ENVIRONMENT, MISSES, NEARMISS, TOP, Missing, main, nearmiss, need, program, record, rows, run
 
 NOT_MET, NOT_JUDGED = 3, 1
 RELOCATIONS = "SELECT level, function, line, object, relocation, sum(misses) FROM relocations GROUP BY 1, 2, 3, 4, 5"
@@ -97,7 +97,7 @@ def case_c_project():
 def case_cpp_project():
     """Of Google Benchmark."""
     if not glob.glob("/usr/include/benchmark/benchmark.h"):
-        raise Skip("libbenchmark-dev is not installed")
+        raise Missing("libbenchmark-dev is not installed")
     gate_project("cpp")
 
 
@@ -126,7 +126,7 @@ def case_action():
     with open(os.path.join(TOP, "packages"), encoding="utf-8") as f:
         packages = [name for line in f if line.startswith("build ") for name in line.split()[1:]]
     if run(["dpkg-query", "-s", *packages]).returncode:
-        raise Skip("not all packages of the build are installed")
+        raise Missing("not all packages of the build are installed")
     job = yaml.safe_load(recipe("yaml", "pull_request"))["jobs"]["nearmiss"]
     paths = [step["with"]["path"] for step in job["steps"] if step.get("uses", "").startswith("actions/checkout@")]
     with open(os.path.join(TOP, "action.yml"), encoding="utf-8") as f:
@@ -156,7 +156,7 @@ def import_yaml():
     try:
         import yaml  # pylint: disable=import-outside-toplevel
     except ImportError as error:
-        raise Skip("python3-yaml is not installed") from error
+        raise Missing("python3-yaml is not installed") from error
     return yaml
 
 

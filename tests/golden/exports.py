@@ -43,7 +43,7 @@ message Function { uint64 id = 1; int64 name = 2; int64 system_name = 3; int64 f
 def need(tool):
     if not shutil.which(tool):
         print(f"{sys.argv[1]}: skipped: {tool} is not installed")
-        sys.exit(77)
+        sys.exit(1 if os.environ.get("ALL_TOOLS") else 77)
 
 
 def export(*arguments, status=0):

@@ -4,6 +4,7 @@
     gate_formats.py CASE NEARMISS
 """
 import json
+import os
 import pathlib
 import re
 import subprocess
@@ -12,7 +13,7 @@ import tempfile
 import xml.etree.ElementTree
 
 DATA = pathlib.Path(__file__).resolve().parent.parent / "data"
-SKIPPED = 77
+SKIPPED = 1 if os.environ.get("ALL_TOOLS") else 77
 TEXT = {"type": "string", "minLength": 1}
 COUNT = {"type": "integer", "minimum": 0}
 
