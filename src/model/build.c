@@ -10,26 +10,44 @@
 #include "oracle.h"
 #include "protocol.h"
 
-/* Connects the levels of one side of a machine; of a TLB those that take pages of a size, else pages is 0. */
+static int is_shared(const struct nm_hierarchy *h, unsigned level) { return h->same[level] != level; }
+
+/* Has a level take the fills of another of its machine. A shared one keeps those that it serves already. */
+static void connect(struct nm_hierarchy *h, unsigned upper, unsigned lower, unsigned core)
+{
+	struct nm_cache *above = unit_of(h, upper, core), *c = unit_of(h, lower, core);
+
+	h->next_level[upper] = (int)lower;
+	c->first = 0;
+	if (!is_shared(h, upper)) {
+		above->next = c;
+	} else if (!takes_fills(c, above)) {
+		struct nm_cache **last = &above->next;
+
+		while (*last)
+			last = &(*last)->sibling;
+		*last = c;
+	}
+}
+
+/* Connects the levels of one side of a machine; of a TLB those that take pages of a size, else pages is 0. What
+ * an earlier machine has in common takes the references there. */
 static void wire_side(struct nm_hierarchy *h, const struct nm_machine *machine, unsigned first, unsigned core,
 		      enum nm_level_side mine, unsigned pages, struct nm_cache **ret_entry)
 {
-	struct nm_cache *before = NULL;
+	int before = -1;
 
 	for (unsigned i = first; i < h->count; i++) {
 		enum nm_level_side side = machine->levels[i].side;
-		struct nm_cache *c = unit_of(h, i, core);
 
 		if ((side != mine && side != NM_SIDE_UNIFIED) || (pages & ~machine->levels[i].pages) ||
 		    !nm_machine_same(machine->levels[first].name, machine->levels[i].name))
 			continue;
-		if (before) {
-			before->next = c;
-			c->first = 0;
-		} else {
-			*ret_entry = c;
-		}
-		before = c;
+		if (before >= 0)
+			connect(h, (unsigned)before, i, core);
+		else if (!is_shared(h, i))
+			*ret_entry = unit_of(h, i, core);
+		before = (int)i;
 	}
 }
 
@@ -49,21 +67,12 @@ static int wire_pages(struct nm_hierarchy *h, const struct nm_machine *machine, 
 	return 0;
 }
 
-/* Whether level i is the first of a machine. */
-static int begins(const struct nm_machine *machine, unsigned i)
-{
-	for (unsigned j = 0; j < i; j++)
-		if (nm_machine_same(machine->levels[j].name, machine->levels[i].name))
-			return 0;
-	return 1;
-}
-
 static int wire_core(struct nm_hierarchy *h, const struct nm_machine *machine, unsigned core)
 {
 	struct entry_levels *to = entry_levels_of(h, core);
 
 	for (unsigned i = 0; i < h->count; i++) {
-		if (!begins(machine, i))
+		if (!nm_machine_begins(machine, i))
 			continue;
 		if (machine->levels[i].pages) {
 			if (wire_pages(h, machine, i, core, to))
@@ -82,8 +91,11 @@ static int wire_levels(struct nm_hierarchy *h, const struct nm_machine *machine)
 {
 	h->cores = machine->cores ? machine->cores : 1;
 	for (unsigned i = 0; i < h->count; i++) {
-		h->begin[i + 1] = h->begin[i] + (nm_machine_private(machine, i) ? h->cores : 1);
-		h->machines += (unsigned)begins(machine, i);
+		h->begin[i + 1] = h->begin[i] + (is_shared(h, i)                  ? 0
+						 : nm_machine_private(machine, i) ? h->cores
+										  : 1);
+		h->next_level[i] = -1;
+		h->machines += (unsigned)nm_machine_begins(machine, i);
 	}
 	h->units = calloc(unit_count(h), sizeof *h->units);
 	h->entry_levels = calloc((size_t)h->cores * h->machines, sizeof *h->entry_levels);
@@ -116,7 +128,8 @@ static int wire_foresight(struct nm_hierarchy *h, const struct nm_machine *machi
 		return NM_ENOMEM;
 	for (unsigned core = 0; core < h->cores; core++)
 		for (unsigned side = 0; side < 2; side++)
-			for (struct nm_cache *c = entry_levels_of(h, core)->entry[side]; c; c = c->next)
+			for (struct nm_cache *c = entry_levels_of(h, core)->entry[side]; c;
+			     c = next_of_machine(h, c, core))
 				c->foresight = h->foresight;
 	return 0;
 }
@@ -163,10 +176,8 @@ static int needs_general(const struct nm_hierarchy *h, const struct nm_machine *
 {
 	const struct nm_level_spec *l = &machine->levels[i];
 
-	if (l->policy || l->index != NM_INDEX_MODULO || l->write_through || l->no_allocate ||
-	    l->inclusion != NM_NON_INCLUSIVE || *l->plugin || l->sector || is_prefetched_to(h, machine, i) ||
-	    l->ways >= NM_HIGHLY_ASSOCIATIVE || nm_level_unit(l) > 64 || l->pages ||
-	    tells_homes(h, machine, i))
+	if (!nm_level_has_default_rules(l) || is_prefetched_to(h, machine, i) ||
+	    l->ways >= NM_HIGHLY_ASSOCIATIVE || nm_level_unit(l) > 64 || tells_homes(h, machine, i))
 		return 1;
 	for (unsigned j = i + 1; j < h->count; j++) {
 		if (machine->levels[j].inclusion == NM_EXCLUSIVE &&
@@ -264,7 +275,8 @@ static int make_coherent(struct nm_hierarchy *h, const struct nm_machine *machin
 	if (!h->coherent)
 		return NM_ENOMEM;
 	for (unsigned i = 0; i < h->count; i++)
-		if (begins(machine, i) && is_coherent(h, machine, i) && make_coherence(h, machine, i))
+		if (nm_machine_begins(machine, i) && is_coherent(h, machine, i) &&
+		    make_coherence(h, machine, i))
 			return NM_ENOMEM;
 	return note_entries(h);
 }
@@ -283,7 +295,7 @@ static int has_one_source(const struct nm_hierarchy *h, const struct nm_cache *c
 				sources += in->pager->entry[side][size] == c;
 		}
 	for (unsigned u = 0; u < unit_count(h); u++)
-		sources += h->units[u].next == c;
+		sources += (unsigned)takes_fills(c, &h->units[u]);
 	return sources == 1;
 }
 
@@ -321,14 +333,9 @@ static void find_entries_of_prefetchers(struct nm_hierarchy *h)
 				h->units[u].queue = &h->queue;
 }
 
-int nm_hierarchy_new(struct nm_hierarchy **ret_hierarchy, const struct nm_machine *machine,
-		     struct nm_error *err)
-{
-	return nm_hierarchy_new_with_oracle(ret_hierarchy, machine, NULL, err);
-}
-
-int nm_hierarchy_new_with_oracle(struct nm_hierarchy **ret_hierarchy, const struct nm_machine *machine,
-				 struct nm_oracle *oracle, struct nm_error *err)
+/* shares: levels that machines have in common are simulated once. */
+static int new_hierarchy(struct nm_hierarchy **ret_hierarchy, const struct nm_machine *machine,
+			 struct nm_oracle *oracle, int data_only, int shares, struct nm_error *err)
 {
 	int status = nm_machine_check(machine, err);
 	if (!status)
@@ -340,6 +347,11 @@ int nm_hierarchy_new_with_oracle(struct nm_hierarchy **ret_hierarchy, const stru
 		return nm_fail(err, NM_ENOMEM, "out of memory for the cache model");
 	h->oracle = oracle;
 	h->count = machine->count;
+	h->data_only = data_only;
+	for (unsigned i = 0; i < h->count; i++)
+		h->same[i] = (uint8_t)i;
+	if (shares)
+		nm_share_levels(h, machine);
 	if (wire_levels(h, machine))
 		status = nm_fail(err, NM_ENOMEM, "out of memory for the cache model");
 	if (!status && wire_foresight(h, machine))
@@ -356,6 +368,24 @@ int nm_hierarchy_new_with_oracle(struct nm_hierarchy **ret_hierarchy, const stru
 	find_entries_of_prefetchers(h);
 	*ret_hierarchy = h;
 	return 0;
+}
+
+int nm_hierarchy_new(struct nm_hierarchy **ret_hierarchy, const struct nm_machine *machine,
+		     struct nm_error *err)
+{
+	return new_hierarchy(ret_hierarchy, machine, NULL, 0, 0, err);
+}
+
+int nm_hierarchy_new_with_oracle(struct nm_hierarchy **ret_hierarchy, const struct nm_machine *machine,
+				 struct nm_oracle *oracle, struct nm_error *err)
+{
+	return new_hierarchy(ret_hierarchy, machine, oracle, 0, 0, err);
+}
+
+int nm_hierarchy_new_shared(struct nm_hierarchy **ret_hierarchy, const struct nm_machine *machine,
+			    struct nm_oracle *oracle, int data_only, struct nm_error *err)
+{
+	return new_hierarchy(ret_hierarchy, machine, oracle, data_only, 1, err);
 }
 
 void nm_hierarchy_free(struct nm_hierarchy *h)

@@ -96,6 +96,7 @@ int nm_hierarchy_take_changes(struct nm_hierarchy *h, unsigned level, struct nm_
 	const struct nm_counters *t = &unit_of(h, level, 0)->counters; /* as many keys in all */
 	const size_t groups = t->attr_room / NM_TOUCHED_KEYS;
 
+	assert(h->same[level] == level);
 	assert(groups % GROUPS == 0); /* there is room for 64 keys, doubled */
 	for (size_t first = 0; first < groups; first += GROUPS) {
 		const uint64_t touched = take_touched(h, level, first);
@@ -114,17 +115,7 @@ void nm_hierarchy_take_sketch(struct nm_hierarchy *h, uint8_t *sketch)
 	memset(h->sketch, 0, sizeof h->sketch);
 }
 
-int nm_hierarchy_next_level(const struct nm_hierarchy *h, unsigned level)
-{
-	const struct nm_cache *next = unit_of(h, level, 0)->next;
-	unsigned i = 0;
-
-	if (!next)
-		return -1;
-	while (next >= &h->units[h->begin[i + 1]])
-		i++;
-	return (int)i;
-}
+int nm_hierarchy_next_level(const struct nm_hierarchy *h, unsigned level) { return h->next_level[level]; }
 
 struct nm_counts nm_change_counts(const struct nm_change *change)
 {

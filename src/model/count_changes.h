@@ -35,8 +35,8 @@ struct nm_change_list nm_vec(struct nm_change);
 int nm_hierarchy_track_changes(struct nm_hierarchy *hierarchy);
 
 /* Between batches: appends the keys whose counts at a level have changed, ascending; *ret_refs: the
- * references that the program has made to this level itself. Call it before a key has loaded 2^32 lines. 0 or
- * NM_ENOMEM. */
+ * references that the program has made to this level itself. Call it before a key has loaded 2^32 lines, and for
+ * levels that are simulated (nm_hierarchy_simulated). 0 or NM_ENOMEM. */
 int nm_hierarchy_take_changes(struct nm_hierarchy *hierarchy, unsigned level, struct nm_change_list *list,
 			      uint64_t ret_refs[2]);
 

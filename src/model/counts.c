@@ -10,9 +10,13 @@
 
 #include "hierarchy_priv.h"
 
-/* The counts of an attribution key, from its loads and from the residencies that they began. */
-static struct nm_counts counts_of(const struct nm_hierarchy *h, const struct nm_cache *c, size_t attr)
+/* The counts of an attribution key at a unit of a level, from its loads and from the residencies that they
+ * began. */
+static struct nm_counts counts_of(const struct nm_hierarchy *h, unsigned level, const struct nm_cache *c,
+				  size_t attr)
 {
+	/* the first machine's alone, of which the unit may be */
+	const struct nm_foresight *foresight = c->level == level ? c->foresight : NULL;
 	const struct nm_loads *l = &c->counters.loads[attr];
 	const struct nm_residency_sums *s = &c->counters.residencies[attr];
 	struct nm_counts n = {.reads = c->first ? 0 : c->counters.own[attr][0],
@@ -29,14 +33,14 @@ static struct nm_counts counts_of(const struct nm_hierarchy *h, const struct nm_
 			      .evictions = s->evictions,
 			      .writebacks = s->writebacks,
 			      .weighted_bytes = s->weighted_bytes,
-			      .foreseen = c->counters.foreseen ? c->counters.foreseen[attr] : 0};
+			      .foreseen = foresight ? c->counters.foreseen[attr] : 0};
 
-	if (h->foresight && c == entry_levels_of(h, 0)->entry[0] && attr < h->foresight->walks.count)
-		n.page_walks = h->foresight->walks.at[attr].page_walks;
+	if (foresight && c == entry_levels_of(h, 0)->entry[0] && attr < foresight->walks.count)
+		n.page_walks = foresight->walks.at[attr].page_walks;
 	n.loaded_bytes = (n.loads + (c->counters.extras ? c->counters.extras[attr].prefetches : 0))
 			 << c->line_shift;
 	for (const struct nm_cache *above = h->units; above < c; above++)
-		if (above->next == c) {
+		if (takes_fills(c, above)) {
 			n.reads += above->counters.loads[attr].fills[0];
 			n.writes += above->counters.loads[attr].fills[1];
 		}
@@ -62,14 +66,15 @@ void nm_counts_subtract(struct nm_counts *from, const struct nm_counts *counts) 
 int nm_hierarchy_counts(const struct nm_hierarchy *h, unsigned level, struct nm_counts **ret_counts,
 			size_t *ret_attr_count)
 {
+	const unsigned of = h->same[level];
 	const size_t attrs = unit_of(h, level, 0)->counters.attr_count; /* the same in all */
 	struct nm_counts *counts = calloc(attrs, sizeof *counts);
 
 	if (!counts)
 		return NM_ENOMEM;
-	for (unsigned u = h->begin[level]; u < h->begin[level + 1]; u++)
+	for (unsigned u = h->begin[of]; u < h->begin[of + 1]; u++)
 		for (size_t i = 0; i < attrs; i++) {
-			struct nm_counts of_unit = counts_of(h, &h->units[u], i);
+			struct nm_counts of_unit = counts_of(h, level, &h->units[u], i);
 
 			add(&counts[i], &of_unit, 1);
 		}
@@ -81,6 +86,7 @@ int nm_hierarchy_counts(const struct nm_hierarchy *h, unsigned level, struct nm_
 int nm_hierarchy_extras(const struct nm_hierarchy *h, unsigned level, struct nm_extras **ret_extras,
 			size_t *ret_attr_count)
 {
+	const unsigned of = h->same[level];
 	const struct nm_counters *first =
 	    &unit_of(h, level, 0)->counters; /* as many attribution keys in all */
 
@@ -91,7 +97,7 @@ int nm_hierarchy_extras(const struct nm_hierarchy *h, unsigned level, struct nm_
 	*ret_extras = calloc(first->attr_count + 1, sizeof **ret_extras);
 	if (!*ret_extras)
 		return NM_ENOMEM;
-	for (unsigned u = h->begin[level]; u < h->begin[level + 1]; u++)
+	for (unsigned u = h->begin[of]; u < h->begin[of + 1]; u++)
 		for (size_t i = 0; i < first->attr_count; i++)
 			nm_extras_add(&(*ret_extras)[i], &h->units[u].counters.extras[i]);
 	return 0;
@@ -99,12 +105,14 @@ int nm_hierarchy_extras(const struct nm_hierarchy *h, unsigned level, struct nm_
 
 void nm_hierarchy_total(const struct nm_hierarchy *h, unsigned level, struct nm_counts *ret_total)
 {
+	const unsigned of = h->same[level];
+
 	*ret_total = (struct nm_counts){0};
-	for (unsigned u = h->begin[level]; u < h->begin[level + 1]; u++) {
+	for (unsigned u = h->begin[of]; u < h->begin[of + 1]; u++) {
 		const struct nm_cache *c = &h->units[u];
 
 		for (size_t i = 0; i < c->counters.attr_count; i++) {
-			struct nm_counts counts = counts_of(h, c, i);
+			struct nm_counts counts = counts_of(h, level, c, i);
 
 			add(ret_total, &counts, 1);
 		}
@@ -136,16 +144,17 @@ static struct nm_eviction eviction_of(const struct nm_pair *pair)
 int nm_hierarchy_evictions(const struct nm_hierarchy *h, unsigned level, struct nm_eviction **ret_list,
 			   size_t *ret_count)
 {
+	const unsigned of = h->same[level];
 	struct nm_eviction *list;
 	size_t n = 1;
 
-	for (unsigned u = h->begin[level]; u < h->begin[level + 1]; u++)
+	for (unsigned u = h->begin[of]; u < h->begin[of + 1]; u++)
 		n += h->units[u].counters.pair_count;
 	list = malloc(n * sizeof *list);
 	if (!list)
 		return NM_ENOMEM;
 	n = 0;
-	for (unsigned u = h->begin[level]; u < h->begin[level + 1]; u++) {
+	for (unsigned u = h->begin[of]; u < h->begin[of + 1]; u++) {
 		const struct nm_counters *t = &h->units[u].counters;
 
 		for (size_t i = 0; i <= t->pair_mask; i++)

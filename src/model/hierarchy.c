@@ -30,6 +30,8 @@ const struct nm_cache *nm_hierarchy_level(const struct nm_hierarchy *h, unsigned
 	return unit_of(h, level, 0);
 }
 
+unsigned nm_hierarchy_simulated(const struct nm_hierarchy *h, unsigned level) { return h->same[level]; }
+
 void nm_hierarchy_use(struct nm_hierarchy *h, const struct nm_lookup *lookup)
 {
 	for (unsigned u = 0; u < unit_count(h); u++)
@@ -40,6 +42,8 @@ void nm_hierarchy_use(struct nm_hierarchy *h, const struct nm_lookup *lookup)
 void nm_hierarchy_watch(struct nm_hierarchy *h, const struct nm_monitor *monitor)
 {
 	h->sink.monitor = *monitor;
+	for (unsigned level = 0; level < h->count; level++)
+		assert(h->same[level] == level);
 	for (unsigned u = 0; u < unit_count(h); u++) {
 		h->units[u].sink = &h->sink;
 		h->units[u].chained = 0;
@@ -56,7 +60,7 @@ void nm_hierarchy_set_sampler(struct nm_hierarchy *h, struct nm_sampler *sampler
 		if (c && c->words <= NM_SAMPLE_WORDS) {
 			c->sampler = sampler;
 			h->sampler = sampler;
-			for (c = c->next; c; c = c->next)
+			for (c = next_of_machine(h, c, core); c; c = next_of_machine(h, c, core))
 				c->upper_sampler = sampler;
 		}
 	}
@@ -181,11 +185,10 @@ static void run_machine(struct nm_cache *const entry[2], const struct nm_ref *re
 {
 	struct nm_cache *c = entry[0];
 
-	if (!c || !plain) {
+	if (!plain)
 		run_any(entry, refs, count);
-		return;
-	}
-	c->lookup->plain(c, refs, (uint32_t)count);
+	else if (c)
+		c->lookup->plain(c, refs, (uint32_t)count);
 }
 
 /* Whether all entry levels take coalesced references. */

@@ -114,7 +114,14 @@ int nm_hierarchy_new(struct nm_hierarchy **ret_hierarchy, const struct nm_machin
 /* The same for stored references: levels with policy=opt use `oracle`, which may be NULL. */
 int nm_hierarchy_new_with_oracle(struct nm_hierarchy **ret_hierarchy, const struct nm_machine *machine,
 				 struct nm_oracle *oracle, struct nm_error *err);
+/* The same, but levels that machines have in common are simulated once (shared_levels.c). data_only: there are no
+ * fetches, as nm_hierarchy_expect_data. It cannot be watched. */
+int nm_hierarchy_new_shared(struct nm_hierarchy **ret_hierarchy, const struct nm_machine *machine,
+			    struct nm_oracle *oracle, int data_only, struct nm_error *err);
 void nm_hierarchy_free(struct nm_hierarchy *hierarchy);
+
+/* The level that is simulated for this one; mostly itself. */
+unsigned nm_hierarchy_simulated(const struct nm_hierarchy *hierarchy, unsigned level);
 
 /* Between batches: sets the memory that can have huge pages, in order of address, adjacent ranges joined;
  * none at first. Matters for TLBs with huge=, and where the program has requested a size. 0 or NM_ENOMEM. */

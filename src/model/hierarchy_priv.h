@@ -26,6 +26,8 @@ struct coherent_machine {
 struct nm_hierarchy {
 	struct nm_cache *units;            /* by level; private levels have one for each core */
 	unsigned begin[NM_MAX_LEVELS + 1]; /* units of level i: from begin[i] to begin[i + 1] */
+	uint8_t same[NM_MAX_LEVELS];       /* the level whose units a level has: itself, or shared_levels.c */
+	int next_level[NM_MAX_LEVELS];     /* that serves its misses; -1: memory */
 	struct entry_levels *entry_levels; /* by core and machine */
 	struct coherent_machine *coherent; /* [coherent_count] */
 	unsigned coherent_count;
@@ -51,10 +53,33 @@ struct nm_hierarchy {
 
 static inline struct nm_cache *unit_of(const struct nm_hierarchy *h, unsigned level, unsigned core)
 {
+	level = h->same[level];
 	return &h->units[h->begin[level] + (h->begin[level + 1] - h->begin[level] > 1 ? core : 0)];
 }
 
 static inline unsigned unit_count(const struct nm_hierarchy *h) { return h->begin[h->count]; }
+
+/* The level behind one of the same machine, or NULL. */
+static inline struct nm_cache *next_of_machine(const struct nm_hierarchy *h, const struct nm_cache *c,
+					       unsigned core)
+{
+	const int next = h->next_level[c->level];
+
+	return next < 0 ? NULL : unit_of(h, (unsigned)next, core);
+}
+
+/* Whether a level takes the fills of another. */
+static inline int takes_fills(const struct nm_cache *c, const struct nm_cache *upper)
+{
+	const struct nm_cache *next = upper->next;
+
+	while (next && next != c)
+		next = next->sibling;
+	return next != NULL;
+}
+
+/* shared_levels.c: finds the levels that machines have in common (`same`). */
+void nm_share_levels(struct nm_hierarchy *h, const struct nm_machine *machine);
 
 static inline struct entry_levels *entry_levels_of(const struct nm_hierarchy *h, unsigned core)
 {

@@ -46,8 +46,7 @@ int nm_lru_misses_check(const struct nm_machine *m, const char *what, struct nm_
 	for (unsigned i = 0; i < m->count; i++) {
 		const struct nm_level_spec *l = &m->levels[i];
 
-		if (l->policy || l->index != NM_INDEX_MODULO || l->write_through || l->no_allocate ||
-		    l->inclusion != NM_NON_INCLUSIVE || l->pages || l->sector || l->prefetch || l->plugin[0])
+		if (!nm_level_has_default_rules(l))
 			return nm_fail(err, NM_EINVAL,
 				       "%s are simulated with the default rules alone, and %s has others",
 				       what, l->name);

@@ -161,6 +161,25 @@ def case_other_caches_and_fetches():
     same("direct.nmp", "r.nmp")
 
 
+def case_levels_in_common():
+    """What is counted of a machine does not depend on one beside it that begins with the same level."""
+    views = {"counts": "object, function, file, line, reads, writes, read_misses, write_misses, cold, capacity, conflict, "
+                       "reuse, used_bytes, loaded_bytes, evictions, writebacks",
+             "evictions": "evictor, function, line, victim, victim_function, victim_line, count",
+             "timeline": "interval, reads, writes, read_misses, write_misses, cold, capacity, conflict"}
+    small, large = "L1d=4K,4,64:L2=16K,8,64", "L1d=4K,4,64:L2=64K,16,64"
+    shutil.copy(program("blocks"), "blocks")
+    record(["./blocks"], "--trace", "t.nmt", "-q")
+    replay("t.nmt", "--cache", small, "--cache", large)
+    for machine, prefix in ((small, ""), (large, "2/")):
+        replay("t.nmt", "--cache", machine, profile="alone.nmp")
+        for level in ("L1d", "L2"):
+            for view, columns in views.items():
+                alone, beside = (sorted(rows(f"SELECT {columns} FROM {view} WHERE level = '{name}'", profile=profile), key=repr)
+                                 for name, profile in ((level, "alone.nmp"), (prefix + level, "r.nmp")))
+                assert alone and alone == beside, f"{machine}: {view} of {level} differs"
+
+
 def case_belady():
     """OPT loads least of all policies, by object too it is what direct search of the future finds (unit tests); what stands
     beside it counts as ever."""

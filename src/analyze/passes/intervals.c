@@ -27,7 +27,8 @@ void nm_intervals_done(struct nm_intervals *v)
 	for (size_t i = 0; i < v->list.count; i++)
 		nm_vec_free(&v->list.at[i].packed);
 	nm_vec_free(&v->list);
-	nm_vec_free(&v->taken);
+	for (unsigned level = 0; level < NM_MAX_LEVELS; level++)
+		nm_vec_free(&v->taken[level]);
 }
 
 /* ---- packed changes ---- */
@@ -139,8 +140,8 @@ static int add_changes(struct nm_intervals *v, struct nm_interval *to, const str
 	struct nm_packed_changes packed = {0};
 
 	for (unsigned level = 0; level < v->levels; level++) {
-		v->taken.count = 0;
-		if (add_level(&v->taken, &a, &b) || pack_level(&packed, &v->taken)) {
+		v->taken[0].count = 0;
+		if (add_level(&v->taken[0], &a, &b) || pack_level(&packed, &v->taken[0])) {
 			nm_vec_free(&packed);
 			return NM_ENOMEM;
 		}
@@ -188,6 +189,19 @@ static int halve(struct nm_intervals *v)
 	return 0;
 }
 
+/* Takes the changes of a level, or those of the earlier one that is simulated for it. */
+static int take_level(struct nm_intervals *v, unsigned level, struct nm_interval *interval)
+{
+	const unsigned simulated = nm_hierarchy_simulated(v->hierarchy, level);
+
+	if (simulated != level) {
+		memcpy(interval->refs[level], interval->refs[simulated], sizeof interval->refs[level]);
+		return 0;
+	}
+	v->taken[level].count = 0;
+	return nm_hierarchy_take_changes(v->hierarchy, level, &v->taken[level], interval->refs[level]);
+}
+
 int nm_intervals_end(struct nm_intervals *v, uint64_t instructions)
 {
 	struct nm_interval *interval;
@@ -198,9 +212,8 @@ int nm_intervals_end(struct nm_intervals *v, uint64_t instructions)
 	interval->begin = v->begin;
 	interval->end = instructions;
 	for (unsigned level = 0; level < v->levels; level++) {
-		v->taken.count = 0;
-		if (nm_hierarchy_take_changes(v->hierarchy, level, &v->taken, interval->refs[level]) ||
-		    pack_level(&interval->packed, &v->taken))
+		if (take_level(v, level, interval) ||
+		    pack_level(&interval->packed, &v->taken[nm_hierarchy_simulated(v->hierarchy, level)]))
 			return NM_ENOMEM;
 	}
 	fit(&interval->packed);

@@ -36,7 +36,7 @@ struct nm_intervals {
 	uint64_t begin, due; /* instructions: of the current interval; when it is over */
 	uint64_t length;
 	size_t bytes; /* of packed changes */
-	struct nm_change_list taken;
+	struct nm_change_list taken[NM_MAX_LEVELS];
 };
 
 /* Before the first batch of the hierarchy, which is borrowed. 0 or NM_ENOMEM. */

@@ -91,7 +91,10 @@ static int make(void **ret_self, const struct nm_pass_setup *setup, struct nm_er
 
 	if (!c)
 		return nm_fail_memory(err);
-	status = nm_hierarchy_new_with_oracle(&c->hierarchy, options->machine, options->oracle, err);
+	status = options->event_query
+		     ? nm_hierarchy_new_with_oracle(&c->hierarchy, options->machine, options->oracle, err)
+		     : nm_hierarchy_new_shared(&c->hierarchy, options->machine, options->oracle,
+					       !options->instructions, err);
 	if (!status && options->event_query && watch(c, options))
 		status = nm_fail_memory(err);
 	if (!status && nm_hierarchy_set_coalesced(c->hierarchy, setup->coalesced))

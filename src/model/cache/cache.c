@@ -240,12 +240,13 @@ void nm_cache_add_residency(struct nm_cache *c, uint32_t slot, const struct nm_c
 		to[byte / 64 + w] |= mask[w] << byte % 64;
 }
 
-void nm_cache_credit(struct nm_cache *c, uint32_t slot)
+/* The same, to that level or one behind it. */
+static void credit_to(const struct nm_cache *c, uint32_t slot, struct nm_cache *lower)
 {
 	uint32_t below = c->residencies[slot].below;
 	unsigned kinds = c->spec.write_through ? 1 : 3;
 
-	for (struct nm_cache *lower = c->next; lower; lower = lower->next) {
+	for (; lower; lower = lower->next) {
 		uint64_t line = nm_lower_line(c, lower, c->tags[slot]);
 
 		if (lower != c->next || lower->tags[below] != line)
@@ -257,4 +258,10 @@ void nm_cache_credit(struct nm_cache *c, uint32_t slot)
 			return;
 		kinds = 2; /* writes go on to the next level */
 	}
+}
+
+void nm_cache_credit(struct nm_cache *c, uint32_t slot)
+{
+	for (struct nm_cache *lower = c->next; lower; lower = lower->sibling)
+		credit_to(c, slot, lower);
 }

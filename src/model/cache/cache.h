@@ -99,6 +99,8 @@ struct nm_cache {
 	unsigned ways;              /* padded for vectors */
 	unsigned line_shift, words; /* of a line or sector; number of 64-byte words in it */
 	struct nm_cache *next;      /* level that takes its fills, or NULL */
+	/* a level of another machine, which takes the fills that this one takes, or NULL (shared_levels.c) */
+	struct nm_cache *sibling;
 	/* if ways >= NM_HIGHLY_ASSOCIATIVE, or a plug-in places lines; else NULL */
 	struct nm_way_index *way_index;
 	struct nm_general *general;         /* general.h; NULL: this is a fast level */

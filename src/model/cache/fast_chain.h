@@ -196,7 +196,7 @@ ALWAYS uint32_t load_below(struct nm_cache *c, const struct nm_cache *upper, str
 	miss->class = class_in_chain(c, m->line, known);
 	miss->sample = m->sample;
 	miss->foreseen = m->foreseen;
-	if (__builtin_expect(m->sample, 0))
+	if (__builtin_expect(m->sample && c->upper_sampler, 0))
 		nm_sampler_further(c->upper_sampler, m->sample, c);
 	if (m->class == NM_MISS_UNKNOWN)
 		m->class = miss->class == NM_MISS_COLD ? NM_MISS_COLD : NM_MISS_CAPACITY;
@@ -217,7 +217,8 @@ ALWAYS void ask(struct nm_cache *c, struct nm_cache *upper, struct nm_miss *m, u
 		if (m->class == NM_MISS_UNKNOWN)
 			m->class = NM_MISS_CAPACITY;
 	}
-	if (upper->tags[m->slot] == m->line)
+	/* Slots of siblings differ, so none of them tells. */
+	if (upper->tags[m->slot] == m->line && upper->next == c && !c->sibling)
 		upper->residencies[m->slot].below = slot;
 }
 
@@ -298,15 +299,15 @@ static __attribute__((noinline)) void carry_on(struct nm_cache *c)
 		return;
 	if (c->sketch)
 		sketch_list(c);
-	if (c->next)
-		(c->next->ways == 16  ? take_list_of_16
-		 : c->next->ways == 8 ? take_list_of_8
-				      : take_any_list)(c->next, c);
+	for (struct nm_cache *next = c->next; next; next = next->sibling)
+		(next->ways == 16  ? take_list_of_16
+		 : next->ways == 8 ? take_list_of_8
+				   : take_any_list)(next, c);
 	for (uint32_t i = 0; i < count; i++)
 		count_miss(c, &c->misses[i]);
 	c->miss_count = 0;
-	if (c->next)
-		carry_on(c->next);
+	for (struct nm_cache *next = c->next; next; next = next->sibling)
+		carry_on(next);
 }
 
 /* Loads a line into the set that begins at `place`, deferred or at once. */

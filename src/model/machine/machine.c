@@ -55,6 +55,14 @@ static int takes(const struct nm_level_spec *lower, const struct nm_level_spec *
 	       (lower->side == NM_SIDE_UNIFIED || lower->side == upper->side);
 }
 
+int nm_machine_begins(const struct nm_machine *m, unsigned i)
+{
+	for (unsigned j = 0; j < i; j++)
+		if (nm_machine_same(m->levels[j].name, m->levels[i].name))
+			return 0;
+	return 1;
+}
+
 int nm_machine_first(const struct nm_machine *m, unsigned i, enum nm_level_side side)
 {
 	if (m->levels[i].pages || (m->levels[i].side != side && m->levels[i].side != NM_SIDE_UNIFIED))

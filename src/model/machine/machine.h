@@ -87,6 +87,13 @@ static inline uint32_t nm_level_unit(const struct nm_level_spec *level)
 	return level->sector ? level->sector : level->line;
 }
 
+/* LRU, modulo, write-back, write-allocate, non-inclusive, and neither a TLB nor with sectors or a prefetcher. */
+static inline int nm_level_has_default_rules(const struct nm_level_spec *l)
+{
+	return !l->policy && l->index == NM_INDEX_MODULO && !l->write_through && !l->no_allocate &&
+	       l->inclusion == NM_NON_INCLUSIVE && !l->pages && !l->sector && !l->prefetch && !l->plugin[0];
+}
+
 struct nm_machine {
 	char name[64];         /* "host", a named machine, the SPEC itself, or "SPEC" if that is long */
 	char description[160]; /* one line: what it models and where the figures are from */
@@ -122,6 +129,9 @@ int nm_machine_join(struct nm_machine *to, const struct nm_machine *machine, str
 
 /* Whether two levels belong to one machine, by their names or by SPECs that start with these. */
 int nm_machine_same(const char *level, const char *other);
+
+/* Whether level i is the first of its machine. */
+int nm_machine_begins(const struct nm_machine *machine, unsigned i);
 
 /* Whether the program's references of a side enter its machine at level i. */
 int nm_machine_first(const struct nm_machine *machine, unsigned i, enum nm_level_side side);

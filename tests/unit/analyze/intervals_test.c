@@ -155,7 +155,7 @@ static void check(const char *spec, unsigned cores, unsigned seed)
 	assert_int_equal(nm_machine_parse(spec, &machine, &err), 0);
 	machine.cores = cores;
 	assert_true(machine.count <= LEVELS);
-	assert_int_equal(nm_hierarchy_new(&h, &machine, &err), 0);
+	assert_int_equal(nm_hierarchy_new_shared(&h, &machine, NULL, 1, &err), 0);
 	assert_int_equal(nm_intervals_init(&v, h, machine.count), 0);
 	run(h, &v, cores);
 	assert_true(v.list.count <= NM_MAX_INTERVALS && v.list.count >= NM_MAX_INTERVALS / 2 - 1);
@@ -186,7 +186,8 @@ static void test_twin(void **state)
 	    "L1d=2K,8,64,policy=random:L2=8K,8,64",
 	    "L1d=1K,2,32,allocate=no:L2=8K,16,64,write=through,allocate=no:L3=32K,16,256",
 	    "L1i=1K,2,32:L1d=1K,4,64,write=through:L2=4K,8,64",
-	    "L1d=2K,4,64,sector=16,prefetch=next:L2=8K,8,64"};
+	    "L1d=2K,4,64,sector=16,prefetch=next:L2=8K,8,64",
+	    "L1d=2K,8,64:b/L1d=2K,8,64:b/L2=8K,8,64"}; /* one first level for both machines */
 
 	(void)state;
 	for (unsigned i = 0; i < sizeof specs / sizeof *specs; i++)

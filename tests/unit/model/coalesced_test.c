@@ -2,7 +2,7 @@
  *
  * coalesced_test.c - a random stream with coalesced references, and the same with each reference by itself,
  * give a hierarchy the same counts of every attribution key at every level, evictions and, if it is
- * monitored, events.
+ * monitored, events. Otherwise levels that machines have in common are simulated once for the former.
  *
  * Members of a group read and write, overlap, come in any order, and straddle lines, as does the group; new
  * groups are added all the time, in several chunks of their table.
@@ -380,6 +380,10 @@ static const char *const geometries[] = {
     "L1d=2K,8,64:L2=8K,8,64 L1d=16K,4,4K,pages=4K",
     "L1d=2K,8,64 L1d=1K,4,64,prefetch=next",
     "L1d=2K,8,64 L1i=1K,4,64:L2=4K,8,64",
+    /* machines that begin with the same levels */
+    "L1d=2K,8,64:L2=8K,16,64:foresee=stream+stride:tlb=16 L1d=2K,8,64:L2=4K,8,64 L1d=2K,8,64:L2=512,2,64",
+    "L1d=2K,8,64 L1d=2K,8,64:L2=8K,16,64:L3=16K,16,64 L1d=2K,8,64:L2=8K,16,64:L3=32K,8,64 L1d=2K,8,64:L2=8K,16,64",
+    "L1i=1K,4,64:L1d=2K,8,64:L2=4K,8,64 L1i=1K,4,64:L1d=2K,8,64:L2=16K,8,64 L1i=2K,4,64:L1d=2K,8,64:L2=4K,8,64",
 };
 enum { GEOMETRIES = sizeof geometries / sizeof *geometries };
 
@@ -397,6 +401,17 @@ static void parse(const char *specs, struct nm_machine *ret_machine)
 	}
 }
 
+/* Levels in common are simulated once. */
+static struct nm_hierarchy *new_shared(const struct nm_machine *machine)
+{
+	struct nm_hierarchy *h;
+	struct nm_error err;
+
+	if (nm_hierarchy_new_shared(&h, machine, NULL, 0, &err))
+		fail_msg("%s: %s", machine->name, err.text);
+	return h;
+}
+
 static struct nm_hierarchy *new_hierarchy(const struct nm_machine *machine, struct nm_oracle *oracle)
 {
 	struct nm_hierarchy *h;
@@ -411,7 +426,8 @@ static struct nm_hierarchy *new_hierarchy(const struct nm_machine *machine, stru
 static uint64_t check(const char *what, const struct nm_machine *machine, const struct stream *s,
 		      unsigned lookup, int watched)
 {
-	struct nm_hierarchy *a = new_hierarchy(machine, NULL), *b = new_hierarchy(machine, NULL);
+	struct nm_hierarchy *a = watched ? new_hierarchy(machine, NULL) : new_shared(machine),
+			    *b = new_hierarchy(machine, NULL);
 	struct events events[2] = {0};
 	uint64_t evictions;
 
@@ -470,6 +486,37 @@ static void test_cores(void **state)
 {
 	(void)state;
 	check_all(CORES);
+}
+
+/* For each level of several machines the one that is simulated; `data`: there are no fetches. */
+static void test_shared_levels(void **state)
+{
+	static const struct {
+		const char *specs;
+		int data;
+		const char *simulated;
+	} cases[] = {
+	    {"L1d=2K,8,64:L2=8K,16,64 L1d=2K,8,64:L2=4K,8,64 L1d=2K,8,64:L2=8K,16,64", 1, "010301"},
+	    {"L1d=2K,8,64:L2=8K,16,64 L1d=2K,8,64:L2=4K,8,64", 0, "0123"}, /* fetches enter at L2 */
+	    {"L1d=2K,8,64 L1d=2K,8,64:L2=8K,16,64 L1d=2K,8,64:L2=8K,16,64:L3=32K,8,64", 1, "002025"},
+	    {"L1i=1K,4,64:L1d=2K,8,64:L2=4K,8,64 L1i=1K,4,64:L1d=2K,8,64:L2=16K,8,64", 0, "012015"},
+	    {"L1i=1K,4,64:L1d=2K,8,64:L2=4K,8,64 L1i=1K,4,64:L1d=4K,8,64:L2=4K,8,64", 0, "012345"},
+	    {"L1d=2K,8,64:L2=8K,16,64 L1d=2K,8,64:L2=8K,16,64,policy=fifo", 1, "0123"},
+	    {"L1d=2K,8,64:L2=8K,16,64 L1d=2K,8,64:L2=8K,16,128", 1, "0123"},
+	};
+
+	(void)state;
+	for (unsigned i = 0; i < sizeof cases / sizeof *cases; i++) {
+		struct nm_machine machine;
+		struct nm_hierarchy *h;
+
+		parse(cases[i].specs, &machine);
+		assert_int_equal(nm_hierarchy_new_shared(&h, &machine, NULL, cases[i].data, NULL), 0);
+		assert_int_equal(machine.count, strlen(cases[i].simulated));
+		for (unsigned level = 0; level < machine.count; level++)
+			assert_int_equal(nm_hierarchy_simulated(h, level), cases[i].simulated[level] - '0');
+		nm_hierarchy_free(h);
+	}
 }
 
 /* Levels that look ahead: the runs before the one that counts have groups, too. */
@@ -544,6 +591,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 	    cmocka_unit_test(test_figures_and_events),
 	    cmocka_unit_test(test_cores),
+	    cmocka_unit_test(test_shared_levels),
 	    cmocka_unit_test(test_oracle),
 	    cmocka_unit_test(test_table),
 	};
