@@ -193,6 +193,13 @@ int nm_engine_new(struct nm_engine **ret_engine, const struct nm_engine_options 
 	return status;
 }
 
+int nm_engine_follow_phases(struct nm_engine *e, const struct nm_phase_plan *plan)
+{
+	e->executor.phases = plan;
+	nm_executor_ask(&e->executor, e->executor.asked); /* the first phase may not be asked for */
+	return nm_executor_turn(&e->executor);
+}
+
 void nm_engine_free_thread(struct nm_thread *t)
 {
 	nm_thread_free_lanes(t);

@@ -18,6 +18,7 @@
 #include "symbol.h"
 #include "workers.h"
 
+#include "phase_plan.h"
 #include "window.h"
 
 struct nm_engine;
@@ -57,6 +58,7 @@ struct nm_engine_options {
 	const struct nm_event_query *event_query; /* which single events to keep, or NULL; borrowed */
 	struct nm_oracle *oracle;                 /* for levels with policy=opt, or NULL; borrowed */
 	struct nm_run_window window;              /* what counts of each process; zeros: all */
+	const struct nm_phase_plans *phases;      /* to count by, found by an earlier pass, or NULL; borrowed */
 	struct nm_thread_order order;             /* of threads, where the machine has several cores */
 	unsigned schedules;       /* orders that are simulated, `order` and those after it; 0: one */
 	unsigned relocations;     /* of memory, that are simulated too; at most NM_RELOCATIONS */
@@ -70,6 +72,9 @@ struct nm_engine_options {
 int nm_engine_new(struct nm_engine **ret_engine, const struct nm_engine_options *options,
 		  struct nm_error *err);
 void nm_engine_free(struct nm_engine *engine);
+
+/* Before it is fed: counts by phase. 0 or NM_ENOMEM. */
+int nm_engine_follow_phases(struct nm_engine *engine, const struct nm_phase_plan *plan);
 
 /* Feeds whole records (a chunk). The words are not kept. After an error only nm_engine_finish, which
  * reports what was seen before it, and nm_engine_free may be called. */

@@ -561,6 +561,7 @@ static int on_block_def(struct nm_engine *e, const struct nm_wire_record *r, str
 	int status = nm_decoder_define(&e->executor.decoder, r, err);
 
 	e->executor.builder.bursts.has_new_code = 1;
+	nm_executor_watch_phase(&e->executor); /* it may be longer than those before */
 	return status || !e->options.perf_maps ? status : name_generated(e, r, err);
 }
 
@@ -630,10 +631,11 @@ static int on_mark(struct nm_engine *e, const struct nm_wire_record *r, struct n
 		break;
 	case NM_WIRE_RAN:
 		status = nm_wire_ran_decode(r, &ran, err);
-		nm_executor_turn(&e->executor);
+		if (!status && nm_executor_turn(&e->executor))
+			status = nm_fail_memory(err);
 		if (!status) {
 			e->executor.clock += ran.instructions;
-			e->executor.unmeasured += e->executor.measuring ? 0 : ran.instructions;
+			nm_executor_pass_over(&e->executor, e->executor.measuring ? 0 : ran.instructions);
 		}
 		break;
 	default:

@@ -110,6 +110,7 @@ static int copy_definitions(struct nm_engine *child, const struct nm_engine *par
 		memcpy(child->executor.decoder.definitions.at, parent->executor.decoder.definitions.at,
 		       n * sizeof *parent->executor.decoder.definitions.at);
 	child->executor.decoder.definitions.count = n;
+	child->executor.decoder.longest = parent->executor.decoder.longest;
 	return 0;
 }
 

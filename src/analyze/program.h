@@ -12,6 +12,7 @@
 #include "space.h"
 
 struct nm_engine;
+struct nm_phase_plan;
 
 /* An attribution (thread, site, object); the attribution of a batch's key, which may be one in a context. */
 const struct nm_attribution *nm_program_attribution(const struct nm_engine *program, uint32_t attr);
@@ -23,6 +24,9 @@ uint64_t nm_program_references(const struct nm_engine *program, uint32_t attr);
 
 /* Instructions that count, executed so far. */
 uint64_t nm_program_instructions(const struct nm_engine *program);
+
+/* The phases that it is counted by, or NULL. */
+const struct nm_phase_plan *nm_program_phases(const struct nm_engine *program);
 
 /* The line size of a sampled recording, in bytes; 0: the recording is not sampled. */
 uint32_t nm_program_sampled_line(const struct nm_engine *program);

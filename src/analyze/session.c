@@ -140,11 +140,20 @@ static int identify(struct nm_session *s, struct stream *stream, const uint64_t 
 	return stream->name ? 0 : nm_fail_memory(err);
 }
 
+static int follow_phases(struct nm_session *s, struct stream *stream, struct nm_error *err)
+{
+	const struct nm_phase_plan *plan =
+	    s->options.phases ? nm_phase_plan_of(s->options.phases, stream->number) : NULL;
+
+	return plan && nm_engine_follow_phases(stream->engine, plan) ? nm_fail_memory(err) : 0;
+}
+
 /* Gives the stream its engine: a fresh one, or for a forked child the one made at the fork. The fork's record
  * may arrive later (or never, if the parent was killed): 0 and no engine, unless `now`. */
 static int start_stream(struct nm_session *s, struct stream *stream, int now, struct nm_error *err)
 {
 	const struct stream *parent = NULL;
+	int status;
 
 	if (stream->process.start == NM_WIRE_FORKED)
 		parent = earlier_stream(s, stream, stream->process.parent);
@@ -154,12 +163,13 @@ static int start_stream(struct nm_session *s, struct stream *stream, int now, st
 		if (n->parent == parent->number && n->ordinal == stream->process.ordinal) {
 			stream->engine = n->engine;
 			*n = s->forked.at[--s->forked.count];
-			return 0;
+			return follow_phases(s, stream, err);
 		}
 	}
 	if (stream->process.start == NM_WIRE_FORKED && !now)
 		return 0;
-	return nm_engine_new(&stream->engine, &s->options, err);
+	status = nm_engine_new(&stream->engine, &s->options, err);
+	return status ? status : follow_phases(s, stream, err);
 }
 
 static int resume_waiting(struct nm_session *s, struct nm_error *err);
@@ -412,6 +422,36 @@ int nm_session_results(struct nm_session *s, struct nm_result *const **ret_resul
 	*ret_results = s->sorted;
 	*ret_count = s->sorted_count;
 	return 0;
+}
+
+/* The limits of the phases that a result has. 0 or NM_ENOMEM. */
+static int list_limits(const struct nm_result *r, struct nm_phase_plan *plan)
+{
+	for (size_t i = 0; i < r->stretch_count; i++) {
+		const struct nm_result_stretch *s = &r->stretches[i];
+
+		if (nm_vec_push(&plan->limits,
+				(struct nm_phase_limit){r->intervals[s->first].begin, s->phase}))
+			return NM_ENOMEM;
+	}
+	return 0;
+}
+
+int nm_session_phases(struct nm_session *s, struct nm_phase_plans *plans, struct nm_error *err)
+{
+	int status = end_all(s, err);
+
+	for (size_t i = 0; i < s->sorted_count && !status; i++) {
+		struct nm_phase_plan plan = {.stream = stream_of(s->sorted[i])->number,
+					     .only = NM_ALL_PHASES};
+
+		status = open_result(s->sorted[i], err);
+		if (!status && (nm_vec_push(&plans->at, plan) ||
+				list_limits(s->sorted[i], &plans->at.at[plans->at.count - 1])))
+			status = nm_fail_memory(err);
+		close_result(s->sorted[i]);
+	}
+	return status;
 }
 
 uint64_t nm_session_references(const struct nm_session *s)

@@ -39,6 +39,10 @@ int nm_session_each(struct nm_session *session,
 		    int (*take)(void *arg, const struct nm_result *result, struct nm_error *err), void *arg,
 		    struct nm_error *err);
 
+/* The same of the phases of all processes, for a session that is fed the same streams (phase_plan.h). *ret_plans
+ * must be {0}; call nm_phase_plans_done in any case. */
+int nm_session_phases(struct nm_session *session, struct nm_phase_plans *ret_plans, struct nm_error *err);
+
 /* References seen so far, in all streams. */
 uint64_t nm_session_references(const struct nm_session *session);
 

@@ -116,6 +116,11 @@ static int check_format(const struct nm_export *x, const struct nm_export_reques
 	if (request->events && exporter->flags & NM_EXPORTER_WHOLE)
 		return nm_fail(err, NM_EINVAL, "%s always writes all events: leave out --event",
 			       exporter->name);
+	if ((request->part.region || request->part.phase) && exporter->flags & NM_EXPORTER_WHOLE)
+		return nm_fail(err, NM_EINVAL,
+			       "%s always writes the whole run, with regions and phases as columns: leave out "
+			       "--region and --phase",
+			       exporter->name);
 	if (request->objects && !(exporter->flags & NM_EXPORTER_OBJECTS))
 		return nm_fail(err, NM_EINVAL, "%s always shows objects: leave out --objects",
 			       exporter->name);
@@ -143,7 +148,7 @@ int nm_export_open(struct nm_export **ret_export, const struct nm_exporter *expo
 	if (!status && x->thread)
 		status = nm_select_thread(profile, x->thread, err);
 	if (!status && !(exporter->flags & NM_EXPORTER_WHOLE))
-		status = nm_profile_show_frame(profile, request->frame, err);
+		status = nm_profile_show_part(profile, &request->part, request->frame, err);
 	if (!status)
 		status = choose_levels(x, request->levels, err);
 	if (!status)

@@ -21,6 +21,7 @@ struct nm_export_request {
 	int64_t thread;      /* 0: all */
 	int objects;         /* show objects as functions that are called by the lines that access them */
 	enum nm_shown_frame frame; /* of inlined calls; ignored by formats that write all frames */
+	struct nm_shown_part part;
 };
 
 struct nm_exporter;

@@ -2,7 +2,7 @@
 """Turns SQL files into a C source that defines them as one string: embed.py OUTPUT NAME COUNTS SQL...
 
 $COUNTS becomes "reads INTEGER, ...", $COUNTS(c) "c.reads AS reads, ...", for each name in counts.def; $SITE(id) the joins from
-a site to its names (fn, fi); $PLACE(id) those from a place to its site, its names (fn, fi, n) and its region (rg), $PLACE(id, v)
+a site to its names (fn, fi); $PLACE(id) those from a place to its site, its names (fn, fi, n) its region and phase (rg, ph), $PLACE(id, v)
 the same with v before each table's name, $USERS_PLACE(id) and $USERS_PLACE(id, v) with the site of the user's code instead;
 $USER(s) the columns of the user's code at the site s, $USERS(s) the joins that they need, $USERS(s, SQL) the same with another
 user's site.
@@ -49,7 +49,8 @@ def site_joins(of, v=""):
 def place_joins(match):
     v = match[3] or ""
     site = [("site", f"{v}z", f"{v}x.site"), *site_joins(f"{v}z.user", v)] if match[1] else site_joins(f"{v}x.site", v)
-    return join([("place", f"{v}x", match[2]), *site, ("text", f"{v}n", f"{v}x.object"), ("text", f"{v}rg", f"{v}x.region")])
+    return join([("place", f"{v}x", match[2]), *site, ("text", f"{v}n", f"{v}x.object"), ("text", f"{v}rg", f"{v}x.region"),
+                 ("text", f"{v}ph", f"{v}x.phase")])
 
 
 def user_columns(match):

@@ -95,9 +95,75 @@ const char nm_no_regions[] =
     "the profile has no regions: name them in the program with NEARMISS_REGION_BEGIN "
     "(nearmiss/client.h), and record again";
 
+const char nm_not_by_phase[] = "the profile is not counted by phase: record a trace of the run (nearmiss record --trace), and "
+			       "replay it with --by-phase";
+
+int nm_profile_has_regions(struct nm_profile *profile, struct nm_error *err)
+{
+	return nm_profile_has_row(profile, "SELECT 1 FROM regions WHERE region IS NOT NULL", err);
+}
+
+int nm_profile_is_by_phase(struct nm_profile *profile, struct nm_error *err)
+{
+	return nm_profile_has_row(profile, "SELECT 1 FROM regions WHERE phase IS NOT NULL", err);
+}
+
+/* The name of the phase that a timeline draws with this letter; of several processes, of that with the most
+ * instructions. NULL: there is none. */
+static int find_letter(struct nm_profile *profile, char letter, const char *process, char **ret_name,
+		       struct nm_error *err)
+{
+	struct nm_rows *rows = NULL;
+	int status = nm_profile_query(profile,
+				      "SELECT h.name FROM phases h JOIN processes p ON p.process = h.process "
+				      "WHERE char(65 + h.phase) = ?1 AND (?2 IS NULL OR h.process = ?2) "
+				      "ORDER BY p.instructions DESC, h.process LIMIT 1",
+				      &rows, err);
+
+	*ret_name = NULL;
+	if (status)
+		return status;
+	nm_rows_bind_text(rows, 1, (const char[]){letter, 0});
+	nm_rows_bind_text(rows, 2, process);
+	status = nm_rows_next(rows, err);
+	if (status > 0 && !(*ret_name = strdup(nm_rows_text(rows, 0))))
+		status = nm_fail_memory(err);
+	nm_rows_free(rows);
+	return status < 0 ? status : 0;
+}
+
+int nm_find_phase(struct nm_profile *profile, const char *phase, const char *process, char **ret_name,
+		  struct nm_error *err)
+{
+	int status = nm_profile_has_rows(profile, "phases", err);
+
+	*ret_name = NULL;
+	if (status <= 0)
+		return status ? status
+			      : nm_fail(err, NM_EINVAL, "the profile has no phases: no caches were simulated");
+	status = *phase && !phase[1] ? find_letter(profile, *phase, process, ret_name, err) : 0;
+	if (status || *ret_name)
+		return status;
+	status = must_be(profile, "phase", phase, "SELECT DISTINCT name FROM phases ORDER BY name", err);
+	if (!status && !(*ret_name = strdup(phase)))
+		status = nm_fail_memory(err);
+	return status;
+}
+
+int nm_select_phase(struct nm_profile *profile, const char *phase, const char *process, char **ret_name,
+		    struct nm_error *err)
+{
+	const int has = nm_profile_is_by_phase(profile, err);
+
+	*ret_name = NULL;
+	if (has <= 0)
+		return has ? has : nm_fail(err, NM_EINVAL, "%s", nm_not_by_phase);
+	return nm_find_phase(profile, phase, process, ret_name, err);
+}
+
 int nm_select_region(struct nm_profile *profile, const char *region, struct nm_error *err)
 {
-	const int has = nm_profile_has_rows(profile, "regions", err);
+	const int has = nm_profile_has_regions(profile, err);
 
 	if (has <= 0)
 		return has ? has : nm_fail(err, NM_EINVAL, "%s", nm_no_regions);

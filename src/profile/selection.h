@@ -29,6 +29,20 @@ int nm_profile_has_contexts(struct nm_profile *profile, struct nm_error *err);
 /* Why there is nothing of regions: what to do. */
 extern const char nm_no_regions[];
 
+/* The same of phases. */
+extern const char nm_not_by_phase[];
+
+/* Whether the program named regions; whether the profile is counted by phase: 1, 0 or a code. */
+int nm_profile_has_regions(struct nm_profile *profile, struct nm_error *err);
+int nm_profile_is_by_phase(struct nm_profile *profile, struct nm_error *err);
+
+/* The name of a phase, given that or the letter that a timeline draws it with; process: that has it, or NULL. The
+ * second is for profiles that are counted by phase. *ret_name is malloc'ed. NM_EINVAL lists what there is. */
+int nm_find_phase(struct nm_profile *profile, const char *phase, const char *process, char **ret_name,
+		  struct nm_error *err);
+int nm_select_phase(struct nm_profile *profile, const char *phase, const char *process, char **ret_name,
+		    struct nm_error *err);
+
 /* 1 if the view has a row, 0 if it has none, or a code. */
 int nm_profile_has_rows(struct nm_profile *profile, const char *view, struct nm_error *err);
 

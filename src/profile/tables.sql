@@ -35,12 +35,12 @@ CREATE TABLE level(
 CREATE TABLE object(
 	id INTEGER PRIMARY KEY, process INTEGER, name INTEGER, kind TEXT, type INTEGER, bytes INTEGER,
 	blocks INTEGER, largest INTEGER, allocated_at INTEGER, call INTEGER);
--- Regions that the program names; 0 is outside of all, and has no name.
-CREATE TABLE region(process INTEGER, region INTEGER, name INTEGER, entries INTEGER, instructions INTEGER,
+-- Regions that the program names, in each phase that they were counted by; 0 is outside of all, and has no name.
+CREATE TABLE region(process INTEGER, region INTEGER, name INTEGER, entries INTEGER, instructions INTEGER, phase INTEGER,
 	PRIMARY KEY(process, region)) WITHOUT ROWID;
--- A place is a line of a function that uses an object, of one process and region.  object: the text of its name; 0: it has
--- none; region: the text of its name, NULL outside of all.
-CREATE TABLE place(id INTEGER PRIMARY KEY, process INTEGER, site INTEGER, object INTEGER, region INTEGER);
+-- A place is a line of a function that uses an object, of one process, region and phase.  object: the text of its name; 0:
+-- it has none; region, phase: the text of its name, NULL outside of all, or where they were not counted by.
+CREATE TABLE place(id INTEGER PRIMARY KEY, process INTEGER, site INTEGER, object INTEGER, region INTEGER, phase INTEGER);
 CREATE TABLE cell(
 	level INTEGER, thread INTEGER, place INTEGER,
 	$COUNTS,

@@ -15,7 +15,7 @@ CREATE VIEW instructions AS
 	SELECT p.name AS process, c.thread AS thread, l.name AS level, m.text AS module,
 		i.address AS address, fn.text AS function, fi.text AS file, s.line AS line, n.text AS object,
 		$COUNTS(c),
-		rg.text AS region
+		rg.text AS region, ph.text AS phase
 	FROM level l
 	CROSS JOIN process p ON p.id = l.process
 	CROSS JOIN instruction_cell c ON c.level = l.id
@@ -86,16 +86,17 @@ CREATE VIEW objects AS
 	LEFT JOIN text a ON a.id = o.allocated_at;
 
 CREATE VIEW regions AS
-	SELECT p.name AS process, t.text AS region, r.entries AS entries, r.instructions AS instructions
+	SELECT p.name AS process, t.text AS region, r.entries AS entries, r.instructions AS instructions, h.text AS phase
 	FROM process p CROSS JOIN region r ON r.process = p.id
-	LEFT JOIN text t ON t.id = r.name;
+	LEFT JOIN text t ON t.id = r.name
+	LEFT JOIN text h ON h.id = r.phase;
 
 CREATE VIEW counts AS
 	SELECT p.name AS process, c.thread AS thread, l.name AS level, fn.text AS function,
 		fi.text AS file, s.line AS line, n.text AS object,
 		$COUNTS(c),
 		$USER(s),
-		rg.text AS region
+		rg.text AS region, ph.text AS phase
 	FROM level l
 	CROSS JOIN process p ON p.id = l.process
 	CROSS JOIN cell c ON c.level = l.id
@@ -106,7 +107,7 @@ CREATE VIEW sectors AS
 	SELECT p.name AS process, c.thread AS thread, l.name AS level, fn.text AS function,
 		fi.text AS file, s.line AS line, n.text AS object, c.sector_misses AS sector_misses,
 		$USER(s),
-		rg.text AS region
+		rg.text AS region, ph.text AS phase
 	FROM level l
 	CROSS JOIN process p ON p.id = l.process
 	CROSS JOIN extra c ON c.level = l.id AND c.sector_misses > 0
@@ -118,7 +119,7 @@ CREATE VIEW prefetches AS
 		fi.text AS file, s.line AS line, n.text AS object, c.prefetches AS prefetches,
 		c.useful AS useful, c.late_evicted AS late_evicted, c.pollution AS pollution,
 		$USER(s),
-		rg.text AS region
+		rg.text AS region, ph.text AS phase
 	FROM level l
 	CROSS JOIN process p ON p.id = l.process
 	CROSS JOIN extra c ON c.level = l.id AND c.prefetches > 0
@@ -129,7 +130,7 @@ CREATE VIEW sites AS
 	SELECT p.name AS process, fn.text AS function, fi.text AS file, s.line AS line, n.text AS object,
 		t.sampled AS sampled, t.stride AS stride, t.followed AS followed, t.halved AS halved, t.place AS place,
 		$USER(s),
-		rg.text AS region
+		rg.text AS region, ph.text AS phase
 	FROM process p
 	CROSS JOIN pattern t ON t.process = p.id
 	$PLACE(t.place)
@@ -139,7 +140,7 @@ CREATE VIEW walks AS
 	SELECT p.name AS process, fn.text AS function, fi.text AS file, s.line AS line, n.text AS object,
 		t.loads AS loads, t.step AS step, t.followed AS followed, t.place AS place,
 		$USER(s),
-		rg.text AS region
+		rg.text AS region, ph.text AS phase
 	FROM process p
 	CROSS JOIN walk t ON t.process = p.id
 	$PLACE(t.place)
@@ -186,7 +187,7 @@ CREATE VIEW field_counts AS
 		$COUNTS(c),
 		t.text AS type, m.text AS field,
 		$USER(s),
-		rg.text AS region
+		rg.text AS region, ph.text AS phase
 	FROM level l
 	CROSS JOIN process p ON p.id = l.process
 	CROSS JOIN field_cell c ON c.level = l.id
@@ -201,7 +202,7 @@ CREATE VIEW field_counts AS
 		$COUNTS(c),
 		NULL AS type, NULL AS field,
 		$USER(s),
-		rg.text AS region
+		rg.text AS region, ph.text AS phase
 	FROM level l
 	CROSS JOIN process p ON p.id = l.process
 	CROSS JOIN cell c ON c.level = l.id AND NOT EXISTS (
@@ -230,7 +231,7 @@ CREATE VIEW context_counts AS
 		fn.text AS function, fi.text AS file, s.line AS line, n.text AS object,
 		$COUNTS(c),
 		$USER(s),
-		rg.text AS region
+		rg.text AS region, ph.text AS phase
 	FROM level l
 	CROSS JOIN process p ON p.id = l.process
 	CROSS JOIN context_cell c ON c.level = l.id
@@ -261,7 +262,7 @@ CREATE VIEW evictions AS
 		vfi.text AS victim_file, vs.line AS victim_line, e.count AS count, p.name AS process,
 		e.prefetches AS prefetches,
 		$USER(s), $USER(vs),
-		rg.text AS region, vrg.text AS victim_region
+		rg.text AS region, vrg.text AS victim_region, ph.text AS phase, vph.text AS victim_phase
 	FROM eviction e
 	CROSS JOIN level l ON l.id = e.level
 	CROSS JOIN process p ON p.id = l.process
@@ -278,7 +279,7 @@ CREATE VIEW events AS
 		fn.text AS function, fi.text AS file, s.line AS line, n.text AS object,
 		vn.text AS victim, vfn.text AS victim_function, vfi.text AS victim_file, vs.line AS victim_line,
 		e.count AS count,
-		rg.text AS region, vrg.text AS victim_region
+		rg.text AS region, vrg.text AS victim_region, ph.text AS phase, vph.text AS victim_phase
 	FROM process p
 	CROSS JOIN event e ON e.process = p.id
 	LEFT JOIN level l ON l.id = e.level
@@ -300,7 +301,7 @@ CREATE VIEW top_evictors AS
 		vfi.text AS victim_file, vs.line AS victim_line, e.count AS count, p.name AS process,
 		e.prefetches AS prefetches, e.victim AS victim_place,
 		$USER(s), $USER(vs),
-		rg.text AS region, vrg.text AS victim_region
+		rg.text AS region, vrg.text AS victim_region, ph.text AS phase, vph.text AS victim_phase
 	FROM top_eviction e
 	CROSS JOIN level l ON l.id = e.level
 	CROSS JOIN process p ON p.id = l.process
@@ -317,22 +318,24 @@ CREATE VIEW threads AS
 CREATE VIEW cells AS
 	SELECT p.name AS process, c.thread AS thread, l.name AS level, c.place AS place, s.base AS site,
 		x.object AS name, $COUNTS(c), s.user AS user_site, x.site AS chain_site,
-		rg.text AS region
+		rg.text AS region, ph.text AS phase
 	FROM level l
 	LEFT JOIN process p ON p.id = l.process
 	CROSS JOIN cell c ON c.level = l.id
 	LEFT JOIN place x ON x.id = c.place
 	LEFT JOIN site s ON s.id = x.site
-	LEFT JOIN text rg ON rg.id = x.region;
+	LEFT JOIN text rg ON rg.id = x.region
+	LEFT JOIN text ph ON ph.id = x.phase;
 
 CREATE VIEW places AS
 	SELECT x.id AS place, s.base AS site, x.object AS name, fn.text AS function, fi.text AS file,
 		s.line AS line, n.text AS object,
 		$USER(s), s.user AS user_site, x.site AS chain_site,
-		rg.text AS region
+		rg.text AS region, ph.text AS phase
 	FROM place x
 	LEFT JOIN site s ON s.id = x.site
 	LEFT JOIN text rg ON rg.id = x.region
+	LEFT JOIN text ph ON ph.id = x.phase
 	LEFT JOIN text fn ON fn.id = s.function
 	LEFT JOIN text fi ON fi.id = s.file
 	LEFT JOIN text n ON n.id = x.object
@@ -342,7 +345,7 @@ CREATE VIEW distances AS
 	SELECT p.name AS process, d.thread AS thread, fn.text AS function, fi.text AS file, s.line AS line,
 		n.text AS object, CASE d.unit WHEN 0 THEN 'lines' ELSE 'references' END AS unit,
 		b.low AS low, b.high AS high, d.count AS count, d.place AS place, r.line_size AS line_size,
-		rg.text AS region
+		rg.text AS region, ph.text AS phase
 	FROM process p
 	CROSS JOIN distance_run r ON r.process = p.id
 	CROSS JOIN distance d ON d.process = p.id
@@ -354,7 +357,7 @@ CREATE VIEW reuses AS
 		vfn.text AS previous_function, vfi.text AS previous_file, vs.line AS previous_line,
 		vn.text AS previous_object, b.low AS low, b.high AS high, e.count AS count,
 		e.place AS place, e.previous AS previous_place, r.line_size AS line_size,
-		rg.text AS region
+		rg.text AS region, ph.text AS phase
 	FROM process p
 	CROSS JOIN distance_run r ON r.process = p.id
 	CROSS JOIN reuse e ON e.process = p.id
@@ -432,7 +435,7 @@ CREATE VIEW coherence AS
 		fi.text AS file, s.line AS line, n.text AS object, c.coherence AS coherence,
 		c.coherence - c.false_sharing - c.unneeded AS true_sharing, c.false_sharing AS false_sharing,
 		c.unneeded AS unneeded, c.false_first AS false_first, c.false_words AS false_words,
-		rg.text AS region
+		rg.text AS region, ph.text AS phase
 	FROM level l
 	CROSS JOIN process p ON p.id = l.process
 	CROSS JOIN extra c ON c.level = l.id AND c.coherence > 0
@@ -531,7 +534,7 @@ CREATE VIEW schedule_coherence AS
 		fi.text AS file, s.line AS line, n.text AS object, c.coherence AS coherence,
 		c.coherence - c.false_sharing - c.unneeded AS true_sharing, c.false_sharing AS false_sharing,
 		c.unneeded AS unneeded, c.schedule AS schedule,
-		rg.text AS region
+		rg.text AS region, ph.text AS phase
 	FROM level l
 	CROSS JOIN process p ON p.id = l.process
 	CROSS JOIN schedule_extra c ON c.level = l.id
@@ -540,7 +543,7 @@ CREATE VIEW schedule_coherence AS
 CREATE VIEW relocations AS
 	SELECT p.name AS process, l.name AS level, fn.text AS function, fi.text AS file, s.line AS line,
 		n.text AS object, j.key AS relocation, j.value AS misses,
-		rg.text AS region
+		rg.text AS region, ph.text AS phase
 	FROM level l
 	CROSS JOIN process p ON p.id = l.process
 	CROSS JOIN relocated c ON c.level = l.id
@@ -581,7 +584,7 @@ CREATE VIEW numa AS
 	SELECT p.name AS process, c.thread AS thread, l.name AS level, fn.text AS function,
 		fi.text AS file, s.line AS line, n.text AS object, c.loads AS loads,
 		coalesce(e.remote, 0) AS remote,
-		rg.text AS region
+		rg.text AS region, ph.text AS phase
 	FROM level l
 	CROSS JOIN process p ON p.id = l.process
 	CROSS JOIN cell c ON c.level = l.id AND c.loads > 0

@@ -38,11 +38,25 @@ static int note(int found, int *ret_there)
 	return found < 0 ? found : 0;
 }
 
+/* The phase by its name. */
+static int choose_phase(struct nm_profile *profile, struct nm_selection *selection, struct nm_error *err)
+{
+	struct nm_report_request *r = &selection->request;
+	char *name;
+	int status = nm_select_phase(profile, r->part.phase, r->process, &name, err);
+
+	if (status)
+		return status;
+	r->part.phase = nm_intern(&selection->levels.pool, name);
+	free(name);
+	return r->part.phase ? 0 : nm_fail_memory(err);
+}
+
 /* Views name the frames that were chosen from here on. */
 static int choose_frame(struct nm_profile *profile, struct nm_selection *selection, struct nm_error *err)
 {
 	enum nm_shown_frame frame = selection->request.frame;
-	int status = nm_profile_show_region(profile, selection->request.region, frame, err), by_call = 0;
+	int status = nm_profile_show_part(profile, &selection->request.part, frame, err), by_call = 0;
 
 	selection->has_inner = frame != NM_SHOW_INNERMOST;
 	if (!status && frame == NM_SHOW_USER)
@@ -82,6 +96,8 @@ int nm_selection_make(struct nm_profile *profile, const struct nm_report_request
 		status = nm_select_thread(profile, request->thread, err);
 	if (!status && !request->level)
 		status = nm_select_first_level(profile, &first, err);
+	if (!status && request->part.phase)
+		status = choose_phase(profile, selection, err);
 	if (!status)
 		status = nm_levels_load(&selection->levels, profile, request->latency, err);
 	if (!status)
@@ -89,8 +105,10 @@ int nm_selection_make(struct nm_profile *profile, const struct nm_report_request
 	if (!status)
 		status = choose_names(profile, selection, err);
 	if (!status)
-		status = note(nm_profile_has_rows(profile, "regions", err), &selection->has_regions);
-	selection->has_repeated = !request->region; /* of these it is not known */
+		status = note(nm_profile_has_regions(profile, err), &selection->has_regions);
+	if (!status)
+		status = note(nm_profile_is_by_phase(profile, err), &selection->is_by_phase);
+	selection->has_repeated = !request->part.region && !request->part.phase; /* of these it is not known */
 	if (!status) {
 		selection->request.level = nm_intern(&selection->levels.pool, first ? first : request->level);
 		selection->levels.asked = selection->request.level;

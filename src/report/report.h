@@ -39,7 +39,7 @@ struct nm_report_request {
 	/* Only these: a name, or a pattern with *, ? and [...]; for files the last components are enough. NULL:
 	 * all. */
 	const char *object, *function, *file;
-	const char *region; /* only this region of the program, with those within it; NULL: all */
+	struct nm_shown_part part;
 };
 
 struct nm_report;

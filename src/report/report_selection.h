@@ -14,6 +14,7 @@ struct nm_selection {
 	int of_samples;                   /* of a processor, which have no levels */
 	int one_level;                    /* the user named the level */
 	int has_regions;                  /* the program named some */
+	int is_by_phase;                  /* the profile is counted by phase */
 	int has_cells;                    /* the view `cells` has the frames that were chosen */
 	int has_inner;                    /* views have the innermost frames beside these */
 	int has_repeated;                 /* `repeated` of processes is known */

@@ -240,8 +240,10 @@ static int print_head(const struct summary *summary, const struct nm_report_requ
 	print_left_out(summary, spec, width, out);
 	if (print_hermetic(summary, width, out))
 		return NM_ENOMEM;
-	if (request->region)
-		fprintf(out, "region      %s, with those within it\n", request->region);
+	if (request->part.region)
+		fprintf(out, "region      %s, with those within it\n", request->part.region);
+	if (request->part.phase)
+		fprintf(out, "phase       %s\n", request->part.phase);
 	if (request->thread)
 		fprintf(out, "thread      %" PRId64 " (MPKI is per instruction of all threads)\n",
 			request->thread);

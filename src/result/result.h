@@ -71,13 +71,14 @@ struct nm_result_order {
 struct nm_result_attribution {
 	uint32_t thread;       /* 1, 2, ... in order of their starts */
 	uint32_t site, object; /* indices */
-	uint32_t region;       /* index; 0: outside of all, or there are none */
+	uint32_t region;       /* index; 0: outside of all, or there are none; one for each phase */
 };
 
-/* A region that the program names; [0] is what is outside of all. */
+/* A region that the program names, in a phase; [0] is what is outside of all, in the first. */
 struct nm_result_region {
-	const char *name; /* with those around it, "step/forces"; NULL of [0] */
+	const char *name; /* with those around it, "step/forces"; NULL outside of all */
 	uint64_t entries, instructions;
+	uint32_t phase; /* index, where the run is counted by phase; else 0 */
 };
 
 /* A call chain: the call of a function from a site, in the context of the caller. [0] is the root. */
@@ -300,6 +301,7 @@ struct nm_result_stretch {
 };
 
 /* What misses most in it, at the first data level: indices, UINT32_MAX: nothing is listed by interval. */
+enum { NM_RESULT_PHASES = 16 /* of a process, at most */ };
 struct nm_result_phase {
 	uint32_t object, site;
 	int is_quiet; /* it hardly misses */
@@ -339,7 +341,8 @@ struct nm_result {
 	size_t thread_count;
 	struct nm_result_attribution *attrs;
 	size_t attr_count;
-	struct nm_result_region *regions; /* NULL if the program names none */
+	struct nm_result_region *regions; /* NULL if the program names none, and it is not counted by phase */
+	int by_phase;                     /* it is counted by phase */
 	size_t region_count;
 	struct nm_result_context *contexts; /* only if asked for */
 	size_t context_count;
@@ -402,6 +405,10 @@ struct nm_result {
 /* Appends a figure; pass and name must outlive the result. 0 or NM_ENOMEM. */
 int nm_result_add_figure(struct nm_result *result, const char *pass, const char *name, uint32_t object,
 			 uint64_t value);
+
+/* What a phase is called, after what misses most in it; of those that are called the same, all but the first have a
+ * number behind it. malloc'ed; NULL: out of memory. phase_name.c */
+char *nm_result_phase_name(const struct nm_result *result, size_t phase);
 
 void nm_result_free(struct nm_result *result); /* frees the arrays, not the strings */
 

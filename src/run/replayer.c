@@ -25,6 +25,7 @@
 #include "import.h"
 #include "oracle.h"
 #include "peek.h"
+#include "phase_choice.h"
 #include "progress.h"
 #include "readahead.h"
 #include "run_profile.h"
@@ -34,6 +35,8 @@ struct replayer {
 	struct nm_symbols *symbols;
 	struct nm_session *session;
 	struct nm_oracle *oracle; /* of levels with policy=opt, or NULL */
+	struct nm_phase_plans phases;
+	int has_phases; /* they are found, or not asked for */
 	struct nm_profile_writer *writer;
 	struct nm_trace *trace; /* one of these two */
 	struct nm_import *import;
@@ -65,8 +68,11 @@ static int learn_names(struct replayer *r, struct nm_error *err)
 	return status;
 }
 
-/* Is this a pass that only collects the next uses for policy=opt? */
-static int looks_ahead(const struct replayer *r) { return r->oracle && !nm_oracle_ready(r->oracle); }
+/* Is this a pass that only collects the next uses for policy=opt, or finds the phases? */
+static int looks_ahead(const struct replayer *r)
+{
+	return (r->oracle && !nm_oracle_ready(r->oracle)) || !r->has_phases;
+}
 
 /* A fault in one stream is only a warning: the others go on. */
 static int take(struct replayer *r, const struct nm_piece *piece, struct nm_error *err)
@@ -191,9 +197,12 @@ static int start_session(struct replayer *r, struct nm_error *err)
 
 	options.symbols = r->symbols;
 	options.oracle = r->oracle;
+	options.phases = r->has_phases && r->phases.at.count ? &r->phases : NULL;
 	if (looks_ahead(r)) {
-		options.by_instruction = options.contexts = options.heap_chains = 0;
+		options.by_instruction = options.contexts = options.heap_chains = options.distances = 0;
 		options.event_query = NULL;
+		options.pmu = NULL;
+		options.estimate_count = options.relocations = options.schedules = 0;
 	}
 	if (r->trace) {
 		const int unpacks = options.threads > 2; /* one of them does nothing else */
@@ -217,32 +226,50 @@ static void end_session(struct replayer *r)
 	r->readahead = NULL;
 }
 
-/* ---- policy=opt ---- */
+/* ---- passes before the one that counts ---- */
 
-/* Levels with policy=opt need to know the next use of each line. One pass over the input finds it for one
- * such level and those before it; its counts are thrown away. An import is opened again for each pass. */
-static int look_ahead(struct replayer *r, struct nm_error *err)
+/* One pass over the input, whose results end with the session. An import is opened again for the next. */
+static int pass_over(struct replayer *r, struct nm_error *err)
 {
 	struct nm_result *const *results;
 	size_t count;
-	int status = nm_oracle_new(&r->oracle, r->request->run.engine.machine, err);
+	int status = start_session(r, err);
 
-	while (!status && looks_ahead(r)) {
-		status = start_session(r, err);
+	if (!status)
+		status = feed(r, err);
+	if (!status || status == NM_EFORMAT) /* the pass that counts reports damage */
+		status = r->has_phases ? nm_session_results(r->session, &results, &count, err)
+				       : nm_session_phases(r->session, &r->phases, err);
+	if (!status && !r->has_phases && r->request->phase)
+		status = nm_phase_choose(r->session, r->request->phase, &r->phases, err);
+	end_session(r);
+	if (!status && r->import) {
+		nm_import_free(r->import);
+		r->import = NULL;
+		status = open_input(r, err);
 		if (!status)
-			status = feed(r, err);
-		if (!status || status == NM_EFORMAT) /* the pass that counts reports damage */
-			status = nm_session_results(r->session, &results, &count, err);
-		end_session(r);
-		if (!status && r->import) {
-			nm_import_free(r->import);
-			r->import = NULL;
-			status = open_input(r, err);
-			if (!status)
-				status = map_binaries(r, err);
-		}
+			status = map_binaries(r, err);
+	}
+	return status;
+}
+
+/* Levels with policy=opt need to know the next use of each line: a pass finds it for one such level and those
+ * before it. Then another finds the phases, if they are asked for. */
+static int look_ahead(struct replayer *r, struct nm_error *err)
+{
+	int status = nm_machine_runs_ahead(r->request->run.engine.machine)
+			 ? nm_oracle_new(&r->oracle, r->request->run.engine.machine, err)
+			 : 0;
+
+	r->has_phases = 1;
+	while (!status && looks_ahead(r)) {
+		status = pass_over(r, err);
 		nm_oracle_next_run(r->oracle);
 	}
+	r->has_phases = !nm_replay_finds_phases(r->request);
+	if (!status && !r->has_phases)
+		status = pass_over(r, err);
+	r->has_phases = 1;
 	return status;
 }
 
@@ -254,13 +281,13 @@ static int can_look_ahead(const char *input, struct nm_error *err)
 	if (strcmp(input, "-") != 0 && (stat(input, &file) || S_ISREG(file.st_mode)))
 		return 0;
 	return nm_fail(err, NM_EINVAL,
-		       "policy=opt reads the references more than once: it needs a file, not a pipe");
+		       "policy=opt, --by-phase and --phase read the references more than once: they need a file, not a pipe");
 }
 
 static int prepare(struct replayer *r, struct nm_error *err)
 {
 	const struct nm_replay_request *request = r->request;
-	const int ahead = nm_machine_runs_ahead(request->run.engine.machine) > 0;
+	const int ahead = nm_machine_runs_ahead(request->run.engine.machine) > 0 || nm_replay_finds_phases(request);
 	int status = ahead ? can_look_ahead(request->input, err) : 0;
 
 	if (status)
@@ -277,8 +304,9 @@ static int prepare(struct replayer *r, struct nm_error *err)
 		status = learn_names(r, err);
 	if (!status && map_binaries(r, err))
 		return NM_STATUS_USAGE;
-	if (!status && ahead)
-		status = look_ahead(r, err);
+	r->has_phases = 1;
+	if (!status && ahead && (status = look_ahead(r, err)) == NM_EINVAL)
+		return NM_STATUS_USAGE;
 	if (!status)
 		status = start_session(r, err);
 	return status ? nm_status_of((enum nm_code)status, NM_STATUS_FAILED) : 0;
@@ -340,6 +368,7 @@ int nm_replay(const struct nm_replay_request *request, int *ret_has_result, stru
 		nm_profile_writer_abort(r.writer);
 	end_session(&r);
 	nm_oracle_free(r.oracle);
+	nm_phase_plans_done(&r.phases);
 	nm_symbols_free(r.symbols);
 	nm_trace_free(r.trace);
 	nm_import_free(r.import);

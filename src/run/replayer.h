@@ -14,7 +14,15 @@ struct nm_replay_request {
 	struct nm_import_options import; /* of another tool's trace */
 	const char *const *binaries;     /* FILE[@ADDRESS] that such a trace ran (binaries.h) */
 	size_t binary_count;
+	int by_phase;      /* count by the phases of the run, which a first pass finds */
+	const char *phase; /* only this one, by its name or letter; or NULL */
 };
+
+/* Does it need the pass that finds phases? */
+static inline int nm_replay_finds_phases(const struct nm_replay_request *request)
+{
+	return request->by_phase || request->phase;
+}
 
 /* 0 or an enum nm_status. A file that is damaged from some point on is read up to there: that makes a
  * result too, and NM_STATUS_BAD_INPUT. *ret_has_result: whether there is a result, in the profile or with the

@@ -190,23 +190,18 @@ static int is_asked(const struct nm_process_timeline *t, const char *phase, int6
 	return 0;
 }
 
-static int check_phase(const struct nm_process_timeline *t, const char *phase, struct nm_error *err)
+/* The phase by its name. */
+static int choose_phase(struct nm_process_timeline *t, struct nm_profile *profile,
+			struct nm_timeline_request *request, struct nm_error *err)
 {
-	const char *names[27] = {NULL};
-	size_t n = 0;
+	char *name;
+	int status = nm_find_phase(profile, request->phase, t->process, &name, err);
 
-	for (size_t i = 0; i < t->stretches.count; i++) {
-		size_t k = 0;
-
-		if (!strcmp(t->stretches.at[i].name, phase))
-			return 0;
-		while (k < n && strcmp(names[k], t->stretches.at[i].name) != 0)
-			k++;
-		if (k == n && n < 26)
-			names[n++] = t->stretches.at[i].name;
-	}
-	return n ? nm_fail_unknown("phase", phase, names, err)
-		 : nm_fail(err, NM_EINVAL, "the profile has no phases: nothing ran");
+	if (status)
+		return status;
+	request->phase = nm_intern(&t->pool, name);
+	free(name);
+	return request->phase ? 0 : nm_fail_memory(err);
 }
 
 /* ---- objects or lines ---- */
@@ -277,23 +272,24 @@ static int load_parts(struct nm_process_timeline *t, struct nm_profile *profile,
 }
 
 int nm_timeline_load(struct nm_process_timeline *t, struct nm_profile *profile,
-		     const struct nm_timeline_request *request, struct nm_error *err)
+		     const struct nm_timeline_request *asked, struct nm_error *err)
 {
-	int status = choose_process(t, profile, request->process, err);
+	struct nm_timeline_request request = *asked;
+	int status = choose_process(t, profile, request.process, err);
 
 	if (!status && !t->process)
 		return nm_fail(err, NM_EINVAL, "there is no timeline: no caches were simulated");
 	if (!status)
-		status = choose_level(t, profile, request->level, err);
+		status = choose_level(t, profile, request.level, err);
 	if (!status)
 		status = load_intervals(t, profile, err);
 	if (!status)
 		status = load_levels(t, profile, err);
 	if (!status)
 		status = load_stretches(t, profile, err);
-	if (!status && request->phase)
-		status = check_phase(t, request->phase, err);
-	return status ? status : load_parts(t, profile, request, err);
+	if (!status && request.phase)
+		status = choose_phase(t, profile, &request, err);
+	return status ? status : load_parts(t, profile, &request, err);
 }
 
 void nm_timeline_done(struct nm_process_timeline *t)

@@ -21,6 +21,7 @@ void nm_regions_done(struct nm_regions *r)
 	nm_vec_free(&r->lanes);
 	nm_map_done(&r->children);
 	nm_map_done(&r->names);
+	nm_map_done(&r->copies);
 }
 
 /* Names are few: each gets a number, so that a region's key fits into a word. */
@@ -41,6 +42,25 @@ static int add(struct nm_regions *r, uint32_t name, struct nm_region fresh)
 	return nm_vec_push(&r->list, fresh);
 }
 
+int nm_regions_in_phase(struct nm_regions *r, uint32_t region, uint32_t phase, uint32_t *ret_copy)
+{
+	struct nm_region copy = r->list.at[region];
+	const uint64_t key = key_of(phase, region);
+
+	assert(!copy.phase);
+	*ret_copy = phase ? (uint32_t)nm_map_get(&r->copies, key, 0) : region;
+	if (*ret_copy || !phase)
+		return 0;
+	*ret_copy = region;
+	if (r->list.count == NM_REGIONS_MAX)
+		return 0;
+	copy.entries = copy.instructions = 0;
+	copy.phase = phase;
+	*ret_copy = (uint32_t)r->list.count;
+	return nm_map_put(&r->copies, key, *ret_copy) || nm_vec_push(&r->list, copy) ? NM_ENOMEM : 0;
+}
+
+/* Open regions are indices, so copies keep their places; the child is in none of the parent's phases. */
 int nm_regions_copy(struct nm_regions *r, const struct nm_regions *from)
 {
 	int status = 0;
@@ -51,8 +71,8 @@ int nm_regions_copy(struct nm_regions *r, const struct nm_regions *from)
 		uint32_t number;
 
 		fresh.entries = fresh.instructions = 0;
-		status = number_name(r, fresh.name, &number);
-		if (!status)
+		status = fresh.phase ? nm_vec_push(&r->list, fresh) : number_name(r, fresh.name, &number);
+		if (!status && !fresh.phase)
 			status = add(r, number, fresh);
 	}
 	return status;

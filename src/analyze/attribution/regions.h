@@ -7,6 +7,9 @@
  * executed counts for the innermost open region of its thread. An end closes the innermost open region of that
  * name with all that is open within it; one without a beginning changes nothing. Threads start outside of all.
  *
+ * Where the run is counted by phase (phase_plan.h), a region has a copy for each phase but the first, which is
+ * what counts while the phase lasts. Open regions are those of the first.
+ *
  * A *lane* is a thread in a region. Attribution keys are of (lane, site, object), and each lane has decoded
  * blocks of its own, as if it were a thread: the hot path does not know of regions. Once there are
  * NM_REGIONS_MAX, or no more lanes, further ones count for what is around them.
@@ -27,6 +30,7 @@ struct nm_region {
 	const char *name, *path; /* interned: "forces", "step/forces" */
 	uint64_t entries;
 	uint64_t instructions; /* measured ones, of all threads */
+	uint32_t phase;        /* of which this is the copy */
 };
 
 struct nm_lane_of {
@@ -46,6 +50,7 @@ struct nm_regions {
 	struct nm_vec(struct nm_lane_of) lanes; /* [0] is unused */
 	struct nm_map children;                 /* (region, number of the name) -> region */
 	struct nm_map names;                    /* its address -> its number */
+	struct nm_map copies;                   /* (phase, region) -> its copy */
 	uint32_t current;                       /* that of the running thread */
 	uint64_t since;                         /* instructions that had counted when it became that */
 };
@@ -62,6 +67,9 @@ int nm_regions_begin(struct nm_regions *regions, struct nm_open_regions *open, s
 
 /* Closes a region. Returns whether one of that name was open. */
 int nm_regions_end(struct nm_open_regions *open, const char *name);
+
+/* The copy of a region in a phase, made if it is new. 0 or NM_ENOMEM. */
+int nm_regions_in_phase(struct nm_regions *regions, uint32_t region, uint32_t phase, uint32_t *ret_copy);
 
 static inline uint32_t nm_regions_innermost(const struct nm_open_regions *open)
 {

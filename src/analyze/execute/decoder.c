@@ -53,6 +53,8 @@ int nm_decoder_define(struct nm_decoder *decoder, const struct nm_wire_record *r
 		return nm_fail_memory(err);
 	memcpy(d->words, r->payload, r->words * sizeof *d->words);
 	d->count = (uint32_t)r->words;
+	if (info.def.instructions > decoder->longest)
+		decoder->longest = info.def.instructions;
 	return 0;
 }
 

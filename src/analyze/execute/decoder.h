@@ -32,6 +32,7 @@ struct nm_definition_store {
 struct nm_decoder {
 	struct nm_definition_store *definition_store;
 	struct nm_vec(struct nm_definition) definitions; /* by block id */
+	uint32_t longest;                                /* instructions of any */
 	struct nm_vec(struct nm_decoded_block *) decoded;
 	struct nm_vec(struct nm_access_site) access_sites; /* of all decoded blocks */
 	/* of each: index of its instruction in the attributions */

@@ -25,7 +25,7 @@
 #include "user_calls.h"
 
 enum {
-	WINDOW = 64,    /* words searched for headers at once */
+	WINDOW = NM_WORDS_AT_ONCE, /* words searched for headers at once */
 	RING_AHEAD = 64 /* words; they lie in another processor's cache */
 };
 
@@ -295,6 +295,8 @@ static long execute_some(struct nm_executor *x, const uint64_t *words, size_t co
 	/* the last block may continue behind the window */
 	const int whole = room < count && heads & (heads - 1);
 
+	if (__builtin_expect(x->clock >= x->careful_from, 0))
+		nm_executor_choose_path(x);
 	if (x->single_step)
 		return single_step(x, words, count, err);
 	for (size_t i = 0; i < WINDOW; i += 8)

@@ -60,7 +60,8 @@ void nm_executor_choose_path(struct nm_executor *x)
 {
 	const struct nm_thread *t = x->running.thread;
 
-	x->single_step = x->fetching || !x->measuring || x->window.until.unit || x->window.in || x->calls ||
+	nm_executor_watch_phase(x);
+	x->single_step = x->clock >= x->careful_from || x->fetching || !x->measuring || x->window.until.unit || x->window.in || x->calls ||
 			 x->builder.instruction_clock || (t && (t->probe.context || t->signals.list.count));
 }
 
@@ -165,13 +166,16 @@ static int find_lane(struct nm_executor *x, struct nm_thread *t, uint32_t region
 
 int nm_executor_start_lanes(struct nm_executor *x, struct nm_thread *t)
 {
-	return find_lane(x, t, 0, &t->lane);
+	return find_lane(x, t, 0, &t->lane) ? NM_ENOMEM : nm_executor_choose_lane(x, t);
 }
 
 int nm_executor_choose_lane(struct nm_executor *x, struct nm_thread *t)
 {
-	const uint32_t region = nm_regions_innermost(&t->open);
+	uint32_t region;
 
+	if (nm_regions_in_phase(x->regions, nm_regions_innermost(&t->open),
+				nm_executor_is_by_phase(x) ? x->phase : 0, &region))
+		return NM_ENOMEM;
 	if (region == t->lane->region)
 		return 0;
 	if (find_lane(x, t, region, &t->lane))

@@ -25,11 +25,14 @@
 #include "decoder.h"
 #include "frames.h"
 #include "inline_cache.h"
+#include "phase_plan.h"
 #include "regions.h"
 #include "resolver.h"
 #include "running.h"
 #include "space.h"
 #include "window.h"
+
+enum { NM_WORDS_AT_ONCE = 64 /* that the hot path takes without looking at limits */ };
 
 struct nm_executor;
 
@@ -57,6 +60,11 @@ struct nm_executor {
 		uint64_t from, until;
 	} passed;            /* how often the function or region of either end has occurred */
 	unsigned window_met; /* enum nm_watched: what the window names that occurred as often as it says */
+	const struct nm_phase_plan *phases; /* to count by, or NULL; borrowed */
+	size_t phase_limit;                 /* the next of its limits */
+	uint32_t phase;
+	uint64_t skipped;      /* instructions that do not count because the phase is not asked for */
+	uint64_t careful_from; /* from this clock on a window of words may hold a limit: single steps */
 	uint64_t uncounted;  /* references to data made while not measuring */
 	int has_paused;      /* some references do not count */
 	uint32_t fetch_line; /* bytes of a line of the first level that takes fetches */
@@ -109,6 +117,13 @@ void nm_thread_free_lanes(struct nm_thread *thread);
 /* The instructions that count, so far. */
 static inline uint64_t nm_executor_measured(const struct nm_executor *x) { return x->clock - x->unmeasured; }
 
+/* Instructions that do not count. */
+static inline void nm_executor_pass_over(struct nm_executor *x, uint64_t instructions)
+{
+	x->unmeasured += instructions;
+	x->skipped += x->asked && x->inside ? instructions : 0;
+}
+
 /* Call when the running thread's stack has changed; when the need for single steps may have. */
 void nm_executor_run_thread(struct nm_executor *executor);
 void nm_executor_choose_path(struct nm_executor *executor);
@@ -117,8 +132,17 @@ void nm_executor_choose_path(struct nm_executor *executor);
 void nm_executor_set_window(struct nm_executor *executor, const struct nm_run_window *window);
 void nm_executor_ask(struct nm_executor *executor, int asked);
 
-/* window.c, between blocks: enters or leaves the window if a position is reached. */
-void nm_executor_turn(struct nm_executor *executor);
+/* window.c, between blocks: enters or leaves the window, or a phase, if a position is reached. 0 or NM_ENOMEM. */
+int nm_executor_turn(struct nm_executor *executor);
+
+/* Whether each phase counts for itself. */
+static inline int nm_executor_is_by_phase(const struct nm_executor *x)
+{
+	return x->phases && x->phases->only == NM_ALL_PHASES;
+}
+
+/* window.c: sets careful_from. */
+void nm_executor_watch_phase(struct nm_executor *executor);
 
 /* window.c: which ends of the window, as bits, name a function; such a function runs, perhaps in a new call (0 or
  * NM_ENOMEM); a call or a return ends all frames up to a slot; a region begins or ends. */

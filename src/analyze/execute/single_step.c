@@ -86,7 +86,7 @@ static int measure(struct nm_executor *x, struct nm_decoded_block *decoded, uint
 	const struct nm_access *single = nm_tables_of(decoded)->single;
 
 	if (!x->measuring)
-		x->unmeasured += left.instructions;
+		nm_executor_pass_over(x, left.instructions);
 	else if (nm_tables_of(decoded)->string_bytes)
 		nm_executor_note_string(x, nm_tables_of(decoded)->string_bytes,
 					left.accesses * decoded->instructions /
@@ -179,7 +179,8 @@ int nm_executor_single_step(struct nm_executor *x, const uint64_t *header, size_
 	struct nm_wrapper_probe *w;
 	struct nm_side_exit left;
 
-	nm_executor_turn(x);
+	if (nm_executor_turn(x))
+		return nm_fail_memory(err);
 	decoded = find_decoded(x, id, err);
 	if (!decoded)
 		return err ? err->code : NM_EFORMAT;

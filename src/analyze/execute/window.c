@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * window.c - follows the functions and regions that a window names (window.h), and decides what counts.
+ * window.c - follows the functions and regions that a window names (window.h), and decides what counts, and for
+ * which phase.
  */
 #include <fnmatch.h>
 #include <string.h>
@@ -60,8 +61,7 @@ int nm_executor_watch_call(struct nm_executor *x, unsigned watched)
 		return NM_ENOMEM;
 	x->window_met |= watched & NM_WATCH_IN;
 	pass(x, watched, NM_POSITION_ENTER);
-	nm_executor_turn(x);
-	return 0;
+	return nm_executor_turn(x);
 }
 
 void nm_executor_watch_frame(struct nm_executor *x, uint64_t slot)
@@ -107,9 +107,15 @@ static int is_in_function(const struct nm_executor *x)
 	return 0;
 }
 
+/* Whether the phase is one that is asked for. */
+static int is_in_phase(const struct nm_executor *x)
+{
+	return !x->phases || x->phases->only == NM_ALL_PHASES || x->phases->only == (int)x->phase;
+}
+
 static void set_measuring(struct nm_executor *x)
 {
-	x->measuring = x->asked && x->inside;
+	x->measuring = x->asked && x->inside && is_in_phase(x);
 	x->has_paused |= !x->measuring;
 	nm_executor_choose_path(x);
 }
@@ -127,9 +133,48 @@ void nm_executor_ask(struct nm_executor *x, int asked)
 	set_measuring(x);
 }
 
+/* ---- phases ---- */
+
+/* The next limit is reached, and perhaps those after it: all threads go on in the lanes of its phase. */
+static int change_phase(struct nm_executor *x, uint64_t now)
+{
+	int status = 0;
+
+	while (x->phase_limit < x->phases->limits.count && x->phases->limits.at[x->phase_limit].begin <= now)
+		x->phase = x->phases->limits.at[x->phase_limit++].phase;
+	set_measuring(x);
+	if (nm_executor_resolve_pending(x))
+		return NM_ENOMEM;
+	for (size_t i = 0; i < x->resolver.threads->count && !status; i++)
+		status = nm_executor_choose_lane(x, x->resolver.threads->at[i]);
+	return status;
+}
+
+/* Instructions that count, or would if all phases did. */
+static uint64_t phase_clock(const struct nm_executor *x) { return nm_executor_measured(x) + x->skipped; }
+
+/* Where the phase ends, by that clock; UINT64_MAX: never. */
+static uint64_t end_of_phase(const struct nm_executor *x)
+{
+	return x->phases && x->phase_limit < x->phases->limits.count
+		   ? x->phases->limits.at[x->phase_limit].begin
+		   : UINT64_MAX;
+}
+
+/* Blocks are executed by single steps from where a window of words may hold the end of the phase. */
+void nm_executor_watch_phase(struct nm_executor *x)
+{
+	const uint64_t end = end_of_phase(x), now = phase_clock(x),
+		       margin = (uint64_t)NM_WORDS_AT_ONCE * x->decoder.longest;
+
+	x->careful_from = end == UINT64_MAX	? end
+			  : end > now + margin ? x->clock + (end - now - margin)
+					       : 0;
+}
+
 /* A window that is still to come or has an end is executed by single steps, which count references as they
  * are made. */
-void nm_executor_turn(struct nm_executor *x)
+int nm_executor_turn(struct nm_executor *x)
 {
 	const uint64_t references = x->builder.references + x->uncounted;
 	const int over = nm_position_reached(&x->window.until, x->clock, references, x->passed.until);
@@ -137,8 +182,9 @@ void nm_executor_turn(struct nm_executor *x)
 			  nm_position_reached(&x->window.from, x->clock, references, x->passed.from);
 	const int inside = begun && !over && is_in_function(x);
 
-	if (inside == x->inside)
-		return;
-	x->inside = inside;
-	set_measuring(x);
+	if (inside != x->inside) {
+		x->inside = inside;
+		set_measuring(x);
+	}
+	return phase_clock(x) < end_of_phase(x) ? 0 : change_phase(x, phase_clock(x));
 }

@@ -166,7 +166,7 @@ static int merge_context_attrs(struct merge *f, size_t raw)
 
 /* ---- regions ---- */
 
-/* None if the program names none. */
+/* None if the program names none, and nothing is counted by phase. */
 static int list_regions(struct merge *f)
 {
 	struct nm_regions *regions = &f->engine->regions;
@@ -174,15 +174,18 @@ static int list_regions(struct merge *f)
 	const size_t count = regions->list.count;
 
 	nm_regions_run(regions, 0, nm_executor_measured(&f->engine->executor));
-	if (count == 1)
+	r->by_phase = nm_executor_is_by_phase(&f->engine->executor);
+	if (count == 1 && !r->by_phase)
 		return 0;
 	r->regions = calloc(count, sizeof *r->regions);
 	if (!r->regions)
 		return NM_ENOMEM;
 	r->region_count = count;
 	for (size_t i = 0; i < count; i++)
-		r->regions[i] = (struct nm_result_region){
-		    regions->list.at[i].path, regions->list.at[i].entries, regions->list.at[i].instructions};
+		r->regions[i] = (struct nm_result_region){regions->list.at[i].path,
+							  regions->list.at[i].entries,
+							  regions->list.at[i].instructions,
+							  regions->list.at[i].phase};
 	return 0;
 }
 

@@ -13,6 +13,7 @@
 
 #include "count_changes.h"
 #include "pass.h"
+#include "phase_plan.h"
 
 enum { NM_MAX_INTERVALS = 256, NM_INTERVAL_BYTES = 24 << 20 };
 
@@ -61,8 +62,9 @@ struct nm_change_reader nm_changes_read(const struct nm_interval *interval);
 void nm_changes_next_level(struct nm_change_reader *reader); /* all of the last one were read */
 int nm_changes_next(struct nm_change_reader *reader);        /* 1, or 0 behind the level's last one */
 
-/* timeline_phases.c: the phases of the result's intervals, by the misses of a level. 0 or NM_ENOMEM. */
-int nm_intervals_find_phases(struct nm_result *result, unsigned level);
+/* timeline_phases.c: the phases of the result's intervals, by the misses of a level; those of a plan, if there is
+ * one. 0 or NM_ENOMEM. */
+int nm_intervals_find_phases(struct nm_result *result, unsigned level, const struct nm_phase_plan *plan);
 
 /* timeline.c: the intervals as the result has them, and their phases. 0 or NM_ENOMEM. */
 int nm_intervals_finish(const struct nm_intervals *intervals, const struct nm_pass_merge *merge,

@@ -25,7 +25,7 @@
 
 #define NM_PHASE_DISTANCE 0.4
 #define NM_PHASE_FLOOR 0.05 /* f, of the mean */
-enum { NM_MOST_PHASES = 12 };
+enum { NM_MOST_PHASES = 12 }; /* no more than NM_RESULT_PHASES */
 
 struct nm_phase_intervals {
 	size_t count, width;

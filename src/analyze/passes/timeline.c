@@ -330,7 +330,8 @@ int nm_intervals_finish(const struct nm_intervals *v, const struct nm_pass_merge
 	int status = make(&t);
 
 	if (!status && first)
-		status = nm_intervals_find_phases(result, (unsigned)(first - result->machine.levels));
+		status = nm_intervals_find_phases(result, (unsigned)(first - result->machine.levels),
+						  nm_program_phases(merge->program));
 	for (unsigned kind = 0; kind < KINDS; kind++) {
 		free(t.same[kind]);
 		free(t.tallies[kind].sums);

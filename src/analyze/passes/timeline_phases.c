@@ -8,6 +8,8 @@
 #include "intervals.h"
 #include "phases.h"
 
+_Static_assert((int)NM_MOST_PHASES <= (int)NM_RESULT_PHASES, "a result has room for them");
+
 enum { KINDS = 2 /* objects, lines */ };
 
 /* Objects that are listed by interval are the first columns of vectors, such lines of code the next; the last two are
@@ -125,11 +127,34 @@ static int name_phases(const struct vectors *v, struct nm_result *r)
 	return 0;
 }
 
-static int find(struct vectors *v, struct nm_result *r)
+/* The stretches that a plan gives: an interval is of the phase in which it begins. malloc'ed. */
+static int follow(const struct nm_result *r, const struct nm_phase_plan *plan, struct nm_stretch **ret_list,
+		  size_t *ret_count)
+{
+	struct nm_stretch *list = calloc(r->interval_count + 1, sizeof *list);
+	size_t n = 0, next = 0;
+
+	if (!list)
+		return NM_ENOMEM;
+	for (size_t i = 0; i < r->interval_count && plan->limits.count; i++) {
+		while (next < plan->limits.count && plan->limits.at[next].begin <= r->intervals[i].begin)
+			next++;
+		if (!n || list[n - 1].phase != plan->limits.at[next - 1].phase)
+			list[n++] = (struct nm_stretch){i, 0, plan->limits.at[next - 1].phase};
+		list[n - 1].count++;
+	}
+	*ret_list = list;
+	*ret_count = n;
+	return 0;
+}
+
+static int find(struct vectors *v, struct nm_result *r, const struct nm_phase_plan *plan)
 {
 	struct nm_stretch *list = NULL;
-	size_t count;
-	int status = list_columns(v) || fill(v) ? NM_ENOMEM : nm_phases_find(&v->in, &list, &count);
+	size_t count = 0;
+	int status = list_columns(v) || fill(v) ? NM_ENOMEM
+		     : plan			? follow(r, plan, &list, &count)
+						: nm_phases_find(&v->in, &list, &count);
 
 	if (!status) {
 		r->stretches = calloc(count + 1, sizeof *r->stretches);
@@ -146,10 +171,10 @@ static int find(struct vectors *v, struct nm_result *r)
 	return status ? status : name_phases(v, r);
 }
 
-int nm_intervals_find_phases(struct nm_result *r, unsigned level)
+int nm_intervals_find_phases(struct nm_result *r, unsigned level, const struct nm_phase_plan *plan)
 {
 	struct vectors v = {.result = r, .level = level};
-	const int status = find(&v, r);
+	const int status = find(&v, r, plan);
 
 	nm_vec_free(&v.whose[0]);
 	nm_vec_free(&v.whose[1]);

@@ -12,7 +12,8 @@
 #include "viewer.h"
 
 struct annotate_options {
-	const char *input, *level, *sort, *process, *object, *columns, *threshold, *region;
+	const char *input, *level, *sort, *process, *object, *columns, *threshold;
+	struct nm_shown_part part;
 	struct nm_option_list maps, folders;
 	int64_t context, thread, width;
 	int assembly, syntax, whole, colour, format, frame;
@@ -32,7 +33,7 @@ static const struct nm_option options[] = {
      offsetof(struct annotate_options, object), NULL},
     NM_ROW_ONLY_PROCESS(struct annotate_options, process),
     NM_ROW_ONLY_THREAD(struct annotate_options, thread),
-    NM_ROW_ONLY_REGION(struct annotate_options, region),
+    NM_ROWS_PART(struct annotate_options, part),
     {"threshold", 0, "PERCENT", "leave out files, functions and lines below this share (0.5)", NM_OPTION_TEXT,
      offsetof(struct annotate_options, threshold), NULL},
     NM_ROW_FRAME(struct annotate_options, frame),
@@ -64,7 +65,7 @@ static int read_request(const struct nm_command *self, const struct annotate_opt
 	    .report = {.level = o->level,
 		       .process = o->process,
 		       .thread = o->thread,
-		       .region = o->region,
+		       .part = o->part,
 		       .sort = o->sort,
 		       .frame = (enum nm_shown_frame)o->frame},
 	    .object = o->object,

@@ -14,6 +14,7 @@
 
 struct diff_options {
 	const char *level, *process, *by, *sort, *fail_on;
+	struct nm_shown_part part;
 	int64_t limit, width;
 	int layout, frame;
 };
@@ -32,6 +33,7 @@ static const struct nm_option options[] = {
     NM_ROW_FRAME(struct diff_options, frame),
     {"process", 'p', "NAME", "only this process of the profiles", NM_OPTION_TEXT,
      offsetof(struct diff_options, process), NULL},
+    NM_ROWS_PART(struct diff_options, part),
     {"format", 'f', "FORMAT", "output format (text)", NM_OPTION_CHOICE, offsetof(struct diff_options, layout),
      "text|csv|json|markdown"},
     NM_ROW_WIDTH(struct diff_options, width),
@@ -91,6 +93,7 @@ static int run(const struct nm_command *self, int argc, char **argv)
 		return nm_usage(self, "name the profiles to compare: 2 to %d of them", NM_DIFF_SIDES);
 	request = (struct nm_diff_request){.level = o.level,
 					   .process = o.process,
+					   .part = o.part,
 					   .by = o.by,
 					   .sort = o.sort,
 					   .limit = o.limit,

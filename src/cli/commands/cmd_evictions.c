@@ -10,7 +10,8 @@
 #include "viewer.h"
 
 struct evictions_options {
-	const char *input, *level, *evictor, *victim, *function, *sort, *process, *region;
+	const char *input, *level, *evictor, *victim, *function, *sort, *process;
+	struct nm_shown_part part;
 	int64_t limit, width;
 	int sets, format, frame;
 };
@@ -33,7 +34,7 @@ static const struct nm_option options[] = {
      offsetof(struct evictions_options, limit), NULL},
     NM_ROW_FRAME(struct evictions_options, frame),
     NM_ROW_ONLY_PROCESS(struct evictions_options, process),
-    NM_ROW_ONLY_REGION(struct evictions_options, region),
+    NM_ROWS_PART(struct evictions_options, part),
     NM_ROW_FORMAT(struct evictions_options, format),
     NM_ROW_WIDTH(struct evictions_options, width),
 };
@@ -60,7 +61,7 @@ static int run(const struct nm_command *self, int argc, char **argv)
 		return status;
 	request = (struct nm_evictions_request){.level = o.level,
 						.process = o.process,
-						.region = o.region,
+						.part = o.part,
 						.evictor = o.evictor,
 						.victim = o.victim,
 						.function = o.function,

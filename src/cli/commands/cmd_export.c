@@ -20,6 +20,7 @@ struct export_options {
 	struct nm_pages_options pages; /* of html */
 	const char *input, *level, *event, *process;
 	int64_t thread;
+	struct nm_shown_part part;
 	int objects, separate, list, frame;
 };
 
@@ -34,6 +35,7 @@ static const struct nm_option options[] = {
     {"process", 'p', "NAME", "only this process of the profile; html: the N-th of a trace", NM_OPTION_TEXT,
      offsetof(struct export_options, process), NULL},
     NM_ROW_ONLY_THREAD(struct export_options, thread),
+    NM_ROWS_PART(struct export_options, part),
     {"inline", 0, "FRAME", "the frame of inlined calls to name (user; csv and json write all)",
      NM_OPTION_CHOICE, offsetof(struct export_options, frame), "user|innermost|all"},
     {"objects", 0, NULL, "callgrind, pprof: show data objects as functions", NM_OPTION_FLAG,
@@ -69,7 +71,8 @@ static int export_html(const struct nm_command *self, struct export_options *o,
 	struct nm_pages pages;
 	int status;
 
-	if (o->level || o->event || o->thread || o->objects || o->separate || o->frame)
+	if (o->level || o->event || o->thread || o->objects || o->separate || o->frame || o->part.region ||
+	    o->part.phase)
 		return nm_usage(self, "html holds the whole profile, not a selection");
 	if (o->input && operands->count > 1)
 		return nm_usage(self, "name the inputs of html behind it, or one with --input");
@@ -192,7 +195,8 @@ static int run(const struct nm_command *self, int argc, char **argv)
 	if (nm_profile_open(&profile, o.input, &err))
 		return nm_profile_failed(o.input, &err);
 	request = (struct nm_export_request){o.level,  o.event,   o.process,
-					     o.thread, o.objects, (enum nm_shown_frame)o.frame};
+					     o.thread, o.objects, (enum nm_shown_frame)o.frame,
+					     o.part};
 	if (nm_export_open(&export, exporter, profile, &request, &err))
 		status = nm_failed(&err, NM_STATUS_USAGE);
 	else if (o.separate)

@@ -15,6 +15,8 @@ struct replay_options {
 	struct nm_simulation_options simulation;
 	int format, kernel;
 	struct nm_option_list binaries;
+	const char *phase;
+	int by_phase;
 };
 
 /* "any", then those of the importers. */
@@ -54,6 +56,10 @@ static const struct nm_option options[] = {
     NM_ROW_FROM(struct replay_options, simulation),
     NM_ROW_UNTIL(struct replay_options, simulation),
     NM_ROW_IN(struct replay_options, simulation),
+    {"by-phase", 0, NULL, "count by the phases of the run, for --phase and --by phase; reads FILE twice",
+     NM_OPTION_FLAG, offsetof(struct replay_options, by_phase), NULL},
+    {"phase", 0, "NAME", "count only this phase of the run, by its name or letter; reads FILE twice",
+     NM_OPTION_TEXT, offsetof(struct replay_options, phase), NULL},
     {"format", 'f', "FORMAT", "format of the file (detected)", NM_OPTION_CHOICE,
      offsetof(struct replay_options, format), NULL},
     {"kernel", 0, NULL, "count the kernel's part of another tool's trace, too", NM_OPTION_FLAG,
@@ -80,6 +86,8 @@ static int run(const struct nm_command *self, int argc, char **argv)
 	if (operands.count != 1)
 		return nm_usage(self,
 				operands.count ? "name one file, not several" : "name a file to replay");
+	if (o.by_phase && o.phase)
+		return nm_usage(self, "--by-phase counts all phases and --phase one: choose one");
 	status = nm_refuse_same_file(o.simulation.output, operands.at[0], "input");
 	if (!status)
 		status = nm_simulation_prepare(self, &o.simulation, &simulation);
@@ -95,6 +103,8 @@ static int run(const struct nm_command *self, int argc, char **argv)
 	request.input = operands.at[0];
 	request.binaries = o.binaries.at;
 	request.binary_count = o.binaries.count;
+	request.by_phase = o.by_phase;
+	request.phase = o.phase;
 	if (o.format)
 		request.import.format = nm_import_format_at((size_t)o.format - 1, &summary);
 	nm_temporary_unlink_on_signals();

@@ -13,8 +13,8 @@
 enum { USUAL_ROWS = 20 };
 
 struct report_options {
-	const char *input, *level, *sort, *process, *by, *object, *function, *file, *columns, *latency,
-	    *region;
+	const char *input, *level, *sort, *process, *by, *object, *function, *file, *columns, *latency;
+	struct nm_shown_part part;
 	int64_t limit, thread, width;
 	int format, frame;
 };
@@ -26,7 +26,7 @@ static const struct nm_option options[] = {
     {"sort", 's', "COLUMN", "sort by a column, named as in the CSV output (misses)", NM_OPTION_TEXT,
      offsetof(struct report_options, sort), NULL},
     {"by", 'b', "KEYS",
-     "group by some of process,thread,core,region,level,function,file,line,object,type; or rank",
+     "group by some of process,thread,core,region,phase,level,function,file,line,object,type; or rank",
      NM_OPTION_TEXT, offsetof(struct report_options, by), NULL},
     {"object", 'o', "NAME", "only this object, or those of a pattern such as 'heap *'", NM_OPTION_TEXT,
      offsetof(struct report_options, object), NULL},
@@ -43,7 +43,7 @@ static const struct nm_option options[] = {
      offsetof(struct report_options, limit), NULL},
     NM_ROW_ONLY_PROCESS(struct report_options, process),
     NM_ROW_ONLY_THREAD(struct report_options, thread),
-    NM_ROW_ONLY_REGION(struct report_options, region),
+    NM_ROWS_PART(struct report_options, part),
     NM_ROW_FORMAT(struct report_options, format),
     NM_ROW_WIDTH(struct report_options, width),
 };
@@ -124,7 +124,7 @@ static int run(const struct nm_command *self, int argc, char **argv)
 					     .object = o.object,
 					     .function = o.function,
 					     .file = o.file,
-					     .region = o.region};
+					     .part = o.part};
 	status =
 	    nm_report_run(report, viewer.profile, &request, &viewer.style, viewer.output.file, &viewer.err);
 	return nm_viewer_close(&viewer, status, NM_STATUS_USAGE);

@@ -24,7 +24,7 @@ static const struct nm_option options[] = {
      offsetof(struct timeline_options, limit), NULL},
     {"process", 'p', "NAME", "this process (the one with the most instructions)", NM_OPTION_TEXT,
      offsetof(struct timeline_options, process), NULL},
-    {"phase", 0, "NAME", "these rows are of this phase of the run", NM_OPTION_TEXT,
+    {"phase", 0, "NAME", "these rows are of this phase of the run, by its name or letter", NM_OPTION_TEXT,
      offsetof(struct timeline_options, phase), NULL},
     {"format", 'f', "FORMAT", "output format (text)", NM_OPTION_CHOICE,
      offsetof(struct timeline_options, format), "text|svg|csv|json"},

@@ -1,7 +1,7 @@
 -- SPDX-License-Identifier: MIT
 --
 -- rows.sql - the rows of an input, attached as src, whose processes, names, objects and contexts have their numbers: added to
--- those that are there.  Left out is what belongs to one run and cannot be summed: its timeline, single addresses, other
+-- those that are there.  Left out is what belongs to one run and cannot be summed: its timeline and phases, single addresses, other
 -- orders of its threads, memory that was moved, estimates, samples of a simulated PMU.
 
 INSERT OR IGNORE INTO main.distance_bin SELECT * FROM src.distance_bin;
@@ -12,7 +12,8 @@ INSERT INTO main.level
 INSERT INTO main.thread SELECT $OF(process, t.process), t.thread, t.core FROM src.thread t
 	WHERE true ON CONFLICT(process, thread) DO UPDATE SET core = CASE WHEN core IS excluded.core THEN core END;
 INSERT INTO main.region
-	SELECT $OF(process, r.process), coalesce($OF(text, r.name), 0), $OF(text, r.name), r.entries, r.instructions FROM src.region r
+	SELECT $OF(process, r.process), coalesce($OF(text, r.name), 0), $OF(text, r.name), r.entries, r.instructions, NULL
+	FROM src.region r
 	WHERE true ON CONFLICT(process, region) DO UPDATE SET
 		entries = entries + excluded.entries, instructions = instructions + excluded.instructions;
 INSERT OR IGNORE INTO main.module_undebugged SELECT $OF(process, m.process), m.module FROM src.module_undebugged m;

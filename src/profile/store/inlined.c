@@ -56,8 +56,10 @@ static const struct {
 
 struct shown {
 	enum nm_shown_frame frames;
-	const char *region; /* NULL: all */
+	struct nm_shown_part part; /* its phase by name */
 };
+
+static int is_part(const struct shown *shown) { return shown->part.region || shown->part.phase; }
 
 static int has_column(const struct nm_rows *rows, const char *name)
 {
@@ -75,14 +77,21 @@ static const char *replaced(const struct replacement *columns, const char *name,
 	return NULL;
 }
 
-/* " WHERE " what has the region or one within it in a column. */
-static void write_condition(const char *column, const char *region, FILE *sql)
+/* " WHERE " what has the region or one within it, and the phase, in columns whose names begin so. */
+static void write_condition(const char *prefix, const struct nm_shown_part *part, FILE *sql)
 {
-	fprintf(sql, " WHERE substr(%s || '/', 1, length(", column);
-	nm_sql_text(region, sql);
-	fputs(") + 1) = ", sql);
-	nm_sql_text(region, sql);
-	fputs(" || '/'", sql);
+	fputs(" WHERE ", sql);
+	if (part->region) {
+		fprintf(sql, "substr(%sregion || '/', 1, length(", prefix);
+		nm_sql_text(part->region, sql);
+		fputs(") + 1) = ", sql);
+		nm_sql_text(part->region, sql);
+		fputs(" || '/'", sql);
+	}
+	if (part->phase) {
+		fprintf(sql, "%s%sphase = ", part->region ? " AND " : "", prefix);
+		nm_sql_text(part->phase, sql);
+	}
 }
 
 /* "CREATE TEMP VIEW view AS SELECT ... FROM main.source", of the columns that main.view has. */
@@ -113,18 +122,18 @@ static int write_view(struct nm_profile *profile, const char *view, const char *
 		      "victim_line AS victim_inner_line",
 		      sql);
 	fprintf(sql, " FROM main.%s", source);
-	if (shown->region && has_column(rows, "region"))
-		write_condition(has_column(rows, "victim_region") ? "victim_region" : "region", shown->region,
-				sql);
+	if (is_part(shown) && has_column(rows, "region"))
+		write_condition(has_column(rows, "victim_region") ? "victim_" : "", &shown->part, sql);
 	fputc(';', sql);
 	nm_rows_free(rows);
 	return 0;
 }
 
-/* ---- the totals of a region ---- */
+/* ---- the totals of a part ---- */
 
-/* Levels with the counts of the region in the place of theirs. */
-static int write_levels(struct nm_profile *profile, const char *region, FILE *sql, struct nm_error *err)
+/* Levels with the counts of the part in the place of theirs. */
+static int write_levels(struct nm_profile *profile, const struct nm_shown_part *part, FILE *sql,
+			struct nm_error *err)
 {
 	struct nm_rows *levels = NULL, *counts = NULL;
 	int status = nm_profile_query(profile, "SELECT * FROM main.levels LIMIT 0", &levels, err);
@@ -149,7 +158,7 @@ static int write_levels(struct nm_profile *profile, const char *region, FILE *sq
 				fprintf(sql, ", sum(%s) AS %s", name, name);
 		}
 		fputs(" FROM main.counts", sql);
-		write_condition("region", region, sql);
+		write_condition("", part, sql);
 		fputs(" GROUP BY process, level) c ON c.process = l.process AND c.level = l.level;", sql);
 	}
 	nm_rows_free(levels);
@@ -157,14 +166,14 @@ static int write_levels(struct nm_profile *profile, const char *region, FILE *sq
 	return status;
 }
 
-/* Processes with the region's instructions and references. How many of these instructions were repetitions is
+/* Processes with the part's instructions and references. How many of these instructions were repetitions is
  * not known. */
-static void write_processes(const char *region, FILE *sql)
+static void write_processes(const struct nm_shown_part *part, FILE *sql)
 {
 	fputs("CREATE TEMP VIEW processes AS SELECT process, path, command, exit_status, "
 	      "coalesce((SELECT sum(instructions) FROM main.regions r",
 	      sql);
-	write_condition("region", region, sql);
+	write_condition("", part, sql);
 	fputs(
 	    " AND r.process = p.process), 0) AS instructions, "
 	    "(SELECT l.reads + l.writes FROM levels l WHERE l.process = p.process AND l.side <> 'instruction' "
@@ -184,37 +193,27 @@ static int write_views(struct nm_profile *profile, const struct shown *shown, FI
 	for (size_t i = 0; i < sizeof views / sizeof *views && !status; i++) {
 		const char *view = views[i].view;
 
-		if (views[i].columns == of_nothing && !shown->region)
+		if (views[i].columns == of_nothing && !is_part(shown))
 			continue;
 		if (!by_call || strcmp(view, "cells")) /* which know no calls */
 			status = write_view(profile, view, view, views[i].columns, shown, sql, err);
 	}
-	if (!status && shown->region)
-		status = write_levels(profile, shown->region, sql, err);
-	if (!status && shown->region)
-		write_processes(shown->region, sql);
+	if (!status && is_part(shown))
+		status = write_levels(profile, &shown->part, sql, err);
+	if (!status && is_part(shown))
+		write_processes(&shown->part, sql);
 	return status;
 }
 
-int nm_profile_show_region(struct nm_profile *profile, const char *region, enum nm_shown_frame frames,
-			   struct nm_error *err)
+static int show(struct nm_profile *profile, const struct shown *shown, struct nm_error *err)
 {
-	struct shown shown = {frames, region};
 	char *text = NULL;
-	FILE *sql;
-	int status,
-	    chosen =
-		nm_profile_has_row(profile, "SELECT 1 FROM temp.sqlite_schema WHERE name = 'counts'", err);
+	FILE *sql = nm_memstream_open(&text, NULL);
+	int status;
 
-	if (!region && (frames == NM_SHOW_INNERMOST || chosen))
-		return chosen < 0 ? chosen : 0;
-	status = region ? nm_select_region(profile, region, err) : 0;
-	if (status)
-		return status;
-	sql = nm_memstream_open(&text, NULL);
 	if (!sql)
 		return nm_fail_memory(err);
-	status = write_views(profile, &shown, sql, err);
+	status = write_views(profile, shown, sql, err);
 	if (nm_memstream_close(sql, &text) && !status)
 		status = nm_fail_memory(err);
 	if (!status)
@@ -223,7 +222,28 @@ int nm_profile_show_region(struct nm_profile *profile, const char *region, enum 
 	return status;
 }
 
+int nm_profile_show_part(struct nm_profile *profile, const struct nm_shown_part *part,
+			 enum nm_shown_frame frames, struct nm_error *err)
+{
+	struct shown shown = {frames, *part};
+	char *phase = NULL;
+	int status = 0, chosen = nm_profile_has_row(
+			    profile, "SELECT 1 FROM temp.sqlite_schema WHERE name = 'counts'", err);
+
+	if (!is_part(&shown) && (frames == NM_SHOW_INNERMOST || chosen))
+		return chosen < 0 ? chosen : 0;
+	if (part->region)
+		status = nm_select_region(profile, part->region, err);
+	if (part->phase && !status)
+		status = nm_select_phase(profile, part->phase, NULL, &phase, err);
+	shown.part.phase = phase;
+	if (!status)
+		status = show(profile, &shown, err);
+	free(phase);
+	return status;
+}
+
 int nm_profile_show_frame(struct nm_profile *profile, enum nm_shown_frame frames, struct nm_error *err)
 {
-	return nm_profile_show_region(profile, NULL, frames, err);
+	return nm_profile_show_part(profile, &(struct nm_shown_part){NULL, NULL}, frames, err);
 }

@@ -20,7 +20,7 @@ static const char *const insert_sql[NM_INSERTS] = {
     [NM_INSERT_THREAD] = "INSERT INTO thread VALUES(?,?,?)",
     [NM_INSERT_LEVEL] = "INSERT INTO level VALUES(?,?,?,?,?,?,?,?,?," NM_COUNT_MARKS ",?,?,?,?,?,?)",
     [NM_INSERT_OBJECT] = "INSERT INTO object VALUES(?,?,?,?,?,?,?,?,?,?)",
-    [NM_INSERT_PLACE] = "INSERT INTO place VALUES(?,?,?,?,?)",
+    [NM_INSERT_PLACE] = "INSERT INTO place VALUES(?,?,?,?,?,?)",
     [NM_INSERT_CELL] = "INSERT INTO cell VALUES(?,?,?," NM_COUNT_MARKS ")",
     [NM_INSERT_EXTRA] = "INSERT INTO extra VALUES(?,?,?,?,?,?,?,?,?,?,?,?,?,?)",
     [NM_INSERT_EVICTION] = "INSERT INTO eviction VALUES(?,?,?,?,?)",
@@ -32,7 +32,7 @@ static const char *const insert_sql[NM_INSERTS] = {
     [NM_INSERT_CONTEXT_SUM] = "INSERT INTO context_sum VALUES(?,?," NM_COUNT_MARKS ")",
     [NM_INSERT_BUCKET] = "INSERT INTO bucket VALUES(?,?)",
     [NM_INSERT_FIGURE] = "INSERT INTO pass_figure VALUES(?,?,?,?,?)",
-    [NM_INSERT_REGION] = "INSERT INTO region VALUES(?,?,?,?,?)",
+    [NM_INSERT_REGION] = "INSERT INTO region VALUES(?,?,?,?,?,?)",
 };
 
 int nm_store_open(struct nm_store *store, sqlite3 *db)
@@ -206,6 +206,22 @@ static sqlite3_int64 *store_sites(struct nm_result_writer *w)
 	return ids;
 }
 
+/* The id of the text that names a phase that is counted by; 0: none. Of a forked child's there may be no such one. */
+static sqlite3_int64 name_phase(struct nm_result_writer *w, uint32_t phase)
+{
+	char *name;
+	sqlite3_int64 id;
+
+	if (!w->result->by_phase || phase >= w->result->phase_count)
+		return 0;
+	name = nm_result_phase_name(w->result, phase);
+	if (!name)
+		w->status = SQLITE_NOMEM;
+	id = nm_row_text_id(w, name);
+	free(name);
+	return id;
+}
+
 static void store_regions(struct nm_result_writer *w)
 {
 	for (size_t i = 0; i < w->result->region_count && !w->status; i++) {
@@ -216,13 +232,17 @@ static void store_regions(struct nm_result_writer *w)
 		nm_row_id(insert, 3, nm_row_text_id(w, region->name));
 		nm_row_number(insert, 4, region->entries);
 		nm_row_number(insert, 5, region->instructions);
+		nm_row_id(insert, 6, name_phase(w, region->phase));
 		nm_row_run(w, insert);
 	}
 }
 
 static void store_places(struct nm_result_writer *w)
 {
-	sqlite3_int64 *sites = store_sites(w);
+	sqlite3_int64 *sites = store_sites(w), phases[NM_RESULT_PHASES];
+
+	for (uint32_t i = 0; i < NM_RESULT_PHASES; i++)
+		phases[i] = name_phase(w, i);
 
 	for (uint32_t i = 0; i < w->index.place_count && !w->status; i++) {
 		const struct nm_location *place = &w->index.places[i];
@@ -235,6 +255,8 @@ static void store_places(struct nm_result_writer *w)
 		nm_row_number(insert, 4, (uint64_t)nm_row_text_id(w, w->result->objects[object].name));
 		nm_row_id(insert, 5,
 			  place->region ? nm_row_text_id(w, w->result->regions[place->region].name) : 0);
+		nm_row_id(insert, 6,
+			  w->result->by_phase ? phases[w->result->regions[place->region].phase] : 0);
 		nm_row_run(w, insert);
 	}
 	w->store->places += w->index.place_count;

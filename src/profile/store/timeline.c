@@ -2,9 +2,7 @@
  *
  * timeline.c - stores the timeline of a run: its intervals, what they counted, and its phases.
  */
-#include <assert.h>
 #include <stdlib.h>
-#include <string.h>
 
 #include "row.h"
 
@@ -82,44 +80,21 @@ static void store_part(struct nm_result_writer *w, sqlite3_stmt *const *statemen
 	nm_row_run(w, insert);
 }
 
-/* What dominates a phase: "sweep, wide"; malloc'ed, NULL: out of memory. */
-static char *describe(const struct nm_result *r, const struct nm_result_phase *phase)
-{
-	const struct nm_result_site *site = phase->site == UINT32_MAX ? NULL : &r->sites[phase->site];
-	const char *code = site ? site->user_function ? site->user_function : site->function : NULL;
-	const char *object = phase->object == UINT32_MAX ? NULL : r->objects[phase->object].name;
-	char *name = NULL;
-
-	if (phase->is_quiet || (!code && !object))
-		return strdup("few misses");
-	return asprintf(&name, "%s%s%s", code ? code : "", code && object ? ", " : "", object ? object : "") <
-		       0
-		   ? NULL
-		   : name;
-}
-
-/* Stores phases; of those that have one name, all but the first get a number behind it. */
 static void store_phases(struct nm_result_writer *w, sqlite3_stmt *insert)
 {
 	const struct nm_result *r = w->result;
-	char *names[64] = {NULL};
 
-	assert(r->phase_count <= sizeof names / sizeof *names);
 	for (size_t i = 0; i < r->phase_count && !w->status; i++) {
 		const struct nm_result_phase *phase = &r->phases[i];
-		char *name = NULL;
-		unsigned same = 1;
+		char *name = nm_result_phase_name(r, i);
 
-		names[i] = describe(r, phase);
-		for (size_t k = 0; k < i && names[i]; k++)
-			same += !strcmp(names[k], names[i]);
-		if (!names[i] || (same > 1 && asprintf(&name, "%s (%u)", names[i], same) < 0)) {
+		if (!name) {
 			w->status = SQLITE_NOMEM;
-			break;
+			return;
 		}
 		sqlite3_bind_int64(insert, 1, w->process);
 		nm_row_number(insert, 2, i);
-		nm_row_text(insert, 3, name ? name : names[i]);
+		nm_row_text(insert, 3, name);
 		nm_row_id(insert, 4,
 			  phase->object == UINT32_MAX ? 0
 						      : nm_row_text_id(w, r->objects[phase->object].name));
@@ -127,8 +102,6 @@ static void store_phases(struct nm_result_writer *w, sqlite3_stmt *insert)
 		nm_row_run(w, insert);
 		free(name);
 	}
-	for (size_t i = 0; i < r->phase_count; i++)
-		free(names[i]);
 }
 
 static void store_stretches(struct nm_result_writer *w, sqlite3_stmt *insert)

@@ -30,6 +30,7 @@ struct nm_diff_request {
 	int64_t offset, limit; /* rows; limit 0: all */
 	enum nm_diff_layout layout;
 	enum nm_shown_frame frame; /* which frame of inlined calls lines and functions name */
+	struct nm_shown_part part; /* of each run */
 	struct nm_diff_budget budget;
 };
 

@@ -116,7 +116,7 @@ int nm_evictions_run(struct nm_profile *profile, const struct nm_evictions_reque
 	int is_matrix = !request->evictor && !request->victim && !request->function && !request->by_set;
 	const struct nm_report_request r = {.level = request->level,
 					    .process = request->process,
-					    .region = request->region,
+					    .part = request->part,
 					    .sort = request->sort,
 					    .frame = request->frame,
 					    .limit = request->limit >= 0 ? request->limit

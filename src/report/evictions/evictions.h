@@ -18,7 +18,7 @@ struct nm_evictions_request {
 	    *sort;     /* of the matrix: "lost", "took" or "self"; else a column; NULL: lost, count, lines */
 	int64_t limit; /* objects of the matrix, lines or sets; 0: all; -1: as many as usual */
 	int by_set;    /* the sets that lose the lines, of a pair or of all */
-	const char *region;        /* only what is evicted in this region of the program; NULL: all */
+	struct nm_shown_part part; /* only what is evicted in it */
 	enum nm_shown_frame frame; /* of inlined calls */
 };
 

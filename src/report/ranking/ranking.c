@@ -9,7 +9,7 @@
  *           places of the first ones (top_pairs.c)
  *     c     `counts` summed by level and keys, restricted to the request's selection or to a
  *     t     sums of c, or b, by level: the totals of which shares are percentages
- *     p     instructions of all selected processes, or by process or region if that is a key
+ *     p     instructions of all selected processes, or by process, region or phase if that is a key
  *     d     if object is a key: its description
  *     f     if object is a key and only processes are selected: the bytes of its lines that were touched
  *     e     if object, line and function are keys: the evictor that replaced most lines of the pair
@@ -29,7 +29,7 @@
 #include "rest.h"
 #include "selection.h"
 
-enum { PROCESS, THREAD, CORE, REGION, LEVEL, FUNCTION, SOURCE, LINE, OBJECT, TYPE, FIELD, KEYS };
+enum { PROCESS, THREAD, CORE, REGION, PHASE, LEVEL, FUNCTION, SOURCE, LINE, OBJECT, TYPE, FIELD, KEYS };
 
 static const struct {
 	const char *name, *from;
@@ -39,6 +39,7 @@ static const struct {
     [CORE] = {"core", "coalesce((SELECT threads.core FROM threads WHERE threads.process = counts.process AND "
 		      "threads.thread = counts.thread), 0)"},
     [REGION] = {"region", "counts.region"},
+    [PHASE] = {"phase", "counts.phase"},
     [LEVEL] = {"level", "w.level"},
     [FUNCTION] = {"function", "counts.function"},
     [SOURCE] = {"file", "counts.file"},
@@ -390,15 +391,17 @@ static void write_instructions(const struct query_builder *b, FILE *sql)
 {
 	const char *unrepeated = b->selection->has_repeated ? "instructions - repeated" : "instructions";
 
-	if (b->has[REGION]) /* some processes may have none */
-		fprintf(
-		    sql,
-		    ", p AS MATERIALIZED (SELECT %sregion, sum(instructions) AS instructions, "
-		    "sum(instructions) AS unrepeated FROM (SELECT process, region, instructions FROM regions "
-		    "UNION ALL SELECT process, NULL, instructions FROM processes "
-		    "WHERE process NOT IN (SELECT process FROM regions)) "
-		    "WHERE ?2 IS NULL OR process = ?2 GROUP BY %sregion)",
-		    b->has[PROCESS] ? "process, " : "", b->has[PROCESS] ? "process, " : "");
+	const char *process = b->has[PROCESS] ? "process, " : "";
+	const char *region = b->has[REGION] ? "region, " : "", *phase = b->has[PHASE] ? "phase, " : "";
+
+	if (b->has[REGION] || b->has[PHASE]) /* some processes may have none */
+		fprintf(sql,
+			", p AS MATERIALIZED (SELECT %s%s%ssum(instructions) AS instructions, "
+			"sum(instructions) AS unrepeated FROM (SELECT process, region, %s AS phase, "
+			"instructions FROM regions UNION ALL SELECT process, NULL, NULL, instructions "
+			"FROM processes WHERE process NOT IN (SELECT process FROM regions)) "
+			"WHERE ?2 IS NULL OR process = ?2 GROUP BY %s%s%sNULL)",
+			process, region, phase, b->has[PHASE] ? "phase" : "NULL", process, region, phase);
 	else if (b->has[PROCESS])
 		fprintf(sql,
 			", p AS MATERIALIZED (SELECT process, instructions, %s AS unrepeated FROM processes)",
@@ -502,10 +505,13 @@ static void write_first(const struct query_builder *b, const char *ties, FILE *s
 static void write_joins(const struct query_builder *b, FILE *sql)
 {
 	fprintf(sql, " FROM %s CROSS JOIN t ON t.level = c.level CROSS JOIN p", b->rank ? "r AS c" : "c");
+	fputs(" ON 1", sql);
 	if (b->has[REGION])
-		fputs(" ON p.region IS c.region", sql);
+		fputs(" AND p.region IS c.region", sql);
+	if (b->has[PHASE])
+		fputs(" AND p.phase IS c.phase", sql);
 	if (b->has[PROCESS])
-		fputs(b->has[REGION] ? " AND p.process = c.process" : " ON p.process = c.process", sql);
+		fputs(" AND p.process = c.process", sql);
 	if (b->has[OBJECT])
 		fprintf(sql, " LEFT JOIN d ON d.object = c.object%s",
 			b->has[PROCESS] ? " AND d.process = c.process" : "");
@@ -597,6 +603,8 @@ int nm_query_make(struct nm_query *ret_query, const struct nm_report *report,
 
 	if (!status && b.has[REGION] && !selection->has_regions)
 		status = nm_fail(err, NM_EINVAL, "%s", nm_no_regions);
+	if (!status && b.has[PHASE] && !selection->is_by_phase)
+		status = nm_fail(err, NM_EINVAL, "%s", nm_not_by_phase);
 	if (status)
 		return status;
 	b.requested_count = b.count;

@@ -23,8 +23,8 @@ static int select_samples(struct nm_profile *profile, const struct nm_report_req
 		return nm_fail(err, NM_EINVAL,
 			       "samples were taken on a processor: --%s is for simulated caches",
 			       r->level ? "level" : "latency");
-	if (r->region)
-		return nm_fail(err, NM_EINVAL, "samples of a processor have no regions");
+	if (r->part.region || r->part.phase)
+		return nm_fail(err, NM_EINVAL, "samples of a processor have no regions or phases");
 	if (r->process)
 		status = nm_select_process(profile, r->process, err);
 	if (!status && r->thread)
