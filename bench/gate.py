@@ -53,7 +53,6 @@ __attribute__((constructor)) static void nm_walk(void)
 		at[i % {lines} * 64]++;
 }}
 """
-PAGE = 12000  # bytes
 WALKED = 1024  # lines of the array that is walked: twice L1d, so that each touch misses
 
 
@@ -61,11 +60,6 @@ def write_text(path):
     rng = random.Random(1)
     words = ["".join(rng.choices("etaoinshrdlu", k=rng.randint(2, 9))) for _ in range(800)]
     workloads.write(path, "".join(" ".join(rng.choices(words, k=10)) + "\n" for _ in range(600)))
-
-
-def write_page(path):
-    write_text(path)
-    os.truncate(path, PAGE)
 
 
 def write_formula(path):
@@ -104,7 +98,6 @@ PROGRAMS = {
                     "matherr.c fcall.c version.c", ["-DHAVE_CONFIG_H"],
                     ["{ for (i = 1; i <= NF; i++) n[$i]++ } END { for (w in n) s += n[w] * length(w); print s }", "@"],
                     write_text, prepare_mawk),
-    "zopfli": Program("zopfli", "gcc", "src/zopfli/zopfli_bin.c src/zopfli/*.c", [], ["-c", "--i1", "@"], write_page, None),
     "minisat": Program("minisat2", "g++", "minisat/core/Main.cc minisat/core/Solver.cc minisat/utils/*.cc",
                        ["-fpermissive", "-D__STDC_LIMIT_MACROS", "-D__STDC_FORMAT_MACROS"], ["-verb=0", "@"],
                        write_formula, None),
@@ -178,10 +171,10 @@ def misses(profile):
 
 
 def placements(profile):
-    """The misses of each placement; plain counts have one."""
+    """The least and greatest misses of all placements; those of plain counts are equal."""
     with sqlite3.connect(profile) as db:
-        found = db.execute("SELECT sum(misses) FROM relocations WHERE level = 'L1d' GROUP BY relocation ORDER BY relocation")
-        return [row[0] for row in found] or [misses(profile)]
+        found = [row[0] for row in db.execute("SELECT sum(misses) FROM relocations WHERE level = 'L1d' GROUP BY relocation")]
+    return (min(found), max(found)) if found else (misses(profile),) * 2
 
 
 # ---- Changes without effect: each returns options of record() ----
@@ -257,7 +250,7 @@ def judge(build, options, tally, what, kinds=(True, False)):
         tally.falls[hermetic] += falls
         tally.largest[hermetic] = max(tally.largest[hermetic], abs(change))
         print(build.name, what, "hermetic" if hermetic else "plain", f"{change:+.3%}", "rise" * rises + "fall" * falls,
-              placements(base), placements(new), file=sys.stderr, flush=True)
+              *placements(base), *placements(new), file=sys.stderr, flush=True)
     tally.tried += 1
 
 
@@ -274,7 +267,7 @@ def study(build, changes, rises):
     for i in range(rises):
         judge(build, rise(build, rng, i, misses(base)), loud, "rise", [True])
         build.link(build.objects)
-    low, high = min(placements(base)), max(placements(base))
+    low, high = placements(base)
     cells = [build.name, f"{misses(base):,}", f"{(high - low) / low:.2%}", quiet.tried, quiet.rises[True] + quiet.falls[True],
              quiet.rises[False] + quiet.falls[False], f"{quiet.largest[False]:.2%}", f"{loud.rises[True]} of {loud.tried}"]
     print("|", " | ".join(map(str, cells)), "|", flush=True)

@@ -58,8 +58,8 @@ struct nm_engine_options {
 	const struct nm_event_query *event_query; /* which single events to keep, or NULL; borrowed */
 	struct nm_oracle *oracle;                 /* for levels with policy=opt, or NULL; borrowed */
 	struct nm_run_window window;              /* what counts of each process; zeros: all */
-	const struct nm_phase_plans *phases;      /* to count by, found by an earlier pass, or NULL; borrowed */
-	struct nm_thread_order order;             /* of threads, where the machine has several cores */
+	const struct nm_phase_plans *phases; /* to count by, found by an earlier pass, or NULL; borrowed */
+	struct nm_thread_order order;        /* of threads, where the machine has several cores */
 	unsigned schedules;       /* orders that are simulated, `order` and those after it; 0: one */
 	unsigned relocations;     /* of memory, that are simulated too; at most NM_RELOCATIONS */
 	const struct nm_pmu *pmu; /* samplers of a simulated PMU, or NULL; borrowed */

@@ -25,14 +25,16 @@ enum { NM_ALL_PHASES = -1, NM_NO_PHASE = -2 };
 struct nm_phase_plan {
 	uint32_t stream;
 	int only; /* the phase that counts; NM_ALL_PHASES: all do, each for itself; NM_NO_PHASE: none does */
-	struct nm_vec(struct nm_phase_limit) limits; /* the first begins at 0; neighbours differ; empty: no phases */
+	struct nm_vec(
+	    struct nm_phase_limit) limits; /* the first begins at 0; neighbours differ; empty: no phases */
 };
 
 struct nm_phase_plans {
 	struct nm_vec(struct nm_phase_plan) at;
 };
 
-static inline const struct nm_phase_plan *nm_phase_plan_of(const struct nm_phase_plans *plans, uint32_t stream)
+static inline const struct nm_phase_plan *nm_phase_plan_of(const struct nm_phase_plans *plans,
+							   uint32_t stream)
 {
 	for (size_t i = 0; i < plans->at.count; i++)
 		if (plans->at.at[i].stream == stream)

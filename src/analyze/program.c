@@ -34,7 +34,7 @@ uint64_t nm_program_instructions(const struct nm_engine *e)
 	return e->executor.clock - e->executor.unmeasured;
 }
 
-const struct nm_phase_plan *nm_program_phases(const struct nm_engine *e) 
+const struct nm_phase_plan *nm_program_phases(const struct nm_engine *e)
 {
 	return nm_executor_is_by_phase(&e->executor) ? e->executor.phases : NULL;
 }

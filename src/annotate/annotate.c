@@ -327,9 +327,9 @@ int nm_annotate_run(struct nm_profile *profile, const struct nm_annotate_request
 	if (!status)
 		status = check(&a);
 	if (!status)
-		status = nm_profile_show_part(profile, &request->report.part,
-					      request->assembly ? NM_SHOW_INNERMOST : request->report.frame,
-					      err);
+		status =
+		    nm_profile_show_part(profile, &request->report.part,
+					 request->assembly ? NM_SHOW_INNERMOST : request->report.frame, err);
 	if (!status && !request->report.level)
 		status = nm_select_first_level(profile, &level, err);
 	a.level = level ? level : request->report.level;

@@ -26,12 +26,18 @@
 		    offsetof(type, member), NULL                                          \
 	}
 /* struct nm_shown_part */
-#define NM_ROWS_PART(type, member)                                                                       \
-	{"region",       'r',  "NAME", "only this region of the program, with those within it",          \
-	 NM_OPTION_TEXT, offsetof(type, member.region), NULL},                                           \
-	{                                                                                                \
-		"phase", 0, "NAME", "only this phase of the run, by its name or its letter (nearmiss timeline)", \
-		    NM_OPTION_TEXT, offsetof(type, member.phase), NULL                                   \
+#define NM_ROWS_PART(type, member)                                                               \
+	{"region",                                                                               \
+	 'r',                                                                                    \
+	 "NAME",                                                                                 \
+	 "only this region of the program, with those within it",                                \
+	 NM_OPTION_TEXT,                                                                         \
+	 offsetof(type, member.region),                                                          \
+	 NULL},                                                                                  \
+	{                                                                                        \
+		"phase", 0, "NAME",                                                              \
+		    "only this phase of the run, by its name or its letter (nearmiss timeline)", \
+		    NM_OPTION_TEXT, offsetof(type, member.phase), NULL                           \
 	}
 /* enum nm_shown_frame */
 #define NM_ROW_FRAME(type, member)                                                                       \

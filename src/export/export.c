@@ -117,10 +117,11 @@ static int check_format(const struct nm_export *x, const struct nm_export_reques
 		return nm_fail(err, NM_EINVAL, "%s always writes all events: leave out --event",
 			       exporter->name);
 	if ((request->part.region || request->part.phase) && exporter->flags & NM_EXPORTER_WHOLE)
-		return nm_fail(err, NM_EINVAL,
-			       "%s always writes the whole run, with regions and phases as columns: leave out "
-			       "--region and --phase",
-			       exporter->name);
+		return nm_fail(
+		    err, NM_EINVAL,
+		    "%s always writes the whole run, with regions and phases as columns: leave out "
+		    "--region and --phase",
+		    exporter->name);
 	if (request->objects && !(exporter->flags & NM_EXPORTER_OBJECTS))
 		return nm_fail(err, NM_EINVAL, "%s always shows objects: leave out --objects",
 			       exporter->name);

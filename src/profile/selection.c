@@ -95,8 +95,9 @@ const char nm_no_regions[] =
     "the profile has no regions: name them in the program with NEARMISS_REGION_BEGIN "
     "(nearmiss/client.h), and record again";
 
-const char nm_not_by_phase[] = "the profile is not counted by phase: record a trace of the run (nearmiss record --trace), and "
-			       "replay it with --by-phase";
+const char nm_not_by_phase[] =
+    "the profile is not counted by phase: record a trace of the run (nearmiss record --trace), and "
+    "replay it with --by-phase";
 
 int nm_profile_has_regions(struct nm_profile *profile, struct nm_error *err)
 {

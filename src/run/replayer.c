@@ -280,14 +280,16 @@ static int can_look_ahead(const char *input, struct nm_error *err)
 
 	if (strcmp(input, "-") != 0 && (stat(input, &file) || S_ISREG(file.st_mode)))
 		return 0;
-	return nm_fail(err, NM_EINVAL,
-		       "policy=opt, --by-phase and --phase read the references more than once: they need a file, not a pipe");
+	return nm_fail(
+	    err, NM_EINVAL,
+	    "policy=opt, --by-phase and --phase read the references more than once: they need a file, not a pipe");
 }
 
 static int prepare(struct replayer *r, struct nm_error *err)
 {
 	const struct nm_replay_request *request = r->request;
-	const int ahead = nm_machine_runs_ahead(request->run.engine.machine) > 0 || nm_replay_finds_phases(request);
+	const int ahead =
+	    nm_machine_runs_ahead(request->run.engine.machine) > 0 || nm_replay_finds_phases(request);
 	int status = ahead ? can_look_ahead(request->input, err) : 0;
 
 	if (status)

@@ -76,7 +76,10 @@ def case_phases():
     of_phase = {row["name"]: sum(row["misses"]) for row in json.loads(done.stdout)["rows"]}
     assert of_phase["table"] > 0.99 * (sums[1][3] + sums[1][4]) and of_phase.get("wide", 0) < 10000, of_phase
     done = nearmiss("timeline", "--phase", "visit", "p.nmp")
-    assert done.returncode == USAGE and b'no phase "visit": did you mean visit, table?' in done.stderr, done
+    assert done.returncode == USAGE and b'no phase "visit"; it has few misses, sweep, wide, visit, table' in done.stderr, done
+
+    done = nearmiss("timeline", "--phase", "B", "--format", "json", "p.nmp")
+    assert {row["name"]: sum(row["misses"]) for row in json.loads(done.stdout)["rows"]} == of_phase, done
 
     def replay(*options):
         done = nearmiss("replay", "-q", "--cache", SPEC, "-o", "part.nmp", *options, "t.nmt")
@@ -202,6 +205,71 @@ def case_window_that_is_none():
         assert done.returncode == USAGE and options[-1].split("=")[0].encode() in done.stderr, (options, done.stderr)
     done = nearmiss("record", "--sample=1e-3", "--from=9", "--", need("true"))
     assert done.returncode == USAGE and b"--from" in done.stderr, done.stderr
+
+
+COUNTS = ("SELECT process, thread, level, function, file, line, object, region, sum(used_bytes), sum(evictions), "
+          "sum(writebacks), " + SUMS + " FROM counts GROUP BY 1, 2, 3, 4, 5, 6, 7, 8")
+
+
+def replay(profile, *options):
+    done = nearmiss("replay", "-q", "--cache", SPEC, "-o", profile, *options, "t.nmt")
+    assert done.returncode == 0 and not done.stderr, done
+    return rows(COUNTS, profile=profile)
+
+
+def case_by_phase_programs():
+    """Three programs of the distribution, and one with forks, regions and threads: sums over phases are the same replay without
+    them, row by row, and each phase counted alone is what it has among all."""
+    with open("numbers", "w", encoding="ascii") as f:
+        f.writelines(f"{n * 7919 % 4001} {n}\n" for n in range(9000))
+    for command, options in (([need("sort"), "-n", "numbers"], []), ([need("gzip"), "-c", "numbers"], ["--callgraph"]),
+                             ([need("awk"), "{ n[$1] += $2 } END { for (i in n) print n[i] }", "numbers"], ["--asm", "--distances"]),
+                             ([program("regions")], ["--cores", "2"])):
+        record(command, "--trace", "t.nmt", "-q")
+        whole = replay("whole.nmp", *options)
+        assert replay("p.nmp", "--by-phase", *options) == whole, (command, options)
+        by_phase = rows("SELECT phase, sum(instructions) FROM regions GROUP BY 1 ORDER BY 1")
+        assert sum(n for _, n in by_phase) == rows("SELECT sum(instructions) FROM processes", profile="whole.nmp")[0][0], by_phase
+        assert None not in dict(by_phase) and (len(by_phase) > 1 or command == [program("regions")]), (command, by_phase)
+        assert rows("SELECT count(*) FROM counts WHERE phase IS NULL") == [(0,)]
+        if options:
+            continue
+        for phase, instructions in by_phase:
+            replay("one.nmp", "--phase", phase)
+            assert rows("SELECT instructions FROM processes", profile="one.nmp") == [(instructions,)], phase
+            sums = f"SELECT level, {SUMS} FROM counts %s GROUP BY 1 ORDER BY 1"
+            assert rows(sums % "", profile="one.nmp") == rows(sums % "WHERE phase = ?1", phase), phase
+
+
+def case_by_phase_reports():
+    """Each report of a phase has its part of the whole; of a profile without phases it says how to count by them."""
+    record([program("phases")], "--trace", "t.nmt", "-q", "--cache", SPEC)
+    done = nearmiss("report", "--phase", "B", "p.nmp")
+    assert done.returncode == USAGE and b"--by-phase" in done.stderr and done.stderr.count(b"\n") == 1, done
+    done = nearmiss("report", "--by", "phase", "p.nmp")
+    assert done.returncode == USAGE and b"--by-phase" in done.stderr, done
+    replay("p.nmp", "--by-phase")
+    done = nearmiss("report", "--by", "phase", "--format", "csv", "-n", "0", "p.nmp")
+    assert {row.split('"')[1] if '"' in row else row.split(",")[0] for row in done.stdout.decode().splitlines()[1:]} == {
+        "sweep, wide", "visit, table", "few misses"}, done
+    misses = str(rows("SELECT sum(read_misses + write_misses) FROM counts WHERE level = 'L1d' AND phase = 'visit, table'")[0][0])
+    for name in ("B", "visit, table"):
+        for report in ("summary", "objects", "functions", "lines", "pairs", "patterns"):
+            done = nearmiss("report", report, "--phase", name, "--format", "json", "-n", "0", "p.nmp")
+            assert done.returncode == 0 and (b"table" in done.stdout or b"visit" in done.stdout), (report, done)
+        done = nearmiss("report", "levels", "--phase", name, "--format", "csv", "p.nmp")
+        assert misses in done.stdout.decode().splitlines()[1].split(","), done
+        for command, said in ((["evictions"], "table"), (["annotate"], "@visit"), (["export", "callgrind"], "visit"),
+                              (["diff", "p.nmp"], f"{int(misses):,}")):
+            done = nearmiss(*command, "--phase", name, "p.nmp")
+            assert done.returncode == 0 and said in done.stdout.decode(), (command, done)
+    done = nearmiss("export", "csv", "--phase", "B", "p.nmp")
+    assert done.returncode == USAGE and b"columns" in done.stderr, done
+    for options, said in ((["--phase", "nope"], b"sweep, wide; visit, table; few misses"), (["--phase", "B", "--by-phase"], b"choose one")):
+        done = nearmiss("replay", "-q", "-o", "q.nmp", *options, "t.nmt")
+        assert done.returncode == USAGE and said in done.stderr and not os.path.exists("q.nmp"), done
+    done = nearmiss("merge", "-o", "m.nmp", "p.nmp", "p.nmp")
+    assert done.returncode == 0 and rows("SELECT count(*) FROM counts WHERE phase IS NOT NULL", profile="m.nmp") == [(0,)], done
 
 
 if __name__ == "__main__":

@@ -687,7 +687,7 @@ def grow(path, places):
                 FROM k WHERE i <= {places} / 50 + 1;
             INSERT INTO site SELECT 1000000 + i, 1000001 + i % ({places} / 20), 3000001 + i % ({places} / 500 + 1), i, 1000000 + i,
                 1000000 + i, 0, NULL, NULL FROM k;
-            INSERT INTO place SELECT 1000000 + i, 1, 1000000 + i, 5000001 + i % ({places} / 50 + 1), NULL FROM k;
+            INSERT INTO place SELECT 1000000 + i, 1, 1000000 + i, 5000001 + i % ({places} / 50 + 1), NULL, NULL FROM k;
             INSERT INTO cell SELECT l.id, 1, 1000000 + k.i, 1000 + k.i % 1003, 100, k.i * 7919 % 1003, 1, 2, k.i % 1000, 1, 0,
                 k.i % 1003 + 1, 8000, 3000, 64 * (k.i % 1003 + 1), 5, 1, 0, 0, 0, 0 FROM level l CROSS JOIN k;
             INSERT INTO eviction SELECT (SELECT min(id) FROM level), 1000000 + i, 1000001 + i * 31 % ({places} - 1), 1 + i % 77, 0

@@ -26,7 +26,7 @@
 
 enum {
 	WINDOW = NM_WORDS_AT_ONCE, /* words searched for headers at once */
-	RING_AHEAD = 64 /* words; they lie in another processor's cache */
+	RING_AHEAD = 64            /* words; they lie in another processor's cache */
 };
 
 static inline int is_block(uint64_t word) { return word >> 56 == NM_WIRE_HEADER_BIT >> 56; }

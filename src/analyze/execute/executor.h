@@ -65,11 +65,11 @@ struct nm_executor {
 	uint32_t phase;
 	uint64_t skipped;      /* instructions that do not count because the phase is not asked for */
 	uint64_t careful_from; /* from this clock on a window of words may hold a limit: single steps */
-	uint64_t uncounted;  /* references to data made while not measuring */
-	int has_paused;      /* some references do not count */
-	uint32_t fetch_line; /* bytes of a line of the first level that takes fetches */
-	uint64_t clock;      /* instructions of all threads */
-	uint64_t unmeasured; /* instructions */
+	uint64_t uncounted;    /* references to data made while not measuring */
+	int has_paused;        /* some references do not count */
+	uint32_t fetch_line;   /* bytes of a line of the first level that takes fetches */
+	uint64_t clock;        /* instructions of all threads */
+	uint64_t unmeasured;   /* instructions */
 	struct {
 		uint64_t instructions, bytes; /* measured repetitions, and what they wrote */
 	} strings;                            /* of string instructions */

@@ -167,9 +167,7 @@ void nm_executor_watch_phase(struct nm_executor *x)
 	const uint64_t end = end_of_phase(x), now = phase_clock(x),
 		       margin = (uint64_t)NM_WORDS_AT_ONCE * x->decoder.longest;
 
-	x->careful_from = end == UINT64_MAX	? end
-			  : end > now + margin ? x->clock + (end - now - margin)
-					       : 0;
+	x->careful_from = end == UINT64_MAX ? end : end > now + margin ? x->clock + (end - now - margin) : 0;
 }
 
 /* A window that is still to come or has an end is executed by single steps, which count references as they

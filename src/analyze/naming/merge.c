@@ -182,10 +182,9 @@ static int list_regions(struct merge *f)
 		return NM_ENOMEM;
 	r->region_count = count;
 	for (size_t i = 0; i < count; i++)
-		r->regions[i] = (struct nm_result_region){regions->list.at[i].path,
-							  regions->list.at[i].entries,
-							  regions->list.at[i].instructions,
-							  regions->list.at[i].phase};
+		r->regions[i] =
+		    (struct nm_result_region){regions->list.at[i].path, regions->list.at[i].entries,
+					      regions->list.at[i].instructions, regions->list.at[i].phase};
 	return 0;
 }
 

@@ -24,7 +24,7 @@
 #include <stdint.h>
 
 #define NM_PHASE_DISTANCE 0.4
-#define NM_PHASE_FLOOR 0.05 /* f, of the mean */
+#define NM_PHASE_FLOOR 0.05   /* f, of the mean */
 enum { NM_MOST_PHASES = 12 }; /* no more than NM_RESULT_PHASES */
 
 struct nm_phase_intervals {

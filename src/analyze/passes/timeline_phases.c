@@ -153,7 +153,7 @@ static int find(struct vectors *v, struct nm_result *r, const struct nm_phase_pl
 	struct nm_stretch *list = NULL;
 	size_t count = 0;
 	int status = list_columns(v) || fill(v) ? NM_ENOMEM
-		     : plan			? follow(r, plan, &list, &count)
+		     : plan                     ? follow(r, plan, &list, &count)
 						: nm_phases_find(&v->in, &list, &count);
 
 	if (!status) {

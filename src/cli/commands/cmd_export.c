@@ -194,9 +194,8 @@ static int run(const struct nm_command *self, int argc, char **argv)
 				nm_exporter_name(exporter));
 	if (nm_profile_open(&profile, o.input, &err))
 		return nm_profile_failed(o.input, &err);
-	request = (struct nm_export_request){o.level,  o.event,   o.process,
-					     o.thread, o.objects, (enum nm_shown_frame)o.frame,
-					     o.part};
+	request = (struct nm_export_request){
+	    o.level, o.event, o.process, o.thread, o.objects, (enum nm_shown_frame)o.frame, o.part};
 	if (nm_export_open(&export, exporter, profile, &request, &err))
 		status = nm_failed(&err, NM_STATUS_USAGE);
 	else if (o.separate)

@@ -98,8 +98,8 @@ static int store_places(const struct nm_result_writer *w)
 	const struct nm_place_index *index = &w->index;
 	struct nm_store *store = w->store;
 	sqlite3_stmt *insert = NULL;
-	int status =
-	    sqlite3_prepare_v2(store->db, "INSERT INTO place VALUES(?,?,NULL,?,NULL)", -1, &insert, NULL);
+	int status = sqlite3_prepare_v2(store->db, "INSERT INTO place VALUES(?,?,NULL,?,NULL,NULL)", -1,
+					&insert, NULL);
 
 	for (uint32_t i = 0; i < index->objects && !status; i++) {
 		sqlite3_int64 name = 0;

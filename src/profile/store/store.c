@@ -206,7 +206,13 @@ static sqlite3_int64 *store_sites(struct nm_result_writer *w)
 	return ids;
 }
 
-/* The id of the text that names a phase that is counted by; 0: none. Of a forked child's there may be no such one. */
+/* Whether a region is the copy for a phase of the parent's that the forked child does not have. */
+static int is_of_parent(const struct nm_result *r, const struct nm_result_region *region)
+{
+	return region->phase && region->phase >= r->phase_count;
+}
+
+/* The id of the text that names a phase that is counted by; 0: none. */
 static sqlite3_int64 name_phase(struct nm_result_writer *w, uint32_t phase)
 {
 	char *name;
@@ -226,8 +232,11 @@ static void store_regions(struct nm_result_writer *w)
 {
 	for (size_t i = 0; i < w->result->region_count && !w->status; i++) {
 		const struct nm_result_region *region = &w->result->regions[i];
-		sqlite3_stmt *insert = nm_row_of_process(w, NM_INSERT_REGION);
+		sqlite3_stmt *insert;
 
+		if (is_of_parent(w->result, region))
+			continue;
+		insert = nm_row_of_process(w, NM_INSERT_REGION);
 		nm_row_number(insert, 2, i);
 		nm_row_id(insert, 3, nm_row_text_id(w, region->name));
 		nm_row_number(insert, 4, region->entries);

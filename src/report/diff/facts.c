@@ -197,8 +197,10 @@ static int load_misses(struct nm_diff_side *side, struct nm_error *err)
 int nm_diff_side_load(struct nm_diff_side *side, const struct nm_diff_request *request, const char *has,
 		      struct nm_strings *pool, struct nm_error *err)
 {
-	const struct nm_report_request r = {
-	    .level = request->level, .process = request->process, .frame = request->frame, .part = request->part};
+	const struct nm_report_request r = {.level = request->level,
+					    .process = request->process,
+					    .frame = request->frame,
+					    .part = request->part};
 	const struct nm_levels *levels = &side->selection.levels;
 	int status = nm_select_counts(side->profile, err);
 
