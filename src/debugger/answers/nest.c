@@ -52,7 +52,7 @@ static int end_list(struct nm_settings *s, struct nm_error *err)
 static int add_pads(struct nm_settings *s, const char *path, const json_t *pads, struct nm_error *err)
 {
 	struct nm_nest_array_info a, before;
-	struct nm_nest *nest;
+	struct nm_nest *nest = NULL;
 	int status = json_object_size(pads) ? end_list(s, err) : 0;
 
 	if (status || !json_object_size(pads))
