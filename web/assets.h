@@ -6,7 +6,7 @@
 #include <stddef.h>
 
 struct nm_asset {
-	const char *name; // index.html, app.js, app.css
+	const char *name; // index.html, app.js, app.css, engine.wasm
 	const char *type; // of the content, as HTTP names it
 	const unsigned char *bytes;
 	size_t n_bytes;

@@ -41,10 +41,10 @@ const PICTURES = [
 	["sharing", "sharing?p=2"],
 	["structures", "structures?p=2"],
 	["compare", "compare"],
-	["debugger-file", "debugger?position=8010000&panes=L1d:2&colouring=state"],
+	["debugger-file", "debugger?position=10000&panes=L1d:2&colouring=state"],
 ];
 /** The debugger in one file, with a part of the trace. */
-const FILE = ["view", "--html", at("sharing.html"), "--cores", "4", "--window", "8000001:20000", "-c", "L1d=2K,4,64:L2=16K,8,64", at("sharing.nmt")];
+const FILE = ["view", "--html", at("sharing.html"), "--cores", "4", "--from", "8000001", "--to", "8020000", "-c", "L1d=2K,4,64:L2=16K,8,64", at("sharing.nmt")];
 
 for (const [program, source, options, run] of PROFILES) {
 	execFileSync("gcc", ["-g", "-O1", `-fdebug-prefix-map=${top}=.`, "-o", at(program), source, ...options], { cwd: top, stdio: "inherit" });

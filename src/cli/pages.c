@@ -4,7 +4,6 @@
  */
 #include "pages.h"
 
-#include <ctype.h>
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
@@ -52,32 +51,11 @@ static int sort_inputs(const struct nm_command *self, char *const *paths, int co
 	return NM_STATUS_OK;
 }
 
-/* "FIRST" or "FIRST:COUNT"; NULL: all zeros. 0 or NM_EINVAL. */
-static int read_window(const char *text, struct nm_recording_window *ret)
-{
-	char *end = (char *)text;
-
-	*ret = (struct nm_recording_window){0, 0};
-	if (!text)
-		return 0;
-	if (isdigit((unsigned char)*text))
-		ret->first = strtoull(text, &end, 10);
-	if (*end == ':' && isdigit((unsigned char)end[1]))
-		ret->count = strtoull(end + 1, &end, 10);
-	return *end || !ret->first || (strchr(text, ':') && !ret->count) ? NM_EINVAL : 0;
-}
-
 /* Whether the options fit the inputs. */
-static int check(const struct nm_command *self, const struct nm_pages_options *o, const struct inputs *in,
-		 struct nm_recording_window *ret_window)
+static int check(const struct nm_command *self, const struct nm_pages_options *o, const struct inputs *in)
 {
 	int status = NM_STATUS_OK;
 
-	if (o->window && !in->debugged)
-		return nm_usage(self, "--window is for a loop nest or a trace");
-	if (read_window(o->window, ret_window))
-		return nm_usage(self, "--window takes FIRST or FIRST:COUNT, numbers from 1, not \"%s\"",
-				o->window);
 	if (!in->debugged && (o->source.simulation.machines.count || o->source.simulation.caches.count))
 		return nm_usage(self,
 				"--machine and --cache are for a loop nest or a trace: a profile has its own "
@@ -95,7 +73,7 @@ int nm_pages_need_html(const struct nm_pages_options *o)
 	const struct nm_simulation_options *s = &d->simulation;
 
 	return s->machines.count || s->caches.count || s->cores || s->map || s->quantum || s->schedule ||
-	       d->settings.count || d->from || d->to || o->folders.count || o->window;
+	       d->settings.count || d->from || d->to || o->folders.count;
 }
 
 /* ---- life ---- */
@@ -119,7 +97,6 @@ static int open_view(struct nm_pages *p, const struct nm_pages_options *o, const
 	nm_view_set_search(p->view, &p->search);
 	if (p->session.debugger)
 		nm_view_set_debugger(p->view, p->session.debugger);
-	nm_view_set_window(p->view, &p->window);
 	return 0;
 }
 
@@ -131,7 +108,7 @@ int nm_pages_open(struct nm_pages *p, const struct nm_command *self, const struc
 
 	memset(p, 0, sizeof *p);
 	if (!status)
-		status = check(self, o, &in, &p->window);
+		status = check(self, o, &in);
 	if (!status && in.debugged)
 		status = nm_debug_prepare(self, &o->source, &p->session);
 	if (!status && in.debugged)
@@ -158,19 +135,16 @@ static int write_view(void *view, FILE *out, struct nm_error *err)
 
 int nm_pages_write(struct nm_pages *p, const char *path)
 {
-	const struct nm_recording_window asked = p->window;
-	struct nm_recording_window held;
-	uint64_t total;
+	uint64_t held, total;
 	int status = nm_write_output(path, write_view, p->view);
 
 	if (status || !p->session.debugger)
 		return status;
-	held = nm_view_window(p->view);
+	held = nm_view_written(p->view);
 	total = nm_debugger_total(p->session.debugger);
-	if (held.count < (asked.count ? asked.count : total))
-		nm_message("%s holds references %" PRIu64 " to %" PRIu64 " of %" PRIu64
-			   ", as many as 10 MB have room for%s",
-			   path ? path : "the output", held.first, held.first + held.count - 1, total,
-			   asked.first ? "" : ": --window chooses others");
+	if (held < total)
+		nm_message("%s holds the first %" PRIu64 " of %" PRIu64
+			   " references, as many as 10 MB have room for: --from and --to choose others",
+			   path ? path : "the output", held, total);
 	return status;
 }

@@ -11,24 +11,16 @@
 #define NM_PAGES_H
 
 #include "debug/debug_options.h"
-#include "recording.h"
 #include "source.h"
 #include "view.h"
 
 struct nm_pages_options {
 	struct nm_debug_options source; /* of the debugger */
 	struct nm_option_list folders;  /* of sources */
-	const char *window;             /* "FIRST[:COUNT]": what a file holds; NULL: as is best */
 	const char *output;             /* an output that must not be one of the inputs; NULL: none */
 };
 
-/* Rows for a command's table of options. type: its struct; member: its nm_pages_options. */
-#define NM_ROW_WINDOW(type, member)                                                             \
-	{                                                                                       \
-		"window", 0, "FIRST[:COUNT]",                                                   \
-		    "the references of a nest or trace that the file holds (nearmiss-view(1))", \
-		    NM_OPTION_TEXT, offsetof(type, member.window), NULL                         \
-	}
+/* A row for a command's table of options. type: its struct; member: its nm_pages_options. */
 #define NM_ROW_SOURCE_DIR(type, member)                                                               \
 	{                                                                                             \
 		"source-dir", 0, "DIR", "look for sources here too; may be repeated", NM_OPTION_LIST, \
@@ -40,7 +32,6 @@ struct nm_pages {
 	struct nm_view *view;
 	struct nm_debug_session session; /* without a debugger if there are profiles only */
 	struct nm_source_search search;
-	struct nm_recording_window window; /* as asked */
 };
 
 /* Opens profiles, and a nest or a trace, whose paths are in any order; none: nearmiss.nmp. Paths and options
@@ -52,8 +43,8 @@ void nm_pages_close(struct nm_pages *pages);
 /* Whether an option is set that only the pages have. */
 int nm_pages_need_html(const struct nm_pages_options *options);
 
-/* Writes one file, or to standard output if the path is NULL. Says which references it holds, if these are
- * not all that were asked for. Returns the status of the command, after a message. */
+/* Writes one file, or to standard output if the path is NULL. Says how many references of a trace it holds,
+ * if these are not all. Returns the status of the command, after a message. */
 int nm_pages_write(struct nm_pages *pages, const char *path);
 
 #endif

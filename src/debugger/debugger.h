@@ -19,9 +19,9 @@
 #include <stdio.h>
 
 #include "errors.h"
+#include "feedback.h"
 #include "interleave.h"
 #include "machine.h"
-#include "run.h"
 
 struct nm_debugger;
 struct nm_debug_program;

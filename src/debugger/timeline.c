@@ -162,8 +162,7 @@ static int load(struct nm_timeline *t, const struct nm_debugger_source *s, struc
 	int status = nm_machine_check_present(&t->machine, 0, err);
 
 	if (!status)
-		status = nm_debug_is_trace(s->path) ? nm_debug_load_trace(&t->program, s, err)
-						    : nm_debug_load_nest(&t->program, s, err);
+		status = nm_debug_load(&t->program, s, err);
 	if (!status && !t->program.references.count)
 		status = nm_fail(err, NM_EINVAL, "%s has no references to debug%s", s->path,
 				 s->from ? " there" : "");

@@ -10,6 +10,7 @@
 
 #include "engine.h"
 #include "errors.h"
+#include "feedback.h"
 #include "sources.h"
 #include "status.h"
 
@@ -19,14 +20,6 @@ struct nm_session;
 struct nm_result_receiver {
 	int (*receive)(void *self, struct nm_session *session, struct nm_error *err); /* 0 or a code */
 	void *self;
-};
-
-struct nm_run_feedback {
-	/* One sentence on a fault that does not stop the run. Required. */
-	void (*warn)(const char *format, ...) __attribute__((format(printf, 1, 2)));
-	/* References so far, and per second of late. Called about twice a second; NULL: not wanted. */
-	void (*progress)(uint64_t references, double per_second);
-	void (*progress_end)(void); /* required with progress */
 };
 
 /* This run as one of a job of parallel processes; texts, or NULL: it is none, or that is not known. */

@@ -56,12 +56,7 @@ void nm_view_set_search(struct nm_view *view, const struct nm_source_search *sea
 
 void nm_view_set_debugger(struct nm_view *view, struct nm_debugger *debugger) { view->tabs.first = debugger; }
 
-void nm_view_set_window(struct nm_view *view, const struct nm_recording_window *window)
-{
-	view->window = *window;
-}
-
-struct nm_recording_window nm_view_window(const struct nm_view *view) { return view->window; }
+uint64_t nm_view_written(const struct nm_view *view) { return view->written; }
 
 static int no_such_path(const struct nm_request *request, struct nm_error *err)
 {

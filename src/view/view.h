@@ -19,7 +19,6 @@ enum { NM_VIEW_PROFILES = 8 };
 
 struct nm_view;
 struct nm_debugger;
-struct nm_recording_window;
 struct nm_source_search;
 
 /* Opens profiles. As of nm_profile_open(); NM_EINVAL: more than NM_VIEW_PROFILES. */
@@ -32,9 +31,8 @@ void nm_view_set_search(struct nm_view *view, const struct nm_source_search *sea
 /* Adds a debugger, which must outlive the view. */
 void nm_view_set_debugger(struct nm_view *view, struct nm_debugger *debugger);
 
-/* Which references of its run a file holds, 0: as is best; and when it was written, which it held. */
-void nm_view_set_window(struct nm_view *view, const struct nm_recording_window *window);
-struct nm_recording_window nm_view_window(const struct nm_view *view);
+/* How many references the last file holds for the debugger (html.h). */
+uint64_t nm_view_written(const struct nm_view *view);
 
 /* Writes the answer as one JSON value. After a failure, drop what was written. NM_ENOENT: there
  * is no such path, file, or line; NM_EINVAL: a parameter makes no sense. */

@@ -8,7 +8,6 @@
 #include <jansson.h>
 
 #include "recent_answers.h"
-#include "recording.h"
 #include "store.h"
 #include "tabs.h"
 #include "view.h"
@@ -27,7 +26,7 @@ struct nm_view {
 	struct nm_view_cache cache;
 	unsigned prepared;   /* steps of nm_view_prepare() */
 	struct nm_tabs tabs; /* of the debugger */
-	struct nm_recording_window window;
+	uint64_t written;    /* references that the last file holds for the debugger */
 };
 
 #define NM_VIEW_DEBUGGER_PATH "/api/d/"

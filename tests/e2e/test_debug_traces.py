@@ -173,56 +173,15 @@ def case_damaged_trace():
         assert s.get("/api/d/session")["total"] > 0
 
 
-def recorded_departures(path):
-    """The rows about departures before the window of a file (docs/format/recorded-run.md), and where it begins."""
-    with open(path, encoding="utf-8") as f:
-        parts = re.findall(r'data-kind="earlier" data-from="(\d+)" data-count="(\d+)">([^<]*)<', f.read())
-    found = []
-    for _, count, packed in parts:
-        found += json.loads(zlib.decompress(base64.b64decode(packed)))
-        assert int(count) <= len(found)
-    return int(parts[0][0]), found
-
-
-def departures_are_those_of_the_server(trace, first, *options):
-    """A line that is back asks for what was before it came back: so the server is asked where the window begins, about the others."""
-    done = nearmiss("export", "html", "-o", "page.html", "--window", f"{first}:2000", *options, trace)
+def case_plugin_in_a_file():
+    """A page has no shared objects: the file is refused with the level's name, and nothing is written."""
+    with open("t.csv", "w", encoding="utf-8") as f:
+        f.write("addr,rw,size\n4096,r,8\n")
+    done = nearmiss("export", "html", "-o", "page.html", "--cache", f"L1d=8K,1,32,sets=253,plugin={program('mersenne.so')}", "t.csv")
     if b"without its pages" in done.stderr:
         raise Skip("built without its pages")
-    assert done.returncode == 0, done.stderr
-    begin, found = recorded_departures("page.html")
-    assert begin == first - 1
-    with served(*options, trace) as s:
-        levels = [{"cache": number, "level": level["level"]} for number, cache in enumerate(s.get("/api/d/session")["caches"])
-                  for level in cache["levels"]]
-        post(s, "/api/d/goto", {"position": begin})
-        compared = 0
-        for level, core, line, *how in random.Random(1).sample(found, min(len(found), 150)):
-            answer = s.get("/api/d/evicted", address=line, core=max(0, core - 1), **levels[level])
-            if answer["is"] == "resident" and how and how[0]["evicted_at"] >= answer["loaded_at"]["position"]:
-                continue
-            told = [{name: answer[name] for name in ("evicted", "evictor", "evicted_at")}] if "evicted_at" in answer else []
-            assert how == told, (level, core, line)
-            compared += 1
-        assert compared > 10
-
-
-def case_departures_in_a_file():
-    """Of a program, with threads on cores and a plug-in, and of other tools' traces."""
-    record([program("sharing")], "--trace", "t.nmt")
-    part = ["--to", "100000"]
-    departures_are_those_of_the_server("t.nmt", 50000, *part, "--cores", "2", "--cache", "L1d=4K,2,64:L2=16K,4,64")
-    departures_are_those_of_the_server("t.nmt", 50000, *part, "--cache", "L1d=1K,2,64", "--cache",
-                                       f"L1d=8K,1,32,sets=253,plugin={program('mersenne.so')}")
-    drawn = random.Random(2)
-    walk = [0x1000 + 8 * (drawn.randrange(200) if i % 3 else i % 4000) for i in range(9000)]
-    with open("walk.csv", "w", encoding="utf-8") as f:
-        f.write("addr,rw,size\n" + "".join(f"{address},{'rw'[i % 2]},8\n" for i, address in enumerate(walk)))
-    with open("walk.lackey", "w", encoding="utf-8") as f:
-        f.write("==1== Lackey, an example Valgrind tool\n" +
-                "".join(f"I  0401ab70,3\n {'LS'[i % 2]} {address:x},8\n" for i, address in enumerate(walk)))
-    for name in ("walk.csv", "walk.lackey"):
-        departures_are_those_of_the_server(name, 6000, "--cache", "L1d=256,2,64:L2=1K,4,64")
+    assert done.returncode == 125 and b"plug-in of L1d" in done.stderr, done
+    assert not os.path.exists("page.html")
 
 
 main(dict(globals()))

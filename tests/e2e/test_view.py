@@ -646,14 +646,14 @@ def case_exported_debugger_is_that_of_view():
     nest = os.path.join(TOP, "examples/interference.nest")
     with open("t.csv", "w", encoding="utf-8") as f:
         f.write("addr,rw,size,thread\n" + "".join(f"{4096 + 40 * i},w,4,{1 + i % 2}\n" for i in range(500)))
-    for options in ([nest, "-c", "L1d=8K,1,32", "-s", "N=20", "--from", "9"], [profile, nest, "-c", "L1d=8K,1,32", "--window", "5:100"],
+    for options in ([nest, "-c", "L1d=8K,1,32", "-s", "N=20", "--from", "9"], [profile, nest, "-c", "L1d=8K,1,32", "--from", "5", "--to", "104"],
                     ["t.csv", "-c", "L1d=512,2,64", "--cores", "2", "--quantum", "1", "--process", "1", "--to", "400"]):
         page = written_page(*options)
         done = nearmiss("export", "html", "-o", "exported.html", *options)
         assert done.returncode == 0, done.stderr
         with open("exported.html", encoding="utf-8") as f:
-            assert f.read() == page and 'data-kind="chunk"' in page, options
-    for wrong in (["t.csv", nest], ["--window", "0", nest], ["--window", "5", profile], ["--process", "x", "t.csv"],
+            assert f.read() == page and 'data-kind="run"' in page, options
+    for wrong in (["t.csv", nest], ["--process", "x", "t.csv"],
                   ["-c", "L1d=8K,1,32", profile], ["-t", "1", nest]):
         assert nearmiss("export", "html", *wrong).returncode == 2, wrong
 

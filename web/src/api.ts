@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: MIT
 // api.ts - asks for answers: first in the page itself, which a self-contained file brings along, then at the server.
-// A file answers about the debugger from the run that it holds.
+// A file answers about the debugger by an engine that it brings along too.
 // The name of an answer is its method and its path with the query sorted, as docs/format/view.md says.
 
-import { answerRecorded } from "./debugger/recorded/server";
+import { answerInFile } from "./debugger/engine/file";
 import { isRead } from "./read";
 import { tabToken } from "./tab";
 
@@ -56,7 +56,7 @@ async function ask<T>(method: string, path: string, body?: unknown): Promise<T> 
 	if (answers) {
 		const [name = "", parameters = ""] = path.split("?");
 		if (name.startsWith(DEBUGGER))
-			return await answerRecorded(method, name.slice(DEBUGGER.length), parameters, body) as T;
+			return await answerInFile(method, name.slice(DEBUGGER.length), parameters, body) as T;
 		const key = `${method} ${path}`;
 		const answer = answers[key] ?? (await moreAnswers())?.[key];
 		if (answer === undefined) {

@@ -44,7 +44,6 @@ static const struct nm_option options[] = {
      offsetof(struct export_options, separate), NULL},
     {"list", 0, NULL, "list the formats", NM_OPTION_FLAG, offsetof(struct export_options, list), NULL},
     NM_ROWS_DEBUG(struct export_options, pages.source),
-    NM_ROW_WINDOW(struct export_options, pages),
     NM_ROW_SOURCE_DIR(struct export_options, pages),
 };
 
@@ -186,7 +185,7 @@ static int run(const struct nm_command *self, int argc, char **argv)
 	if (!exporter)
 		return NM_STATUS_USAGE;
 	if (nm_pages_need_html(&o.pages))
-		return nm_usage(self, "--machine, --cache, --window and the like are for html");
+		return nm_usage(self, "--machine, --cache, --from and the like are for html");
 	if (o.separate && !o.pages.output)
 		return nm_usage(self, "--separate writes several files: it needs -o FILE");
 	if (!o.pages.output && nm_exporter_is_binary(exporter) && isatty(STDOUT_FILENO))

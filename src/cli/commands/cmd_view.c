@@ -32,7 +32,6 @@ static const struct nm_option options[] = {
     NM_ROW_PROCESS(struct view_options, pages.source),
     {"html", 0, "FILE", "write one file that needs no server, and end", NM_OPTION_TEXT,
      offsetof(struct view_options, pages.output), NULL},
-    NM_ROW_WINDOW(struct view_options, pages),
     NM_ROW_SOURCE_DIR(struct view_options, pages),
     {"port", 'P', "N", "listen on this port of 127.0.0.1 (a free one)", NM_OPTION_NUMBER,
      offsetof(struct view_options, port), NULL},
@@ -114,8 +113,6 @@ static int run(const struct nm_command *self, int argc, char **argv)
 		return status;
 	if (o.port > UINT16_MAX)
 		return nm_usage(self, "--port must be at most %d", UINT16_MAX);
-	if (o.pages.window && !o.pages.output)
-		return nm_usage(self, "--window is for --html with a loop nest or a trace");
 	/* The debugger starts before the server, so that its processes inherit none of the server's sockets. */
 	status = nm_pages_open(&pages, self, &o.pages, operands.at, operands.count);
 	if (status)
@@ -132,7 +129,7 @@ const struct nm_command nm_cmd_view = {
     .details =
 	"Serves pages about the profiles (nearmiss.nmp) on 127.0.0.1 until it is interrupted. With --html,\n"
 	"writes the pages with all that they show at first into a file, which can be mailed and kept; of a\n"
-	"nest or a trace, as many references as 10 MB have room for.\n"
+	"trace, as many references as 10 MB have room for.\n"
 	"Of a loop nest or a trace, the pages are a debugger of the caches.\n",
     .options = options,
     .option_count = sizeof options / sizeof *options,

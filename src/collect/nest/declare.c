@@ -342,6 +342,14 @@ static int take_values(struct nm_nest_parser *p, const char *at, const struct nm
 	return 0;
 }
 
+static int note_file(struct nm_nest *nest, const struct nm_nest_token *t, const char *path)
+{
+	const struct nm_nest_file file = {nm_intern_n(&nest->names, t->at, t->length),
+					  nm_intern(&nest->names, path)};
+
+	return file.name && file.path ? nm_vec_push(&nest->files, file) : NM_ENOMEM;
+}
+
 static int read_values(struct nm_nest_parser *p, const struct nm_nest_array *a, struct values *values)
 {
 	struct nm_nest_token name;
@@ -356,8 +364,10 @@ static int read_values(struct nm_nest_parser *p, const struct nm_nest_array *a, 
 	if (status)
 		return status;
 	path = beside_the_nest(p->nest, &name);
-	if (!path)
+	if (!path || note_file(p->nest, &name, path)) {
+		free(path);
 		return nm_fail_memory(p->err);
+	}
 	status = nm_nest_read_file(path, MAX_FILE, &text, &bytes, &why);
 	if (status == NM_ENOMEM)
 		status = nm_fail_memory(p->err);

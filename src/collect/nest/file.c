@@ -1,10 +1,13 @@
 /* SPDX-License-Identifier: MIT
  *
- * file.c - reads the text of a file.
+ * file.c - finds and reads files.
  */
 #include <stdio.h>
+#include <stdlib.h>
 
 #include "nest_priv.h"
+
+char *nm_nest_real_path(const char *path) { return realpath(path, NULL); }
 
 int nm_nest_read_file(const char *path, size_t most, char **ret_text, size_t *ret_bytes, struct nm_error *err)
 {

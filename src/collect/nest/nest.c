@@ -4,7 +4,6 @@
  */
 #include <errno.h>
 #include <inttypes.h>
-#include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -28,7 +27,7 @@ static int parse(struct nm_nest **ret_nest, char *text, size_t bytes, const char
 		return status;
 	}
 	nest->source = (struct nm_nest_source){text, bytes, NULL};
-	nest->path = realpath(path, NULL);
+	nest->path = nm_nest_real_path(path);
 	if (!nest->path)
 		nest->path = strdup(path);
 	nest->source.name = nm_intern(&nest->names, path);
@@ -75,6 +74,7 @@ void nm_nest_free(struct nm_nest *nest)
 	nm_vec_free(&nest->arrays);
 	nm_vec_free(&nest->references);
 	nm_vec_free(&nest->blocks);
+	nm_vec_free(&nest->files);
 	nm_strings_done(&nest->names);
 	nm_arena_done(&nest->arena);
 	free(nest);
@@ -103,6 +103,14 @@ int nm_nest_array_at(const struct nm_nest *nest, size_t i, struct nm_nest_array_
 		return 0;
 	a = nest->arrays.at[i];
 	*ret = (struct nm_nest_array_info){a->name, a->address, a->elements * a->element};
+	return 1;
+}
+
+int nm_nest_file_at(const struct nm_nest *nest, size_t i, struct nm_nest_file *ret)
+{
+	if (i >= nest->files.count)
+		return 0;
+	*ret = nest->files.at[i];
 	return 1;
 }
 

@@ -102,9 +102,20 @@ struct nm_nest_reference_info {
 	unsigned bytes;
 };
 
+/* A file of values. */
+struct nm_nest_file {
+	const char *name; /* as the text has it */
+	const char *path; /* where it was read */
+};
+
+/* The text of a file, at most `most` bytes, ended by NUL. 0, NM_EFORMAT: it is larger; or from errno. */
+int nm_nest_read_file(const char *path, size_t most, char **ret_text, size_t *ret_bytes,
+		      struct nm_error *err);
+
 /* i-th in order of the text; 0: there are no more. Strings live as long as the nest. */
 int nm_nest_parameter_at(const struct nm_nest *nest, size_t i, struct nm_nest_parameter_info *ret);
 int nm_nest_array_at(const struct nm_nest *nest, size_t i, struct nm_nest_array_info *ret);
+int nm_nest_file_at(const struct nm_nest *nest, size_t i, struct nm_nest_file *ret);
 int nm_nest_reference_at(const struct nm_nest *nest, size_t i, struct nm_nest_reference_info *ret);
 
 /* How the address of reference i follows from the loop indices: "0x100000 + 4 (j) + 896 (k)". As snprintf. */

@@ -121,6 +121,7 @@ struct nm_nest {
 	struct nm_vec(struct nm_nest_array *) arrays;
 	struct nm_vec(struct nm_nest_reference) references;
 	struct nm_vec(struct nm_nest_block *) blocks;
+	struct nm_vec(struct nm_nest_file) files;
 	struct nm_nest_node *body;
 	unsigned statements, loops;
 	int warms; /* something only warms up */
@@ -130,8 +131,7 @@ struct nm_nest {
 int nm_nest_sum_at(const struct nm_nest_sum *sum, const int64_t *slots, int64_t *ret);
 int64_t nm_nest_factor(const struct nm_nest_sum *sum, unsigned slot);
 
-/* file.c: the text of a file, at most `most` bytes, ended by NUL. */
-int nm_nest_read_file(const char *path, size_t most, char **ret_text, size_t *ret_bytes,
-		      struct nm_error *err);
+/* file.c: a path without links, malloc'ed, or NULL. */
+char *nm_nest_real_path(const char *path);
 
 #endif

@@ -55,14 +55,12 @@ struct nm_debug_program {
 	int has_uncounted;
 };
 
-/* program_nest.c, program_trace.c: reads all references.  0 or an enum nm_code. */
+/* Reads all references of a source: a trace, ours or another tool's, or else a loop nest (program_nest.c). 0 or
+ * an enum nm_code. */
+int nm_debug_load(struct nm_debug_program *program, const struct nm_debugger_source *source,
+		  struct nm_error *err);
 int nm_debug_load_nest(struct nm_debug_program *program, const struct nm_debugger_source *source,
 		       struct nm_error *err);
-int nm_debug_load_trace(struct nm_debug_program *program, const struct nm_debugger_source *source,
-			struct nm_error *err);
-
-/* Whether a file begins like a trace, ours or another tool's. */
-int nm_debug_is_trace(const char *path);
 void nm_debug_program_done(struct nm_debug_program *program);
 
 /* The index of an object or NM_NO_OBJECT; its name or NULL. */

@@ -284,7 +284,8 @@ static const struct nm_pass pass = {.name = "references",
 
 /* ---- loading ---- */
 
-int nm_debug_is_trace(const char *path)
+/* Whether a file begins like a trace. */
+static int is_trace(const char *path)
 {
 	struct nm_peeked_input peeked;
 	struct nm_import *import;
@@ -343,8 +344,8 @@ static struct image *choose(const struct loading *l)
 	return chosen;
 }
 
-int nm_debug_load_trace(struct nm_debug_program *p, const struct nm_debugger_source *source,
-			struct nm_error *err)
+static int load_trace(struct nm_debug_program *p, const struct nm_debugger_source *source,
+		      struct nm_error *err)
 {
 	struct loading l = {.source = source};
 	int status = replay(&l, err);
@@ -366,4 +367,9 @@ int nm_debug_load_trace(struct nm_debug_program *p, const struct nm_debugger_sou
 	}
 	nm_vec_free(&l.images);
 	return status;
+}
+
+int nm_debug_load(struct nm_debug_program *p, const struct nm_debugger_source *source, struct nm_error *err)
+{
+	return is_trace(source->path) ? load_trace(p, source, err) : nm_debug_load_nest(p, source, err);
 }

@@ -10,11 +10,11 @@
 #include <assert.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/mman.h>
 
 #include <zstd.h>
 
 #include "errors.h"
+#include "shared_memory.h"
 #include "varint.h"
 
 enum {
@@ -124,12 +124,11 @@ static uint8_t *room_for(struct nm_references *f, size_t bytes)
 
 	assert(bytes <= REGION_BYTES);
 	if (!f->regions.count || REGION_BYTES - f->used < bytes) {
-		region.at = mmap(NULL, region.bytes, PROT_READ | PROT_WRITE,
-				 MAP_SHARED | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
-		if (region.at == MAP_FAILED)
+		region.at = nm_shared_memory(region.bytes);
+		if (!region.at)
 			return NULL;
 		if (nm_vec_push(&f->regions, region)) {
-			munmap(region.at, region.bytes);
+			nm_shared_memory_free(region.at, region.bytes);
 			return NULL;
 		}
 		f->used = 0;
@@ -138,19 +137,16 @@ static uint8_t *room_for(struct nm_references *f, size_t bytes)
 	return f->regions.at[f->regions.count - 1].at + f->used - bytes;
 }
 
-int nm_references_close(struct nm_references *f)
+/* Packs a block. 0 or NM_ENOMEM. */
+static int add_block(struct nm_references *f, const uint8_t *bytes, size_t count)
 {
-	/* the last number may be read for as far as the longest one goes */
-	const size_t bytes = f->open.count + NM_VARINT_BYTES, most = ZSTD_compressBound(bytes);
-	struct nm_reference_block block = {.bytes = (uint32_t)bytes};
+	const size_t most = ZSTD_compressBound(count);
+	struct nm_reference_block block = {.bytes = (uint32_t)count};
 	uint8_t *room;
 
-	if (!f->open.count)
-		return 0;
-	if (nm_vec_reserve(&f->open, NM_VARINT_BYTES) || nm_vec_reach(&f->packed, most))
+	if (nm_vec_reach(&f->packed, most))
 		return NM_ENOMEM;
-	memset(f->open.at + f->open.count, 0, NM_VARINT_BYTES);
-	block.packed_bytes = (uint32_t)ZSTD_compress(f->packed.at, most, f->open.at, bytes, ZSTD_LEVEL);
+	block.packed_bytes = (uint32_t)ZSTD_compress(f->packed.at, most, bytes, count, ZSTD_LEVEL);
 	assert(!ZSTD_isError(block.packed_bytes));
 	room = room_for(f, block.packed_bytes);
 	block.packed = room;
@@ -158,7 +154,29 @@ int nm_references_close(struct nm_references *f)
 		return NM_ENOMEM;
 	memcpy(room, f->packed.at, block.packed_bytes);
 	f->bytes += block.packed_bytes;
+	return 0;
+}
+
+int nm_references_close(struct nm_references *f)
+{
+	if (!f->open.count)
+		return 0;
+	/* the last number may be read for as far as the longest one goes */
+	if (nm_vec_reserve(&f->open, NM_VARINT_BYTES))
+		return NM_ENOMEM;
+	memset(f->open.at + f->open.count, 0, NM_VARINT_BYTES);
+	if (add_block(f, f->open.at, f->open.count + NM_VARINT_BYTES))
+		return NM_ENOMEM;
 	f->open.count = 0;
+	return 0;
+}
+
+int nm_references_add_block(struct nm_references *f, const uint8_t *bytes, size_t count, uint64_t references)
+{
+	assert(f->count % NM_REFERENCE_BLOCK == 0 && !f->open.count && references <= NM_REFERENCE_BLOCK);
+	if (add_block(f, bytes, count))
+		return NM_ENOMEM;
+	f->count += references;
 	return 0;
 }
 
@@ -181,7 +199,7 @@ int nm_references_append(struct nm_references *f, const struct nm_reference *r)
 void nm_references_done(struct nm_references *f)
 {
 	for (size_t i = 0; i < f->regions.count; i++)
-		munmap(f->regions.at[i].at, f->regions.at[i].bytes);
+		nm_shared_memory_free(f->regions.at[i].at, f->regions.at[i].bytes);
 	nm_vec_free(&f->regions);
 	nm_vec_free(&f->blocks);
 	nm_vec_free(&f->open);
@@ -217,23 +235,25 @@ void nm_reference_reader_free(struct nm_reference_reader *r)
 	free(r);
 }
 
-static void open_block(struct nm_reference_reader *r, uint64_t block)
+const uint8_t *nm_reference_reader_block(struct nm_reference_reader *r, uint64_t block, size_t *ret_count)
 {
 	const struct nm_reference_block *b = &r->references->blocks.at[block];
-	const size_t bytes = ZSTD_decompress(r->unpacked.at, r->unpacked.count, b->packed, b->packed_bytes);
 
-	assert(bytes == b->bytes);
-	(void)bytes;
+	*ret_count = ZSTD_decompress(r->unpacked.at, r->unpacked.count, b->packed, b->packed_bytes);
+	assert(*ret_count == b->bytes);
 	memset(r->guess, 0, sizeof *r->guess);
 	r->next = r->unpacked.at;
 	r->window = block * WINDOWS;
+	return r->unpacked.at;
 }
 
 void nm_reference_reader_decode(struct nm_reference_reader *r, uint64_t window)
 {
+	size_t bytes;
+
 	assert(window * NM_REFERENCE_WINDOW < r->references->count);
 	if (r->window > window || r->window <= window / WINDOWS * WINDOWS)
-		open_block(r, window / WINDOWS);
+		nm_reference_reader_block(r, window / WINDOWS, &bytes);
 	for (; r->window <= window; r->window++) {
 		const uint64_t left = r->references->count - r->window * NM_REFERENCE_WINDOW;
 

@@ -55,6 +55,9 @@ struct nm_references {
 int nm_references_append(struct nm_references *references, const struct nm_reference *reference);
 /* After the last append.  0 or NM_ENOMEM. */
 int nm_references_close(struct nm_references *references);
+/* Appends a whole block as nm_reference_reader_block() gives it.  0 or NM_ENOMEM. */
+int nm_references_add_block(struct nm_references *references, const uint8_t *bytes, size_t count,
+			    uint64_t references_in_it);
 void nm_references_done(struct nm_references *references);
 
 /* A place to decode blocks into: a window of references. */
@@ -71,6 +74,10 @@ int nm_reference_reader_new(struct nm_reference_reader **ret_reader, const struc
 void nm_reference_reader_free(struct nm_reference_reader *reader);
 
 void nm_reference_reader_decode(struct nm_reference_reader *reader, uint64_t window);
+
+/* The coded bytes of a block, as long as the reader reads no other. */
+const uint8_t *nm_reference_reader_block(struct nm_reference_reader *reader, uint64_t block,
+					 size_t *ret_count);
 
 /* The reference with this number; the first is 0. */
 static inline const struct nm_reference *nm_reference_at(struct nm_reference_reader *reader, uint64_t number)

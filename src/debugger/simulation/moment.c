@@ -14,6 +14,7 @@
 #include <unistd.h>
 
 #include "moment_priv.h"
+#include "simulation.h"
 
 static int lost(struct nm_error *err)
 {
@@ -115,11 +116,7 @@ int nm_moment_run(struct nm_moment *m, uint64_t to, unsigned flags, struct nm_st
 	    nm_socket_receive(m->fd, stops, stop_count * sizeof *stops))
 		return lost(err);
 	m->position = ret_report->position;
-	if (!ret_report->status)
-		return 0;
-	return nm_fail(err, (enum nm_code)ret_report->status, "%s",
-		       ret_report->status == NM_EPLUGIN ? "a plug-in named a place that its level has not"
-							: "out of memory for the caches");
+	return nm_simulation_status(ret_report, err);
 }
 
 static int ask_array(const struct nm_moment *m, const struct nm_moment_request *request, void **ret_array,
@@ -181,52 +178,6 @@ int nm_moment_lines(struct nm_moment *m, uint64_t to, unsigned level, struct nm_
 	if (!status)
 		m->position = to;
 	return status;
-}
-
-int nm_moment_changes(struct nm_moment *m, uint64_t to, uint8_t **ret_columns, size_t *ret_count,
-		      struct nm_error *err)
-{
-	const struct nm_moment_request request = {.kind = NM_REQUEST_CHANGES, .to = to};
-	void *array = NULL;
-	uint64_t bytes = 0;
-	int status = ask_array(m, &request, &array, &bytes, err);
-
-	*ret_columns = array;
-	*ret_count = bytes;
-	if (!status)
-		m->position = to;
-	return status;
-}
-
-int nm_moment_touched(const struct nm_moment *m, struct nm_cached_line **ret_lines, size_t *ret_count,
-		      struct nm_error *err)
-{
-	const struct nm_moment_request request = {.kind = NM_REQUEST_TOUCHED};
-	void *array = NULL;
-	uint64_t bytes = 0;
-	int status = ask_array(m, &request, &array, &bytes, err);
-
-	*ret_lines = array;
-	*ret_count = bytes / sizeof **ret_lines;
-	return status;
-}
-
-int nm_moment_departures(struct nm_moment *m, uint64_t to, const struct nm_cached_line *lines, size_t count,
-			 struct nm_line_departure **ret_departures, struct nm_error *err)
-{
-	const struct nm_moment_request request = {.kind = NM_REQUEST_DEPARTURES, .to = to, .count = count};
-
-	*ret_departures = malloc((count + 1) * sizeof **ret_departures);
-	if (!*ret_departures)
-		return nm_fail_memory(err);
-	if (!nm_socket_send(m->fd, &request, sizeof request) &&
-	    !nm_socket_send(m->fd, lines, count * sizeof *lines) &&
-	    !nm_socket_receive(m->fd, *ret_departures, count * sizeof **ret_departures)) {
-		m->position = to;
-		return 0;
-	}
-	free(*ret_departures);
-	return lost(err);
 }
 
 int nm_moment_find(const struct nm_moment *m, unsigned level, unsigned core, uint64_t address,

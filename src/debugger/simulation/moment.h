@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: MIT
  *
- * moment.h - a moment of the simulation: a process that holds the state of the caches at one position.
+ * moment.h - a moment of the simulation: the state of the caches at one position.
  *
- * A moment can run forward, report its state, and be *copied*: it forks, and the kernel copies pages on
- * write. To go back, the debugger copies the nearest earlier moment and runs the copy forward. A copy is
- * exact for any state, including a plug-in's own memory. The process ends when the descriptor is closed.
+ * A moment can run forward, report its state, and be *copied*. To go back, the debugger copies the nearest
+ * earlier moment and runs the copy forward. A moment is a process; a copy is forked, and the kernel copies
+ * pages on write. So a copy is exact for any state, including a plug-in's own memory. In a page, which has no
+ * processes, a moment is an image of the simulation's memory (page/moment_page.c).
  */
 #ifndef NM_MOMENT_H
 #define NM_MOMENT_H
@@ -16,7 +17,7 @@
 #include "record.h"
 
 struct nm_moment {
-	int fd; /* -1: none */
+	int fd; /* of the socket to its process; the process ends when it is closed; -1: none */
 	pid_t process;
 	uint64_t position;
 	uint64_t
@@ -69,33 +70,6 @@ struct nm_line_sum {
 };
 int nm_moment_lines(struct nm_moment *moment, uint64_t to, unsigned level, struct nm_line_sum **ret_lines,
 		    size_t *ret_count, struct nm_error *err);
-
-/* The contents of the slots, and the changes of each reference up to a position: columns (changes.h), each
- * after its length, a varint. The first call returns the contents, and `to` must be the moment's position;
- * each further call returns a chunk. malloc'ed. */
-int nm_moment_changes(struct nm_moment *moment, uint64_t to, uint8_t **ret_columns, size_t *ret_count,
-		      struct nm_error *err);
-
-/* A line of memory in a level's cache of one core; core as in struct nm_effect. */
-struct nm_cached_line {
-	uint64_t line;
-	uint32_t level, core;
-};
-
-/* The lines that are named by the effects of all chunks so far. malloc'ed. */
-int nm_moment_touched(const struct nm_moment *moment, struct nm_cached_line **ret_lines, size_t *ret_count,
-		      struct nm_error *err);
-
-/* How a line left; position 0: it did not. */
-struct nm_line_departure {
-	uint64_t position;
-	struct nm_effect left;
-};
-
-/* Runs forward to a position, and finds the last departure of each of the lines on the way, in their order.
- * malloc'ed. */
-int nm_moment_departures(struct nm_moment *moment, uint64_t to, const struct nm_cached_line *lines,
-			 size_t count, struct nm_line_departure **ret_departures, struct nm_error *err);
 
 struct nm_found_slot {
 	int32_t is_there;

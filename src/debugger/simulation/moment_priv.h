@@ -16,14 +16,11 @@ enum nm_moment_request_kind {
 	NM_REQUEST_SUMS,
 	NM_REQUEST_LINES,
 	NM_REQUEST_FIND, /* answer: struct nm_found_slot */
-	NM_REQUEST_CHANGES,
-	NM_REQUEST_TOUCHED,
-	NM_REQUEST_DEPARTURES, /* followed by `count` lines */
 };
 
 struct nm_moment_request {
 	uint32_t kind, flags, stop_count, level, core, by_set;
-	uint64_t from, to, address, count;
+	uint64_t from, to, address;
 };
 
 struct nm_moment_copied {

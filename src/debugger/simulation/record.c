@@ -4,7 +4,7 @@
  */
 #include "record.h"
 
-#include <sys/mman.h>
+#include "shared_memory.h"
 
 enum { BINS = 1 << 16 };
 
@@ -30,9 +30,8 @@ int nm_record_new(struct nm_shared_record *ret, uint64_t references, struct nm_e
 
 	r.bins = (references >> r.bin_shift) + 1;
 	r.pieces = (references >> r.piece_shift) + 1;
-	r.misses = mmap(NULL, nm_record_bytes(&r), PROT_READ | PROT_WRITE,
-			MAP_SHARED | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
-	if (r.misses == MAP_FAILED)
+	r.misses = nm_shared_memory(nm_record_bytes(&r));
+	if (!r.misses)
 		return nm_fail_errno(err, "no memory for the record of the run");
 	r.left = r.misses + r.bins;
 	*ret = r;
@@ -42,5 +41,5 @@ int nm_record_new(struct nm_shared_record *ret, uint64_t references, struct nm_e
 void nm_record_free(struct nm_shared_record *r)
 {
 	if (r->misses)
-		munmap(r->misses, nm_record_bytes(r));
+		nm_shared_memory_free(r->misses, nm_record_bytes(r));
 }

@@ -4,8 +4,9 @@
  *
  * Answers are in a script element of type data, by the question's key. They cannot end the element, since
  * "<" is written as a JSON escape; and only the page's own script can run, whose digest is in the content
- * security policy. The answers of the first page stand before the script, all others and the debugger's run
- * behind it, so that the page is shown before they are read.
+ * security policy, and the debugger's engine, which is WebAssembly in a worker. The answers of the first page
+ * stand before the script, all others and the debugger behind it, so that the page is shown before they are
+ * read.
  */
 #include "html.h"
 
@@ -15,7 +16,7 @@
 
 #include "assets.h"
 #include "base64.h"
-#include "html_recording.h"
+#include "html_parts.h"
 #include "memstream.h"
 #include "questions.h"
 #include "view_priv.h"
@@ -54,6 +55,7 @@ static void put_asset(struct html *html, const struct nm_asset *a)
 
 static void put_policy(struct html *html, const struct nm_asset *script)
 {
+	const int debugs = html->view->tabs.first != NULL;
 	unsigned char digest[SHA256_DIGEST_LENGTH];
 	SHA2_CTX context;
 
@@ -63,7 +65,9 @@ static void put_policy(struct html *html, const struct nm_asset *script)
 	put(html,
 	    "<!DOCTYPE html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n"
 	    "<meta http-equiv=\"Content-Security-Policy\" content=\"default-src 'none'; style-src 'unsafe-inline'; "
-	    "img-src data: blob:; script-src 'sha256-");
+	    "img-src data: blob:; ");
+	put(html,
+	    debugs ? "worker-src blob:; script-src 'wasm-unsafe-eval' 'sha256-" : "script-src 'sha256-");
 	nm_base64_write(digest, sizeof digest, html->out);
 	html->bytes += nm_base64_length(sizeof digest);
 	put(html, "'\">\n<meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">\n"
@@ -162,15 +166,15 @@ static int put_member(void *self, const struct nm_request *request, struct nm_er
 	return 0;
 }
 
-static int put_recording(struct html *html, struct nm_error *err)
+static int put_debugger(struct html *html, struct nm_error *err)
 {
 	struct nm_view *view = html->view;
 
 	if (!view->tabs.first)
 		return 0;
-	return nm_html_write_recording(view->tabs.first, &view->window,
-				       NM_HTML_LARGEST - html->bytes - sizeof tail, html->out, &view->window,
-				       err);
+	return nm_html_write_parts(view->tabs.first, asset("engine.wasm"),
+				   NM_HTML_LARGEST - html->bytes - sizeof tail, html->out, &view->written,
+				   err);
 }
 
 int nm_view_write_html(struct nm_view *view, FILE *out, struct nm_error *err)
@@ -198,7 +202,7 @@ int nm_view_write_html(struct nm_view *view, FILE *out, struct nm_error *err)
 		put_script(&html);
 	put(&html, end);
 	if (!status)
-		status = put_recording(&html, err);
+		status = put_debugger(&html, err);
 	put(&html, tail);
 	return status;
 }

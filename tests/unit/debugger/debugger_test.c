@@ -16,7 +16,6 @@
 #include <jansson.h>
 
 #include "caches.h"
-#include "changes.h"
 #include "condition.h"
 #include "debugger_priv.h"
 #include "references.h"
@@ -138,43 +137,6 @@ static void jumps_find_the_state_of_a_run_from_the_start(void **state)
 	walk("L1d=1K,2,64:L2=4K,4,64,inclusion=inclusive");
 	walk("L1d=1K,2,32,policy=random,prefetch=next:L2=4K,4,64,policy=tree-plru");
 	walk("L1d=1K,2,64:L2=4K,4,64,inclusion=inclusive");
-}
-
-/* What changes besides the effects is found where it is looked for: comparing all slots finds nothing more. */
-static void changes_are_complete(void **state)
-{
-	static const char *const specs[] = {
-	    "L1d=1K,2,64:L2=4K,4,64,inclusion=inclusive",
-	    "L1d=1K,2,64:L2=4K,4,64,inclusion=exclusive",
-	    "L1d=1K,2,32,policy=random,prefetch=next:L2=4K,4,64,policy=tree-plru",
-	    "L1d=1K,2,64,write=through:L2=4K,4,128,sector=64:L3=8K,full,64",
-	    "L1d=1K,4,64,policy=drrip,index=xor:L2=4K,4,64,inclusion=inclusive,prefetch=stream",
-	};
-
-	(void)state;
-	for (unsigned i = 0; i < sizeof specs / sizeof *specs; i++) {
-		struct nm_debugger *d = open_nest(mixed, specs[i], 0);
-		struct nm_bytes earlier = {0};
-		struct nm_changes *changes;
-		struct nm_caches *caches;
-		struct nm_error err;
-
-		assert_int_equal(nm_caches_new(&caches, &d->timeline->program, &d->timeline->machine, &err),
-				 0);
-		assert_int_equal(nm_changes_new(&changes, caches), 0);
-		assert_int_equal(nm_changes_begin(changes, d->timeline->reader, &earlier), 0);
-		assert_int_equal(earlier.count, 0);
-		while (caches->position < nm_debugger_total(d)) {
-			assert_int_equal(
-			    nm_caches_feed(caches, nm_reference_at(d->timeline->reader, caches->position)),
-			    0);
-			assert_int_equal(nm_changes_note(changes, 1), 0);
-		}
-		assert_int_equal(nm_changes_late(changes), 0);
-		nm_changes_free(changes);
-		nm_caches_free(caches);
-		nm_debugger_close(d);
-	}
 }
 
 static void checkpoints_are_thinned(void **state)
@@ -502,6 +464,7 @@ static void nests_are_run_again(void **state)
 	/* the file of the nest is gone: nothing changes */
 	position_after(d, "goto", "{\"position\": 3}");
 	assert_null(ask(d, "POST", "nest", "{\"bases\": {\"B\": 2097152}}"));
+	assert_null(ask(d, "POST", "nest", "{\"pads\": {\"B\": 64}}"));
 	assert_int_equal(nm_debugger_position(d), 3);
 	nm_debugger_close(d);
 }
@@ -510,7 +473,6 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 	    cmocka_unit_test(jumps_find_the_state_of_a_run_from_the_start),
-	    cmocka_unit_test(changes_are_complete),
 	    cmocka_unit_test(checkpoints_are_thinned),
 	    cmocka_unit_test(references_come_back_as_they_were),
 	    cmocka_unit_test(interference_is_as_published),

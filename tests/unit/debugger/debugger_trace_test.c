@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
  * debugger_trace_test.c - the debugger on random streams, written as traces: who evicted a line against a
- * twin that remembers the last departure of every line, and steps back against a run from the start.
+ * twin that remembers the last departure of every line, and steps back against a run from the start; and as parts, read again.
  */
 
 #include <setjmp.h>
@@ -18,7 +18,7 @@
 
 #include "caches.h"
 #include "debugger_priv.h"
-#include "recording.h"
+#include "parts.h"
 
 enum { REFERENCES = 5 * NM_PIECE_REFERENCES / 2, LINES = 1024, LINE = 64, ASKED = 60 };
 
@@ -139,94 +139,6 @@ static void evictors_are_found(void **state)
 	evictors_are_those_that_a_twin_remembers("L1d=1K,2,64:L2=8K,4,64,inclusion=inclusive,policy=random");
 }
 
-/* ---- who evicted a line before a window that is recorded ---- */
-
-/* The rows of the parts "earlier". */
-struct earlier {
-	struct nm_recording_sink sink; /* first */
-	json_t *rows;
-};
-
-static int keep_earlier(struct nm_recording_sink *sink, const struct nm_recording_part *part, int *ret_fits,
-			struct nm_error *err)
-{
-	struct earlier *e = (struct earlier *)sink;
-
-	(void)err;
-	*ret_fits = 1;
-	if (!strcmp(part->kind, "earlier")) {
-		json_t *rows = json_loadb(part->bytes, part->size, 0, NULL);
-
-		assert_int_equal(json_array_size(rows), part->count);
-		json_array_extend(e->rows, rows);
-		json_decref(rows);
-	}
-	return 0;
-}
-
-static int64_t number_at(const json_t *row, size_t i) { return json_integer_value(json_array_get(row, i)); }
-
-/* Notes which lines of which levels the window touches. */
-static void feed_window(struct nm_debugger *d, struct nm_caches *twin, uint64_t to, int (*is_touched)[LINES])
-{
-	while (twin->position < to) {
-		feed(d, twin);
-		for (unsigned i = 0; i < twin->effect_count; i++)
-			is_touched[twin->effects[i].level][(twin->effects[i].line - 0x100000) / LINE] = 1;
-	}
-}
-
-static void departures_before_a_window_are_recorded(void **state)
-{
-	const struct nm_recording_window window = {REFERENCES - 20000, 3000};
-	struct nm_debugger *d = open_trace("L1d=1K,2,64:L2=8K,4,64");
-	struct departure(*last)[LINES] = calloc(NM_MAX_LEVELS, sizeof *last);
-	int(*is_touched)[LINES] = calloc(NM_MAX_LEVELS, sizeof *is_touched);
-	struct earlier earlier = {{keep_earlier, 10 << 20}, json_array()};
-	struct nm_caches *twin = start_twin(d);
-	struct nm_recording_window recorded;
-	unsigned touched = 0, left = 0;
-	struct nm_error err;
-	json_t *row;
-	size_t i;
-
-	(void)state;
-	assert_int_equal(nm_debugger_record(d, &window, &earlier.sink, &recorded, &err), 0);
-	assert_memory_equal(&recorded, &window, sizeof window);
-	while (twin->position < window.first - 1) {
-		feed(d, twin);
-		note_departures(twin, last);
-	}
-	feed_window(d, twin, window.first - 1 + window.count, is_touched);
-	json_array_foreach(earlier.rows, i, row)
-	{
-		const unsigned level = (unsigned)number_at(row, 0);
-		const size_t line = (size_t)(number_at(row, 2) - 0x100000) / LINE;
-		const json_t *how = json_array_get(row, 3), *departed = json_object_get(how, "evicted");
-		const struct departure *want = &last[level][line];
-
-		assert_int_equal(is_touched[level][line]--, 1);
-		assert_int_equal(json_integer_value(json_object_get(how, "evicted_at")), want->position);
-		left += want->position > 0;
-		if (!want->position)
-			continue;
-		assert_int_equal(json_integer_value(json_object_get(departed, "line")), want->left.line);
-		assert_int_equal(json_boolean_value(json_object_get(departed, "dirty")), want->left.dirty);
-		assert_int_equal(
-		    json_integer_value(json_object_get(json_object_get(departed, "last_used"), "position")),
-		    want->left.history.last_used);
-	}
-	for (unsigned k = 0; k < NM_MAX_LEVELS * LINES; k++)
-		touched += (unsigned)is_touched[k / LINES][k % LINES];
-	assert_int_equal(touched, 0);
-	assert_true(left > json_array_size(earlier.rows) / 2);
-	json_decref(earlier.rows);
-	free(is_touched);
-	free(last);
-	nm_caches_free(twin);
-	nm_debugger_close(d);
-}
-
 static void filters_never_say_no_wrongly(void **state)
 {
 	enum { COUNT = 4000 };
@@ -245,6 +157,90 @@ static void filters_never_say_no_wrongly(void **state)
 	assert_true(wrong < COUNT / 100);
 	assert_false(nm_record_may_have_left(&record, 4, 0, 0));
 	nm_record_free(&record);
+}
+
+/* ---- parts for a page ---- */
+
+struct read_back {
+	struct nm_part_sink sink; /* first */
+	struct nm_parts_run run;
+	int takes_blocks;
+};
+
+static int read_part(struct nm_part_sink *sink, const struct nm_part *part, int *ret_fits,
+		     struct nm_error *err)
+{
+	struct read_back *r = (struct read_back *)sink;
+
+	*ret_fits = 1;
+	if (!strcmp(part->kind, "run")) {
+		char *text = strndup(part->bytes, part->size);
+		const int status = nm_parts_read_run(&r->run, text, err);
+
+		free(text);
+		return status;
+	}
+	*ret_fits = r->takes_blocks;
+	if (!r->takes_blocks)
+		return 0;
+	assert_int_equal(
+	    nm_parts_read_blocks(
+		&r->run.program.references,
+		&(struct nm_part){.count = part->count, .bytes = part->bytes, .size = part->size - 1}, err),
+	    NM_EFORMAT);
+	nm_references_done(&r->run.program.references);
+	memset(&r->run.program.references, 0, sizeof r->run.program.references);
+	return nm_parts_read_blocks(&r->run.program.references, part, err);
+}
+
+static void names_are_the_same(const struct nm_debug_program *a, const struct nm_debug_program *b)
+{
+	assert_int_equal(a->sites.count, b->sites.count);
+	assert_int_equal(a->objects.count, b->objects.count);
+	for (size_t i = 1; i < a->sites.count; i++) {
+		assert_string_equal(a->sites.at[i].function ? a->sites.at[i].function : "",
+				    b->sites.at[i].function ? b->sites.at[i].function : "");
+		assert_int_equal(a->sites.at[i].object, b->sites.at[i].object);
+		assert_int_equal(a->sites.at[i].row, b->sites.at[i].row);
+	}
+	for (size_t i = 0; i < a->objects.count; i++) {
+		assert_string_equal(a->objects.at[i].name, b->objects.at[i].name);
+		assert_int_equal(a->objects.at[i].end, b->objects.at[i].end);
+	}
+}
+
+static void parts_are_read_as_they_were_written(void **state)
+{
+	struct nm_debugger *d = open_trace("L1d=1K,2,64:L2=8K,4,64,policy=fifo");
+	struct read_back r = {.sink = {read_part}, .takes_blocks = 1}, cut = {.sink = {read_part}};
+	struct nm_reference_reader *reader;
+	struct nm_error err = {0};
+	char specs[2][200];
+	uint64_t total;
+
+	(void)state;
+	if (nm_parts_write(d, &r.sink, &total, &err))
+		fail_msg("%s", err.text);
+	assert_int_equal(total, REFERENCES);
+	assert_int_equal(r.run.program.references.count, REFERENCES);
+	assert_int_equal(nm_reference_reader_new(&reader, &r.run.program.references), 0);
+	for (uint64_t i = 0; i < REFERENCES; i++) {
+		const struct nm_reference *a = nm_reference_at(d->timeline->reader, i),
+					  *b = nm_reference_at(reader, i);
+
+		assert_true(a->address == b->address && a->attr == b->attr && a->size == b->size &&
+			    a->is_write == b->is_write && a->uncounted == b->uncounted);
+	}
+	names_are_the_same(&d->timeline->program, &r.run.program);
+	nm_machine_format(&d->timeline->machine, specs[0], sizeof *specs);
+	nm_machine_format(&r.run.machine, specs[1], sizeof *specs);
+	assert_string_equal(specs[0], specs[1]);
+	assert_int_equal(nm_parts_write(d, &cut.sink, &total, &err), 0);
+	assert_int_equal(total, 0);
+	nm_reference_reader_free(reader);
+	nm_parts_run_done(&cut.run);
+	nm_parts_run_done(&r.run);
+	nm_debugger_close(d);
 }
 
 /* ---- back ---- */
@@ -287,7 +283,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 	    cmocka_unit_test(evictors_are_found),
-	    cmocka_unit_test(departures_before_a_window_are_recorded),
+	    cmocka_unit_test(parts_are_read_as_they_were_written),
 	    cmocka_unit_test(filters_never_say_no_wrongly),
 	    cmocka_unit_test(steps_back_are_runs_from_the_start),
 	};

@@ -124,8 +124,6 @@ export interface DebuggerSession {
 	caches: CacheShape[];
 	objects: { name: string; low: number; end: number }[];
 	parameters?: Record<string, number>;  // of a nest
-	/** Of a file: windows of moments that it holds, the longest first; sums are known from `from` on. */
-	recorded?: { from: number; first: number; to: number }[];
 }
 
 export type Stop = "miss" | "breakpoint" | "eviction" | "visit";

@@ -53,14 +53,13 @@ export class Watch {
 			return asked && levels.some(({ level }) => level === asked.level)
 				? asked : { level: levels[0]!.level, core: 0, set_from: null };
 		});
-		view.position ||= session.recorded?.[0]?.first ?? 0;
 	}
 
 	async open(): Promise<void> {
 		await this.guard(async () => {
 			const { parameters, pads, bases } = this.view;
 			const isChanged = Object.keys({ ...parameters, ...pads, ...bases }).length > 0;
-			if (isChanged && !this.session.recorded) await source.changeNest(this.view);
+			if (isChanged) await source.changeNest(this.view);
 			({ breakpoints: this.breakpoints } = await source.breakpoints());
 			await this.readWhole();
 			await this.show(await source.goTo(this.view.position));
@@ -151,7 +150,6 @@ export class Watch {
 		await this.guard(async () => {
 			shown = await this.ahead.take(moments, by);
 			this.showPlayed(shown);
-			if (!shown.length && this.state!.position < this.state!.total) this.state = { ...this.state!, stopped_by: "recorded" };
 		}, false);
 		if (this.hasLeftWindow()) await this.look({});
 		return !this.problem && shown.length > 0 && this.state!.position < this.state!.total;
@@ -242,18 +240,10 @@ export class Watch {
 		const length = interval || (by === "line" ? LINES_INTERVAL : state.position);
 		const [memory, statistics, groups] = await Promise.all([
 			source.memory(this.level(0), MEMORY_BINS),
-			source.statistics(this.level(0), by, this.begin(state.position, length), state.position),
+			source.statistics(this.level(0), by, Math.max(0, state.position - length), state.position),
 			Promise.all(this.session.caches.map((_, cache) => this.readGroups(cache))),
 		]);
 		return { memory, statistics, groups };
-	}
-
-	/** Where an interval before a position begins; in a file, not before what it holds. */
-	private begin(position: number, length: number): number {
-		const begin = Math.max(0, position - length);
-		const held = this.session.recorded?.find(({ first, to }) => position >= first && position <= to);
-		const isKnown = begin === 0 && this.view.statistics !== "line";
-		return held && !isKnown ? Math.max(begin, held.from) : begin;
 	}
 
 	/** The map of a level that is too large for its slots to be shown. */
@@ -272,17 +262,16 @@ export class Watch {
 	private async readWhole(): Promise<void> {
 		this.session = await source.session();
 		this.strip = await source.strip(STRIP_BINS);
-		const end = this.session.recorded?.reduce((most, { to }) => Math.max(most, to), 0) ?? this.session.total;
-		const all = await source.statistics(this.level(0), "reference", 0, end);
+		const all = await source.statistics(this.level(0), "reference", 0, this.session.total);
 		this.references = [...new Set(all.rows.map(([name]) => rowName(name, this.session.kind)))];
-		this.objects = await this.readObjects(end);
+		this.objects = await this.readObjects();
 	}
 
 	/** All objects; where they are more than colours, those that miss most are first. */
-	private async readObjects(end: number): Promise<string[]> {
+	private async readObjects(): Promise<string[]> {
 		const names = this.session.objects.filter(({ end }) => end > 0).map(({ name }) => name);
 		if (names.length < categories.length) return names;
-		const { rows } = await source.statistics(this.level(0), "object", 0, end);
+		const { rows } = await source.statistics(this.level(0), "object", 0, this.session.total);
 		return [...new Set([...rows.map(([name]) => rowName(name, this.session.kind)), ...names])];
 	}
 

@@ -4,18 +4,14 @@
 import type { Strip } from "../types";
 import type { Surface } from "./surface";
 
-export interface StripColours { ground: string; misses: string; position: string; window: string; held: string }
+export interface StripColours { ground: string; misses: string; position: string; window: string }
 
 /** A part of the trace: positions. */
 export interface Span { from: number; to: number }
 
-export function drawStrip(surface: Surface, strip: Strip, position: number, interval: Span | null, held: Span[],
+export function drawStrip(surface: Surface, strip: Strip, position: number, interval: Span | null,
 	width: number, height: number, colours: StripColours): void {
 	surface.rect(0, 0, width, height, colours.ground);
-	for (const { from, to } of held) {
-		const left = toPixel(strip, from, width);
-		surface.rect(left, 0, Math.max(1, toPixel(strip, to, width) - left), height, colours.held);
-	}
 	strip.bins.forEach((bin) => {
 		const left = toPixel(strip, bin.from, width);
 		const tall = bin.references ? Math.ceil((bin.misses / bin.references) * (height - 2)) : 0;

@@ -17,13 +17,12 @@ export function MomentPanel({ watch }: { watch: Watch }) {
 	);
 }
 
-function stopOf({ stopped_by: reason, breakpoint }: State, { searching, session: { source } }: Watch): string {
+function stopOf({ stopped_by: reason, breakpoint }: State, { searching }: Watch): string {
 	switch (reason) {
 	case null: return "";
 	case "start": return "At the start of the trace.";
 	case "end": return "At the end of the trace.";
 	case "limit": return searching ? "Searching …" : "Not found so far: the search was stopped.";
-	case "recorded": return `This is as near as the file gets: nearmiss view ${source} has all references.`;
 	case "breakpoint": return `Stopped by breakpoint ${breakpoint}.`;
 	default: return "Found.";
 	}

@@ -5,11 +5,10 @@ import type { Watch } from "../watch";
 type Change = "parameters" | "bases" | "pads";
 
 export function NestPanel({ watch }: { watch: Watch }) {
-	const { parameters, objects, recorded, source } = watch.session;
+	const { parameters, objects } = watch.session;
 	return (
 		<section class="panel nest" aria-label="Nest">
 			<h2>Change the nest</h2>
-			{recorded && <p class="fine">A file holds one run: nearmiss view {source} runs it with other figures.</p>}
 			<div class="parameters">
 				{Object.entries(parameters ?? {}).map(([name, value]) => (
 					<label key={name}>{name} <Figure watch={watch} what="parameters" name={name} label="parameter" value={value} /></label>
@@ -38,6 +37,6 @@ function Figure({ watch, what, name, label, value }: FigureProps) {
 		const { parameters, bases, pads } = watch.view;
 		void watch.changeNest({ parameters, bases, pads, [what]: { ...watch.view[what], [name]: figure } });
 	};
-	return <input aria-label={`${label} ${name}`} size={9} inputMode="numeric" value={value} disabled={!!watch.session.recorded}
+	return <input aria-label={`${label} ${name}`} size={9} inputMode="numeric" value={value}
 		onChange={(event) => change(event.currentTarget.value)} />;
 }

@@ -3,7 +3,7 @@
 import { useRef } from "preact/hooks";
 import { full } from "../../common/format";
 import { Drawing } from "../draw/drawing";
-import { drawStrip, toPosition, type Span } from "../draw/strip";
+import { drawStrip, toPosition } from "../draw/strip";
 import type { Watch } from "../watch";
 
 const HEIGHT = 40;
@@ -15,8 +15,7 @@ export function Scrubber({ watch }: { watch: Watch }) {
 	if (!strip) return null;
 	const { interval } = watch.view;
 	const window = interval ? { from: Math.max(0, state.position - interval), to: state.position } : null;
-	const colours = { ground: "transparent", misses: "#d55e00", position: "#0072b2", window: "#0072b2", held: "#56b4e960" };
-	const held = heldParts(watch);
+	const colours = { ground: "transparent", misses: "#d55e00", position: "#0072b2", window: "#0072b2" };
 	const seek = (event: MouseEvent) => {
 		const canvas = event.currentTarget as HTMLCanvasElement;
 		void watch.goTo(toPosition(strip, event.offsetX, canvas.clientWidth));
@@ -26,7 +25,7 @@ export function Scrubber({ watch }: { watch: Watch }) {
 			<Drawing name="misses-over-the-trace" saves={false} height={() => HEIGHT}
 				label={`Misses over the trace; now at reference ${state.position} of ${state.total}`}
 				draw={(surface, width, height) =>
-					drawStrip(surface, strip, state.position, window, held, width, height, colours)}
+					drawStrip(surface, strip, state.position, window, width, height, colours)}
 				pointer={{
 					onPointerDown: (event) => { dragging.current = true; seek(event); },
 					onPointerMove: (event) => { if (dragging.current && !watch.busy) seek(event); },
@@ -36,13 +35,6 @@ export function Scrubber({ watch }: { watch: Watch }) {
 			<label>at <input type="number" min={0} max={state.total} value={state.position}
 				onChange={(event) => void watch.goTo(Number(event.currentTarget.value))} /></label>
 			<span class="fine">of {full(state.total)} references</span>
-			{held[0] && <span class="fine">{`Shaded: what this file holds, references ${full(held[0].from + 1)} to ${full(held[0].to)}` +
-				`${held.length > 1 ? ` and ${full(held.length - 1)} other parts` : ""}.`}</span>}
 		</div>
 	);
-}
-
-/** The parts of the trace that a file holds, the longest first; none where all of it can be reached. */
-function heldParts({ session: { recorded, total } }: Watch): Span[] {
-	return recorded && !recorded.some(({ from, to }) => from === 0 && to === total) ? recorded : [];
 }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// recorded.mjs NEARMISS EXAMPLES CHROMIUM ANNOTATED - the debugger in one file: its answers must be those of the server, number by number, at
-// random moments of nests and traces; and its page is driven from disk.
+// engine.mjs NEARMISS EXAMPLES CHROMIUM ANNOTATED - the debugger in one file: its answers must be those of the server, number by
+// number, at random moments of nests and traces; and its page is driven from disk.
 import assert from "node:assert/strict";
 import { execFileSync, spawn } from "node:child_process";
 import { mkdtemp, readFile, rm, stat, writeFile } from "node:fs/promises";
@@ -12,23 +12,25 @@ import { createRequire } from "node:module";
 import { fileURLToPath } from "node:url";
 import { whatIsCut } from "./cut.mjs";
 import { steady } from "./steady.mjs";
+import { options as bundling, worker } from "../../web/build.mjs";
 
 const web = createRequire(new URL("../../web/package.json", import.meta.url));
 const { chromium } = web("playwright-core");
 const { build } = web("esbuild");
 const [nearmiss, examples, executablePath, annotated] = process.argv.slice(2);
 if (!executablePath) {
-	console.log("recorded: skipped: chromium is not installed");
+	console.log("engine: skipped: chromium is not installed");
 	process.exit(77);
 }
 let browser, folder, questions;
 
 before(async () => {
 	browser = await chromium.launch({ executablePath, args: ["--no-sandbox"] });
-	folder = await mkdtemp(join(tmpdir(), "nearmiss-recorded-"));
+	folder = await mkdtemp(join(tmpdir(), "nearmiss-engine-"));
 	// The page's own way to ask, once more, to ask from here.
 	const source = fileURLToPath(new URL("../../web/src/api.ts", import.meta.url));
-	const bundle = await build({ entryPoints: [source], bundle: true, write: false, format: "iife", globalName: "nearmissApi" });
+	const { define } = await worker();
+	const bundle = await build({ ...bundling, minify: false, define, entryPoints: [source], write: false, globalName: "nearmissApi" });
 	questions = bundle.outputFiles[0].text.replace(/^(\s*"use strict";)?\s*var nearmissApi/, "globalThis.nearmissApi");
 });
 after(async () => {
@@ -170,6 +172,14 @@ function stopsOf(session, pick) {
 	];
 }
 
+/** A nest runs with other parameters and addresses; a trace cannot. */
+function changesOf({ parameters, objects: [{ name, low }] }, pick) {
+	const changed = Object.fromEntries(Object.entries(parameters).map(([of, value]) => [of, value - pick(3)]));
+	return [["POST", "nest", { parameters: changed, pads: { [name]: 64 * pick(9) }, bases: { [name]: low + 4096 } }],
+		["GET", "session"], ["GET", "strip", { bins: 9 }], ["GET", "statistics", {}], ["POST", "nest", { bases: { [name]: -1 } }],
+		["POST", "nest", {}]];
+}
+
 /** Breakpoints that are refused. */
 const WRONG = [
 	{ kind: "condition" }, { kind: "no such" }, { kind: "object" }, { kind: "line", line: "one" }, { kind: "loops", loops: {} },
@@ -184,14 +194,12 @@ async function compare(input, options, moments) {
 	await opened(path, async (page) => served(input, options, async (server) => {
 		const file = askerOf(page);
 		const [session] = await server(["GET", "session"]);
-		const [{ recorded, ...same }] = await file(["GET", "session"]);
-		assert.deepEqual(same, session);
-		assert.deepEqual(recorded, [{ from: 0, first: 0, to: session.total }]);
+		assert.deepEqual(await file(["GET", "session"]), [session]);
 		const pick = random(1);
 		for (let i = 0; i < moments; i++) {
 			const position = i ? pick(session.total + 1) : session.total;
 			const asked = [["POST", "goto", { position }], ["GET", "strip", { bins: 100 }], ...questionsOf(session, position, pick),
-				...movesOf(session, i, pick), ...(i ? [] : [...WRONG, ...stopsOf(session, pick)])];
+				...movesOf(session, i, pick), ...(i ? changesOf(session, pick) : [...WRONG, ...stopsOf(session, pick)])];
 			const [told, known] = [await file(...asked), await server(...asked)];
 			asked.forEach((question, k) => assert.deepEqual(told[k], known[k], `${JSON.stringify(question)} at ${position}`));
 		}
@@ -273,30 +281,6 @@ test("matches are skipped through a whole run, whatever its limits of time", asy
 	});
 });
 
-test("who evicted a line before the window", async () => {
-	const input = await sharingTrace(1500);
-	const options = ["--cores", "3", "--quantum", "1", "-c", "L1d=512,2,64:L2=2K,4,64:L3=8K,full,64"];
-	const path = writeFileOf(input, [...options, "--window", "9000:1500"]);
-	await opened(path, async (page) => served(input, options, async (server) => {
-		const file = askerOf(page);
-		const [session] = await server(["GET", "session"]);
-		const pick = random(1);
-		let before = 0;
-		for (let i = 0; i < 5; i++) {
-			const position = 9000 + pick(1500);
-			const asked = [["POST", "goto", { position }],
-				...questionsOf(session, position, pick).filter(([, name]) => name === "evicted")];
-			const [told, known] = [await file(...asked), await server(...asked)];
-			asked.forEach((question, k) => {
-				if (told[k].error) return assert.match(told[k].error, /^It left before reference 9000/);
-				assert.deepEqual(told[k], known[k], `${JSON.stringify(question)} at ${position}`);
-				before += known[k].evicted_at < 9000;
-			});
-		}
-		assert.ok(before > 0);
-	}));
-});
-
 // ---- the page, from disk ----
 
 const position = (page) => page.inputValue(".scrubber input").then(Number);
@@ -371,8 +355,6 @@ test("the page steps, stops, tells who evicted a line, and has links", async () 
 		await page.click("text=Run");
 		await page.waitForFunction(() => Number(document.querySelector(".scrubber input").value) > 500);
 		await page.click("text=Pause");
-		assert.ok(await page.isDisabled("[aria-label='base of Y']"));
-		assert.match(await page.textContent(".nest"), /nearmiss view .*interference\.nest/);
 		await page.click("text=End");
 		await at(page, 30000);
 		assert.match(await page.textContent(".statistics table"), /1,251/);  // as the paper counts
@@ -382,35 +364,10 @@ test("the page steps, stops, tells who evicted a line, and has links", async () 
 		await page.waitForSelector(".debugger");
 		await at(page, 2402);
 		assert.deepEqual(await sight(page), before);
-	});
-});
-
-test("a window: what is outside of it is named with the command that has it", async () => {
-	const path = writeFileOf(example("interference.nest"), ["--window", "5001:2000", "-c", "L1d=8K,1,32"]);
-	await opened(path, async (page) => {
-		await at(page, 5001);
-		await page.waitForSelector("text=/holds, references 5,001 to 7,000/");
-		const isShaded = (position) => page.evaluate((share) => {
-			const canvas = document.querySelector(".scrubber canvas");
-			const { data } = canvas.getContext("2d").getImageData(Math.round(share * canvas.width), 1, 1, 1);
-			return data[2] > 200;
-		}, position / 30000);
-		for (const [position, expected] of [[4800, false], [5200, true], [6000, true], [6800, true], [7200, false]])
-			assert.equal(await isShaded(position), expected, `shaded at ${position}`);
-		await page.fill(".scrubber input", "3000");
-		await page.press(".scrubber input", "Enter");
-		await page.waitForSelector("text=/as near as the file gets: nearmiss view/");
-		assert.notEqual(await position(page), 3000);
-		await goTo(page, 7000);
-		await page.click("text=Run");
-		await page.waitForSelector("text=/as near as the file gets/");
-		await page.click("text=End");
-		await at(page, 30000);
-		const file = askerOf(page);
-		const [{ recorded: [window] }, , , stopped] = await file(["GET", "session"], ["POST", "goto", { position: 6000 }],
-			["POST", "breakpoints", { kind: "reference", position: 8000 }], RUN_ON);
-		assert.deepEqual(window, { from: 5000, first: 5001, to: 7000 });
-		assert.deepEqual([stopped.position, stopped.stopped_by], [7000, "recorded"]);
+		await page.fill("[aria-label='padding of X']", "4096");
+		await page.press("[aria-label='padding of X']", "Enter");
+		await page.waitForURL(/pad.*4096|4096.*pad/);
+		assert.notDeepEqual(await sight(page), before);
 	});
 });
 
@@ -439,7 +396,7 @@ test("an address that changes while the file is opened", async () => {
 
 test("fits both widths and themes, and axe finds no serious fault", async () => {
 	const axe = await readFile(web.resolve("axe-core/axe.min.js"), "utf8");
-	const path = writeFileOf(example("interference.nest"), ["--window", "5001:2000", "-c", "L1d=8K,1,32"]);
+	const path = writeFileOf(example("interference.nest"), ["-c", "L1d=8K,1,32"]);
 	await opened(path, async (page) => {
 		await page.evaluate(axe);
 		for (const colorScheme of ["light", "dark"]) for (const width of [1280, 390]) {
