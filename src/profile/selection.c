@@ -140,8 +140,9 @@ int nm_find_phase(struct nm_profile *profile, const char *phase, const char *pro
 
 	*ret_name = NULL;
 	if (status <= 0)
-		return status ? status
-			      : nm_fail(err, NM_EINVAL, "the profile has no phases: no caches were simulated");
+		return status
+			   ? status
+			   : nm_fail(err, NM_EINVAL, "the profile has no phases: no caches were simulated");
 	status = *phase && !phase[1] ? find_letter(profile, *phase, process, ret_name, err) : 0;
 	if (status || *ret_name)
 		return status;

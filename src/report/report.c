@@ -108,7 +108,8 @@ int nm_selection_make(struct nm_profile *profile, const struct nm_report_request
 		status = note(nm_profile_has_regions(profile, err), &selection->has_regions);
 	if (!status)
 		status = note(nm_profile_is_by_phase(profile, err), &selection->is_by_phase);
-	selection->has_repeated = !request->part.region && !request->part.phase; /* of these it is not known */
+	selection->has_repeated =
+	    !request->part.region && !request->part.phase; /* of these it is not known */
 	if (!status) {
 		selection->request.level = nm_intern(&selection->levels.pool, first ? first : request->level);
 		selection->levels.asked = selection->request.level;

@@ -227,8 +227,9 @@ int nm_profile_show_part(struct nm_profile *profile, const struct nm_shown_part 
 {
 	struct shown shown = {frames, *part};
 	char *phase = NULL;
-	int status = 0, chosen = nm_profile_has_row(
-			    profile, "SELECT 1 FROM temp.sqlite_schema WHERE name = 'counts'", err);
+	int status = 0,
+	    chosen =
+		nm_profile_has_row(profile, "SELECT 1 FROM temp.sqlite_schema WHERE name = 'counts'", err);
 
 	if (!is_part(&shown) && (frames == NM_SHOW_INNERMOST || chosen))
 		return chosen < 0 ? chosen : 0;
