@@ -213,6 +213,8 @@ test("a nest in caches of other policies, with prefetching and inclusion", () =>
 	["-s", "N=64", "-c", "L1d=1K,2,32,policy=random,prefetch=next:L2=4K,4,64,policy=tree-plru,inclusion=inclusive",
 		"-c", "L1d=1K,2,64:L2=4K,4,64,inclusion=exclusive", "-c", "L1d=1K,2,64,write=through"], 4));
 
+test("a nest that reads a file of values", () => compare(example("sparse.nest"), ["-c", "L1d=1K,2,32", "--to", "9000"], 2));
+
 // ---- traces ----
 
 const HOSTILE = "<script>document.title='run'</script>\"'&\u202e\u0007";
