@@ -6,7 +6,6 @@
  * run or ask another moment, the present one is saved and the other put back. The functions of caches.h that
  * take memory enter the heap; the linker wraps them.
  */
-#include <assert.h>
 #include <stdlib.h>
 #include <string.h>
 
