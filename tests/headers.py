@@ -15,7 +15,7 @@ TOP = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
 os.chdir(TOP)
 folders = sorted(glob.glob("src/*/**/", recursive=True), key=lambda folder: folder.count("/"))
 folders = [folder for folder in folders if "collect" not in folder and "/page/" not in folder] + ["src/collect/nest/", "src/collect/perf/", "src/collect/heap/"]
-inside = ["gcc", "-std=gnu17", "-D_GNU_SOURCE", "-Wall", "-Wextra", "-Wshadow", "-Wstrict-prototypes", "-Iinclude"]
+inside = ["gcc", "-std=gnu17", "-D_GNU_SOURCE", "-Wall", "-Wextra", "-Wshadow", "-Wstrict-prototypes", "-Iinclude", "-Iweb"]
 inside += ["-I" + folder for folder in folders]
 alone = {"c99": ["gcc", "-std=c99", "-pedantic"], "c11": ["gcc", "-std=c11", "-pedantic"], "c++": ["g++", "-xc++"]}
 
