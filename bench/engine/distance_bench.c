@@ -98,7 +98,7 @@ static double time_stream(size_t kind, uint64_t references, uint64_t footprint,
 }
 
 struct exact {
-	struct nm_stack *stack;
+	struct nm_lru_stack *stack;
 	struct nm_histograms *histograms;
 };
 

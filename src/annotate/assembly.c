@@ -299,7 +299,7 @@ static int find_text(struct assembly *as, struct nm_section *section, const char
 }
 
 /* The instruction, with the function that it jumps to or calls. */
-static const char *named(struct assembly *as, const struct block *block, const struct nm_instruction *i)
+static const char *named(struct assembly *as, const struct block *block, const struct nm_disassembled *i)
 {
 	const struct block *to = i->target ? function_at(as, block->module, i->target) : NULL;
 	char text[600];
@@ -320,7 +320,7 @@ static struct nm_value number_value(int64_t n)
 }
 
 static int add_instruction(struct assembly *as, struct nm_section *section, const struct block *block,
-			   const struct nm_instruction *i, const struct site *site,
+			   const struct nm_disassembled *i, const struct site *site,
 			   const struct origin *origin, int64_t number)
 {
 	struct nm_annotation *a = as->annotation;

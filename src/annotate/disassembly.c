@@ -41,7 +41,7 @@ int nm_disassemble(const uint8_t *code, size_t bytes, uint64_t address, enum nm_
 	if (!found)
 		status = nm_fail_memory(err);
 	while (bytes && !status) {
-		struct nm_instruction one = {.address = address, .size = 1};
+		struct nm_disassembled one = {.address = address, .size = 1};
 
 		if (cs.disasm_iter(handle, &code, &bytes, &address, found)) {
 			one.size = found->size;

@@ -12,12 +12,12 @@
 
 enum nm_syntax { NM_SYNTAX_ATT, NM_SYNTAX_INTEL };
 
-struct nm_instruction {
+struct nm_disassembled {
 	uint64_t address, target; /* target: of a direct jump or call, else 0 */
 	unsigned size;
 	char text[200];
 };
-struct nm_instructions nm_vec(struct nm_instruction);
+struct nm_instructions nm_vec(struct nm_disassembled);
 
 /* Appends the instructions of x86-64 code at `address`. A byte that starts no instruction becomes ".byte". 0,
  * NM_ENOMEM, or NM_ENOENT if Capstone cannot be loaded. */

@@ -58,7 +58,7 @@ static int unknown_option(const char *typed)
 static int run(int argc, char **argv)
 {
 	static char help[] = "help", *no_arguments[] = {help, NULL};
-	struct nm_output output = {.file = stdout};
+	struct nm_command_output output = {.file = stdout};
 	const struct nm_command *command;
 	int i = 1;
 

@@ -91,7 +91,7 @@ static const char *find_pager(void)
 	return NULL;
 }
 
-void nm_output_open(struct nm_output *output, enum nm_format format)
+void nm_output_open(struct nm_command_output *output, enum nm_format format)
 {
 	const char *command;
 
@@ -113,7 +113,7 @@ void nm_output_open(struct nm_output *output, enum nm_format format)
 	signal(SIGPIPE, SIG_IGN); /* a reader may quit early */
 }
 
-int nm_output_close(struct nm_output *output)
+int nm_output_close(struct nm_command_output *output)
 {
 	int failed;
 
@@ -159,7 +159,7 @@ void nm_remove_output(const char *path)
 
 static int write_stdout(nm_output_writer *writer, void *self)
 {
-	struct nm_output output = {.file = stdout};
+	struct nm_command_output output = {.file = stdout};
 	struct nm_error err;
 	int status = writer(self, stdout, &err), written = nm_output_close(&output);
 

@@ -16,17 +16,17 @@ enum { NM_WIDTH_OF_TERMINAL = -1 };
  * or the user's (0: no limit). */
 struct nm_style nm_style_of(FILE *stream, enum nm_format format, int64_t width);
 
-struct nm_output {
+struct nm_command_output {
 	FILE *file;
 	int is_pager;
 };
 
 /* Opens stdout; text for a terminal goes through $NEARMISS_PAGER, $PAGER or less. "" and "cat" mean no
  * pager; nor is a missing one an error. */
-void nm_output_open(struct nm_output *output, enum nm_format format);
+void nm_output_open(struct nm_command_output *output, enum nm_format format);
 
 /* Flushes, or waits for the pager. A status, not 0 if something could not be written. */
-int nm_output_close(struct nm_output *output);
+int nm_output_close(struct nm_command_output *output);
 
 /* Refuses to write over an input, or two outputs into one file: 0, or the message is printed and a status
  * returned. Either may be NULL. */

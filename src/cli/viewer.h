@@ -12,8 +12,8 @@
 struct nm_viewer {
 	struct nm_profile *profile;
 	struct nm_style style;
-	struct nm_output output; /* write to output.file */
-	struct nm_error err;     /* for the caller's faults */
+	struct nm_command_output output; /* write to output.file */
+	struct nm_error err;             /* for the caller's faults */
 };
 
 /* Opens the profile, then the output; width as in nm_style_of(). 0, or a status after a message. */

@@ -9,7 +9,7 @@
 
 static int take(struct nm_export *x, struct nm_rows *rows, struct nm_error *err)
 {
-	struct nm_chain c = {.line = nm_rows_bounded(rows, 5), .calls = nm_rows_bounded(rows, 6)};
+	struct nm_export_chain c = {.line = nm_rows_bounded(rows, 5), .calls = nm_rows_bounded(rows, 6)};
 	int is_root = nm_rows_type(rows, 1) == NM_VALUE_NULL;
 	const char *process;
 	size_t first;
@@ -48,7 +48,7 @@ int nm_chains_load(struct nm_export *x, struct nm_error *err)
 
 int nm_chain_frames(const struct nm_export *x, const struct nm_fact *fact, struct nm_chain_frames *frames)
 {
-	const struct nm_chain *c = fact->chain;
+	const struct nm_export_chain *c = fact->chain;
 	struct nm_chain_frame own = {nm_fact_function(fact), fact->file, fact->line};
 	int is_other = c && c->function && fact->function && fact->function != c->function;
 	size_t i, n;
@@ -62,7 +62,7 @@ int nm_chain_frames(const struct nm_export *x, const struct nm_fact *fact, struc
 	if (is_other && nm_vec_push(frames, (struct nm_chain_frame){c->function, NULL, 0}))
 		return NM_ENOMEM;
 	for (; c && &x->chains.at[c->parent] != c; c = &x->chains.at[c->parent]) {
-		const struct nm_chain *in = &x->chains.at[c->parent];
+		const struct nm_export_chain *in = &x->chains.at[c->parent];
 		const char *name = in->function ? in->function : c->caller;
 
 		/* Nobody calls a signal. */

@@ -50,8 +50,9 @@ static int add(struct nm_export *x, const char *level, const char *name, struct 
 	for (size_t i = 0; i < x->events.count; i++)
 		if (x->events.at[i].level == level && !strcmp(x->events.at[i].name, name))
 			return 0;
-	return nm_vec_push(&x->events,
-			   (struct nm_event){level, name, metric->flags & NM_METRIC_STORED ? NULL : metric})
+	return nm_vec_push(
+		   &x->events,
+		   (struct nm_export_event){level, name, metric->flags & NM_METRIC_STORED ? NULL : metric})
 		   ? nm_fail_memory(err)
 		   : 0;
 }

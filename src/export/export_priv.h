@@ -29,13 +29,13 @@ struct nm_exporter {
 
 /* ---- events.c: the figures of a level --------------------------------------------------------- */
 
-struct nm_event {
+struct nm_export_event {
 	const char *level;
 	const char *name;                /* of the column, or of what is derived */
 	const struct nm_metric *derived; /* NULL: a column */
 };
 
-struct nm_events nm_vec(struct nm_event);
+struct nm_events nm_vec(struct nm_export_event);
 
 const struct nm_metric *nm_derived_at(unsigned i); /* derived events; NULL behind the last */
 
@@ -45,7 +45,7 @@ int nm_events_choose(struct nm_export *x, const char *list, struct nm_error *err
 /* ---- chains.c: who called whom ------------------------------------------------------------------ */
 
 /* A context of the view contexts: the call of a function from a line, in the context of its caller. */
-struct nm_chain {
+struct nm_export_chain {
 	const char *function; /* that is called; NULL: unknown, as for the root */
 	const char *caller, *file;
 	int64_t line;  /* of the call */
@@ -83,11 +83,11 @@ struct nm_export {
 	struct nm_vec(const char *) levels;
 	struct nm_events events;
 	struct nm_vec(struct nm_export_part) parts;
-	const char *process;                   /* of what is written now; NULL: all */
-	int64_t thread;                        /* 0: all */
-	unsigned part;                         /* 0: there is only one */
-	struct nm_vec(struct nm_chain) chains; /* none in a profile without call chains */
-	struct nm_map first_chain;             /* process -> its root in chains, and 1 */
+	const char *process;                          /* of what is written now; NULL: all */
+	int64_t thread;                               /* 0: all */
+	unsigned part;                                /* 0: there is only one */
+	struct nm_vec(struct nm_export_chain) chains; /* none in a profile without call chains */
+	struct nm_map first_chain;                    /* process -> its root in chains, and 1 */
 	int objects;
 };
 
@@ -121,11 +121,11 @@ struct nm_fact {
 	const char *module;                             /* of the instruction, and its address there */
 	int64_t address;
 	int64_t thread, line;
-	const struct nm_chain *chain; /* NULL in a profile without them */
-	int64_t *values;              /* one for each event */
+	const struct nm_export_chain *chain; /* NULL in a profile without them */
+	int64_t *values;                     /* one for each event */
 };
 
-struct nm_facts {
+struct nm_export_facts {
 	struct nm_export *x;
 	struct nm_rows *rows;
 	unsigned by;
@@ -135,10 +135,10 @@ struct nm_facts {
 
 /* The facts of the export's process, thread and levels, ordered by process, thread, chain, file, function,
  * line, address, object; those with nothing but zeros are left out. */
-int nm_facts_open(struct nm_facts *ret_facts, struct nm_export *x, unsigned by, const struct nm_event *events,
-		  size_t count, struct nm_error *err);
-int nm_facts_next(struct nm_facts *facts, struct nm_error *err); /* 1, 0 after the last, or a code */
-void nm_facts_close(struct nm_facts *facts);
+int nm_facts_open(struct nm_export_facts *ret_facts, struct nm_export *x, unsigned by,
+		  const struct nm_export_event *events, size_t count, struct nm_error *err);
+int nm_facts_next(struct nm_export_facts *facts, struct nm_error *err); /* 1, 0 after the last, or a code */
+void nm_facts_close(struct nm_export_facts *facts);
 
 /* ---- what is shown of a fact ------------------------------------------------------------------------ */
 

@@ -65,7 +65,7 @@ int nm_facts_query(const struct nm_export *x, const char *select, unsigned by, c
 	return status;
 }
 
-static void value(const struct nm_event *event, FILE *sql)
+static void value(const struct nm_export_event *event, FILE *sql)
 {
 	fputs(", sum(CASE level WHEN ", sql);
 	nm_sql_text(event->level, sql);
@@ -77,8 +77,8 @@ static void value(const struct nm_event *event, FILE *sql)
 	fputs(" ELSE 0 END)", sql);
 }
 
-int nm_facts_open(struct nm_facts *facts, struct nm_export *x, unsigned by, const struct nm_event *events,
-		  size_t count, struct nm_error *err)
+int nm_facts_open(struct nm_export_facts *facts, struct nm_export *x, unsigned by,
+		  const struct nm_export_event *events, size_t count, struct nm_error *err)
 {
 	char *text = NULL;
 	FILE *sql = nm_memstream_open(&text, NULL);
@@ -114,14 +114,14 @@ int nm_facts_open(struct nm_facts *facts, struct nm_export *x, unsigned by, cons
 }
 
 /* A text that no row of a sound profile lacks. */
-static int key(struct nm_facts *facts, unsigned by, unsigned column, const char **ret_text)
+static int key(struct nm_export_facts *facts, unsigned by, unsigned column, const char **ret_text)
 {
 	const char *text = nm_rows_text(facts->rows, column);
 
 	return nm_export_text(facts->x, !text && facts->by & by ? "<unknown>" : text, ret_text);
 }
 
-static int take(struct nm_facts *facts)
+static int take(struct nm_export_facts *facts)
 {
 	struct nm_fact *fact = &facts->fact;
 	struct nm_rows *rows = facts->rows;
@@ -136,7 +136,7 @@ static int take(struct nm_facts *facts)
 	       key(facts, NM_BY_OBJECT, OBJECT, &fact->object);
 }
 
-static int find_chain(struct nm_facts *facts, struct nm_error *err)
+static int find_chain(struct nm_export_facts *facts, struct nm_error *err)
 {
 	struct nm_export *x = facts->x;
 	size_t first = nm_map_get(&x->first_chain, (uintptr_t)facts->fact.process, 0);
@@ -150,7 +150,7 @@ static int find_chain(struct nm_facts *facts, struct nm_error *err)
 	return 1;
 }
 
-int nm_facts_next(struct nm_facts *facts, struct nm_error *err)
+int nm_facts_next(struct nm_export_facts *facts, struct nm_error *err)
 {
 	int status;
 
@@ -168,7 +168,7 @@ int nm_facts_next(struct nm_facts *facts, struct nm_error *err)
 	return status;
 }
 
-void nm_facts_close(struct nm_facts *facts)
+void nm_facts_close(struct nm_export_facts *facts)
 {
 	nm_rows_free(facts->rows);
 	free(facts->fact.values);

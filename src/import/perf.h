@@ -27,7 +27,7 @@ enum nm_perf_kind { NM_PERF_MAP, NM_PERF_COMM, NM_PERF_FORK, NM_PERF_EXIT, NM_PE
 
 enum { NM_PERF_BUILD_ID = 20 }; /* bytes, at most */
 
-struct nm_perf_map {
+struct nm_perf_mapping {
 	uint64_t address, bytes, offset; /* in memory; in the file */
 	const char *path;
 	int is_executable;
@@ -67,7 +67,7 @@ struct nm_perf_record {
 	uint32_t pid, tid;
 	uint64_t time; /* ns; 0: not known */
 	union {
-		struct nm_perf_map map;
+		struct nm_perf_mapping map;
 		struct {
 			const char *name;
 			int is_exec; /* the process began a program */

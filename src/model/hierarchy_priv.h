@@ -32,7 +32,7 @@ struct nm_hierarchy {
 	struct coherent_machine *coherent; /* [coherent_count] */
 	unsigned coherent_count;
 	struct nm_homes homes;
-	struct nm_pages pages;
+	struct nm_page_rules pages;
 	unsigned count, machines, cores;
 	unsigned core; /* the running one */
 	struct nm_event_sink sink;

@@ -24,7 +24,7 @@ enum {
 
 const unsigned nm_page_shifts[NM_PAGE_SIZES] = {12, 21, 30};
 
-int nm_pages_set(struct nm_pages *p, const struct nm_range *ranges, size_t count)
+int nm_pages_set(struct nm_page_rules *p, const struct nm_range *ranges, size_t count)
 {
 	struct nm_range *copy = malloc((count + 1) * sizeof *copy);
 
@@ -33,16 +33,16 @@ int nm_pages_set(struct nm_pages *p, const struct nm_range *ranges, size_t count
 	if (count)
 		memcpy(copy, ranges, count * sizeof *copy);
 	free(p->ranges);
-	*p = (struct nm_pages){.ranges = copy, .count = count};
+	*p = (struct nm_page_rules){.ranges = copy, .count = count};
 	for (size_t i = 0; i < count; i++)
 		p->asked |= ranges[i].asked != NM_PAGE_4K;
 	return 0;
 }
 
-void nm_pages_done(struct nm_pages *p) { free(p->ranges); }
+void nm_pages_done(struct nm_page_rules *p) { free(p->ranges); }
 
 /* The largest page that can hold an address, and the size that was requested. */
-static unsigned look_up(const struct nm_pages *p, uint64_t address, unsigned *ret_least)
+static unsigned look_up(const struct nm_page_rules *p, uint64_t address, unsigned *ret_least)
 {
 	size_t low = 0, high = p->count;
 
@@ -67,7 +67,8 @@ static unsigned look_up(const struct nm_pages *p, uint64_t address, unsigned *re
 	return NM_PAGE_4K;
 }
 
-static unsigned size_of(const struct nm_pager *pager, struct nm_pages *p, uint64_t address, unsigned side)
+static unsigned size_of(const struct nm_pager *pager, struct nm_page_rules *p, uint64_t address,
+			unsigned side)
 {
 	uint64_t chunk = address >> nm_page_shifts[NM_PAGE_2M];
 	unsigned size = 0, slot = chunk % NM_PAGES_RECENT;
@@ -101,7 +102,7 @@ uint64_t nm_page_origin(uint64_t a)
 	return (a & ((1ull << SIZE_SHIFT) - 1)) << (nm_page_shifts[size] - nm_page_shifts[NM_PAGE_4K]);
 }
 
-void nm_pager_take(const struct nm_pager *pager, struct nm_pages *p, const struct nm_ref *r)
+void nm_pager_take(const struct nm_pager *pager, struct nm_page_rules *p, const struct nm_ref *r)
 {
 	const unsigned side = r->kind == NM_REF_FETCH;
 

@@ -15,7 +15,7 @@
 
 enum { NM_PAGES_RECENT = 256 };
 
-struct nm_pages {
+struct nm_page_rules {
 	struct nm_range *ranges; /* see nm_hierarchy_set_memory */
 	size_t count;
 	int asked; /* the program has requested sizes */
@@ -34,11 +34,11 @@ struct nm_pager {
 };
 
 /* Keeps a copy. 0 or NM_ENOMEM. */
-int nm_pages_set(struct nm_pages *pages, const struct nm_range *ranges, size_t count);
-void nm_pages_done(struct nm_pages *pages);
+int nm_pages_set(struct nm_page_rules *pages, const struct nm_range *ranges, size_t count);
+void nm_pages_done(struct nm_page_rules *pages);
 
 /* Feeds one reference. */
-void nm_pager_take(const struct nm_pager *pager, struct nm_pages *pages, const struct nm_ref *ref);
+void nm_pager_take(const struct nm_pager *pager, struct nm_page_rules *pages, const struct nm_ref *ref);
 
 /* The address that stands for one in a page of this size, and back: for a huge page, the first address of its
  * 4096th. */

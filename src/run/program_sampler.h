@@ -9,7 +9,7 @@
 #include "sampled_events.h"
 
 struct nm_sample_request {
-	enum nm_sampled event;
+	enum nm_sampled_kind event;
 	uint64_t period;          /* 0: the usual one */
 	int is_without_heap;      /* blocks of the heap are not to be named */
 	uint64_t heap_from;       /* bytes: smaller ones neither */

@@ -305,7 +305,7 @@ static int number_all(struct columns *c, const uint64_t *d, size_t count, unsign
 	return 1;
 }
 
-static int put_values(struct nm_bytes *to, const struct columns *c)
+static int put_values(struct nm_chunk_bytes *to, const struct columns *c)
 {
 	uint64_t before = 0;
 
@@ -322,7 +322,7 @@ static int write_indices(struct nm_encoder *e, const struct slot *s, const uint6
 			 int *ret_status)
 {
 	struct columns *c = e->columns;
-	struct nm_bytes *tables = &e->parts[NM_PART_TABLES], *to = &e->parts[NM_PART_INDICES];
+	struct nm_chunk_bytes *tables = &e->parts[NM_PART_TABLES], *to = &e->parts[NM_PART_INDICES];
 	size_t count = s->executions, bytes;
 
 	if (width < 2 || !number_all(c, d, count, width))
@@ -344,7 +344,7 @@ static int write_indices(struct nm_encoder *e, const struct slot *s, const uint6
 static int write_offsets(struct nm_encoder *e, const struct slot *s, const uint64_t *d, uint64_t least,
 			 unsigned width)
 {
-	struct nm_bytes *tables = &e->parts[NM_PART_TABLES], *to = &e->parts[NM_PART_OFFSETS];
+	struct nm_chunk_bytes *tables = &e->parts[NM_PART_TABLES], *to = &e->parts[NM_PART_OFFSETS];
 
 	if (put_varint(tables,
 		       (width ? NM_FORM_OFFSET + width - 1 : NM_FORM_CONSTANT) + NM_FORMS * s->kind) ||

@@ -18,13 +18,13 @@
 
 enum { ENOUGH_WORDS = 1 << 14 };
 
-int nm_decoder_new(struct nm_decoder **ret_decoder, struct nm_error *err)
+int nm_decoder_new(struct nm_chunk_decoder **ret_decoder, struct nm_error *err)
 {
 	*ret_decoder = calloc(1, sizeof **ret_decoder);
 	return *ret_decoder ? 0 : nm_fail_memory(err);
 }
 
-void nm_decoder_free(struct nm_decoder *d)
+void nm_decoder_free(struct nm_chunk_decoder *d)
 {
 	if (!d)
 		return;
@@ -39,7 +39,7 @@ void nm_decoder_free(struct nm_decoder *d)
 	free(d);
 }
 
-int nm_decoder_begin(struct nm_decoder *d, const struct nm_bytes parts[NM_PARTS], uint64_t words,
+int nm_decoder_begin(struct nm_chunk_decoder *d, const struct nm_chunk_bytes parts[NM_PARTS], uint64_t words,
 		     struct nm_error *err)
 {
 	d->broken = decoder_read_tables(d, parts, words);
@@ -55,7 +55,7 @@ int nm_decoder_begin(struct nm_decoder *d, const struct nm_bytes parts[NM_PARTS]
 }
 
 /* The step that a rank beyond the list means, or NULL. */
-static const struct step *escape(struct nm_decoder *d, unsigned rank)
+static const struct step *escape(struct nm_chunk_decoder *d, unsigned rank)
 {
 	return rank == NM_MAX_RANKS && d->escaped < d->escapes.count
 		   ? &d->steps.at[d->escapes.at[d->escaped++]]
@@ -96,7 +96,7 @@ static inline uint64_t put_constants(struct slot *slots, const struct step *step
 }
 
 /* Executions up to the next record or `enough`; returns what comes next. */
-static enum next run_blocks(struct nm_decoder *d, struct nm_words *words, size_t enough)
+static enum next run_blocks(struct nm_chunk_decoder *d, struct nm_words *words, size_t enough)
 {
 	const struct step *successors = d->successors.at;
 	struct slot *slots = d->slots.at;
@@ -138,7 +138,7 @@ static enum next run_blocks(struct nm_decoder *d, struct nm_words *words, size_t
 	return next;
 }
 
-static int put_record(struct nm_decoder *d, struct nm_words *out)
+static int put_record(struct nm_chunk_decoder *d, struct nm_words *out)
 {
 	size_t room = (size_t)(d->records_end - d->records) / sizeof(uint64_t), n;
 	uint64_t header;
@@ -157,7 +157,7 @@ static int put_record(struct nm_decoder *d, struct nm_words *out)
 	return 0;
 }
 
-int nm_decoder_next(struct nm_decoder *d, struct nm_words *out, struct nm_error *err)
+int nm_decoder_next(struct nm_chunk_decoder *d, struct nm_words *out, struct nm_error *err)
 {
 	int status = d->broken;
 

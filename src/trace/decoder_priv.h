@@ -46,7 +46,7 @@ struct block {
 	uint32_t constant;         /* slots without a column before the first that has one */
 };
 
-struct nm_decoder {
+struct nm_chunk_decoder {
 	struct nm_vec(struct path) paths;
 	struct nm_vec(struct block) blocks;
 	struct nm_vec(uint32_t) block_of;      /* each path */
@@ -65,6 +65,7 @@ struct nm_decoder {
 enum next { MORE, END, RECORD, DAMAGE };
 
 /* Reads the tables and makes sure that all other parts fit them; 0, NM_ENOMEM or NM_EFORMAT. */
-int decoder_read_tables(struct nm_decoder *decoder, const struct nm_bytes parts[NM_PARTS], uint64_t words);
+int decoder_read_tables(struct nm_chunk_decoder *decoder, const struct nm_chunk_bytes parts[NM_PARTS],
+			uint64_t words);
 
 #endif

@@ -41,7 +41,7 @@ static size_t get_count(struct reading *r)
 /* ---- paths ---- */
 
 /* The block of the next path, made if it is new. */
-static int get_block(struct nm_decoder *d, struct reading *r, uint32_t *id, size_t *ret_block)
+static int get_block(struct nm_chunk_decoder *d, struct reading *r, uint32_t *id, size_t *ret_block)
 {
 	uint64_t block = get(r);
 
@@ -57,7 +57,7 @@ static int get_block(struct nm_decoder *d, struct reading *r, uint32_t *id, size
 }
 
 /* words: how many the chunk still has. */
-static int get_path(struct nm_decoder *d, struct reading *r, uint32_t *id, uint64_t *words)
+static int get_path(struct nm_chunk_decoder *d, struct reading *r, uint32_t *id, uint64_t *words)
 {
 	struct path p = {0};
 	struct step s = {.path = (uint32_t)d->paths.count};
@@ -84,7 +84,7 @@ static int get_path(struct nm_decoder *d, struct reading *r, uint32_t *id, uint6
 		   : 0;
 }
 
-static int get_paths(struct nm_decoder *d, struct reading *r, uint64_t words, uint64_t steps)
+static int get_paths(struct nm_chunk_decoder *d, struct reading *r, uint64_t words, uint64_t steps)
 {
 	size_t paths = get_count(r);
 	uint64_t blocks = 0;
@@ -106,7 +106,7 @@ static int get_paths(struct nm_decoder *d, struct reading *r, uint64_t words, ui
 
 /* ---- flow ---- */
 
-static int get_list(struct nm_decoder *d, struct reading *r, size_t from, size_t count)
+static int get_list(struct nm_chunk_decoder *d, struct reading *r, size_t from, size_t count)
 {
 	for (size_t i = 0; i < count; i++) {
 		uint64_t to = from + nm_unzigzag(get(r));
@@ -119,7 +119,7 @@ static int get_list(struct nm_decoder *d, struct reading *r, size_t from, size_t
 	return 0;
 }
 
-static int get_successors(struct nm_decoder *d, struct reading *r)
+static int get_successors(struct nm_chunk_decoder *d, struct reading *r)
 {
 	for (size_t i = 0; i < d->paths.count; i++) {
 		struct step *s = &d->steps.at[i];
@@ -137,7 +137,7 @@ static int get_successors(struct nm_decoder *d, struct reading *r)
 	return 0;
 }
 
-static int get_escapes(struct nm_decoder *d, struct reading *r)
+static int get_escapes(struct nm_chunk_decoder *d, struct reading *r)
 {
 	size_t count = get_count(r);
 
@@ -156,7 +156,7 @@ static int get_escapes(struct nm_decoder *d, struct reading *r)
 
 /* Slots get numbers; until their columns are known, `last` counts their executions: first of the paths that
  * end with them, then of all that reach them. */
-static int number_slots(struct nm_decoder *d, const struct reading *r)
+static int number_slots(struct nm_chunk_decoder *d, const struct reading *r)
 {
 	size_t count = NM_SLOT_FIRST;
 
@@ -184,7 +184,7 @@ static int number_slots(struct nm_decoder *d, const struct reading *r)
 	return 0;
 }
 
-static int get_values(struct nm_decoder *d, struct reading *r, size_t count)
+static int get_values(struct nm_chunk_decoder *d, struct reading *r, size_t count)
 {
 	uint64_t value = 0;
 
@@ -218,7 +218,7 @@ const uint64_t decoder_offsets[] = {
 static const uint8_t nothing[sizeof(uint64_t)];
 
 /* The slot's values and its column, which is taken from `columns`. */
-static int get_column(struct nm_decoder *d, struct slot *s, unsigned form, struct reading *r,
+static int get_column(struct nm_chunk_decoder *d, struct slot *s, unsigned form, struct reading *r,
 		      struct reading columns[NM_PARTS])
 {
 	int indexed = form == NM_FORM_INDEX || form == NM_FORM_INDEX2;
@@ -247,8 +247,8 @@ static int get_column(struct nm_decoder *d, struct slot *s, unsigned form, struc
 }
 
 /* start: of the slot with an own base before this one. */
-static int get_slot(struct nm_decoder *d, uint32_t at, uint32_t access, uint64_t *start, struct reading *r,
-		    struct reading columns[NM_PARTS])
+static int get_slot(struct nm_chunk_decoder *d, uint32_t at, uint32_t access, uint64_t *start,
+		    struct reading *r, struct reading columns[NM_PARTS])
 {
 	struct slot *s = &d->slots.at[at];
 	uint64_t kind = get(r), base = kind / NM_FORMS;
@@ -269,7 +269,8 @@ static int get_slot(struct nm_decoder *d, uint32_t at, uint32_t access, uint64_t
 	return status;
 }
 
-static int get_slots(struct nm_decoder *d, struct reading *r, const struct nm_bytes parts[NM_PARTS])
+static int get_slots(struct nm_chunk_decoder *d, struct reading *r,
+		     const struct nm_chunk_bytes parts[NM_PARTS])
 {
 	struct reading columns[NM_PARTS];
 	uint64_t start = 0;
@@ -296,7 +297,7 @@ static int get_slots(struct nm_decoder *d, struct reading *r, const struct nm_by
 }
 
 /* What the steps say early, once all is known. */
-static void complete_steps(struct nm_decoder *d)
+static void complete_steps(struct nm_chunk_decoder *d)
 {
 	for (size_t i = 0; i < d->blocks.count; i++) {
 		struct block *b = &d->blocks.at[i];
@@ -311,9 +312,10 @@ static void complete_steps(struct nm_decoder *d)
 		d->successors.at[i] = d->steps.at[d->successors.at[i].path];
 }
 
-int decoder_read_tables(struct nm_decoder *d, const struct nm_bytes parts[NM_PARTS], uint64_t words)
+int decoder_read_tables(struct nm_chunk_decoder *d, const struct nm_chunk_bytes parts[NM_PARTS],
+			uint64_t words)
 {
-	const struct nm_bytes *tables = &parts[NM_PART_TABLES];
+	const struct nm_chunk_bytes *tables = &parts[NM_PART_TABLES];
 	struct reading r = {tables->at, tables->at + tables->count, 0};
 	uint64_t recorded = parts[NM_PART_RECORDS].count / sizeof(uint64_t), before, anchor;
 	int status;

@@ -24,7 +24,7 @@ struct cut {
 
 struct slicer {
 	struct nm_trace *trace;
-	const struct nm_slice *slice;
+	const struct nm_trace_part *slice;
 	struct nm_trace_writer *writer;
 	struct nm_vec(struct cut) cuts;
 	struct nm_wire_words out;
@@ -124,7 +124,7 @@ static int slice_all(struct slicer *s, struct nm_error *err)
 	return status;
 }
 
-int nm_trace_slice(struct nm_trace *trace, const struct nm_slice *slice, const char *path,
+int nm_trace_slice(struct nm_trace *trace, const struct nm_trace_part *slice, const char *path,
 		   struct nm_error *err)
 {
 	struct slicer s = {.trace = trace, .slice = slice};

@@ -154,7 +154,7 @@ static int note_call(struct nm_encoder *e, const uint64_t *words, size_t count)
 
 static int put_record(struct nm_encoder *e, const uint64_t *words, size_t count)
 {
-	struct nm_bytes *to = &e->parts[NM_PART_RECORDS];
+	struct nm_chunk_bytes *to = &e->parts[NM_PART_RECORDS];
 
 	if (nm_vec_reserve(to, count * sizeof *words) || step(e, 0, 0) ||
 	    (nm_wire_kind(*words) == NM_WIRE_BLOCK_DEF && note_call(e, words, count)))
@@ -216,7 +216,7 @@ int nm_encoder_add(struct nm_encoder *e, const uint64_t *words, size_t count, st
 
 static int write_paths(struct nm_encoder *e)
 {
-	struct nm_bytes *to = &e->parts[NM_PART_TABLES];
+	struct nm_chunk_bytes *to = &e->parts[NM_PART_TABLES];
 	uint32_t known = 0, id = 0; /* known: blocks */
 
 	if (put_varint(to, e->before) || put_varint(to, e->anchor) || put_varint(to, e->paths.count - 1))
@@ -255,7 +255,7 @@ static int by_use(const void *a, const void *b)
 /* The edges of each path by how often they were taken. */
 static int write_successors(struct nm_encoder *e)
 {
-	struct nm_bytes *to = &e->parts[NM_PART_TABLES];
+	struct nm_chunk_bytes *to = &e->parts[NM_PART_TABLES];
 	struct nm_vec(struct ranked) list = {0};
 	int status = 0;
 
@@ -279,7 +279,7 @@ static int write_successors(struct nm_encoder *e)
 
 static int write_flow(struct nm_encoder *e)
 {
-	struct nm_bytes *to = &e->parts[NM_PART_FLOW], *tables = &e->parts[NM_PART_TABLES];
+	struct nm_chunk_bytes *to = &e->parts[NM_PART_FLOW], *tables = &e->parts[NM_PART_TABLES];
 	size_t escapes = 0;
 
 	if (nm_vec_reserve(to, e->steps.count))
@@ -299,7 +299,7 @@ static int write_flow(struct nm_encoder *e)
 	return 0;
 }
 
-int nm_encoder_finish(struct nm_encoder *e, const struct nm_bytes *ret_parts[NM_PARTS])
+int nm_encoder_finish(struct nm_encoder *e, const struct nm_chunk_bytes *ret_parts[NM_PARTS])
 {
 	if (write_paths(e) || write_successors(e) || write_flow(e) || columns_write(e))
 		return NM_ENOMEM;

@@ -44,11 +44,11 @@ struct nm_encoder {
 	uint32_t path;       /* the last */
 	uint64_t before, anchor; /* addresses at the chunk's start; outlive it */
 	uint64_t words;
-	struct nm_bytes parts[NM_PARTS];
+	struct nm_chunk_bytes parts[NM_PARTS];
 	struct columns *columns;
 };
 
-static inline int put_varint(struct nm_bytes *to, uint64_t n)
+static inline int put_varint(struct nm_chunk_bytes *to, uint64_t n)
 {
 	if (nm_vec_reserve(to, NM_VARINT_BYTES))
 		return NM_ENOMEM;

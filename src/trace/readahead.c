@@ -29,7 +29,7 @@ struct slot {
 	struct nm_piece piece;
 	uint64_t *words; /* read by another thread for the consumer */
 	size_t room;
-	struct nm_bytes names;
+	struct nm_chunk_bytes names;
 	int status; /* of the reading: as of nm_readahead_next */
 	struct nm_error fault;
 };

@@ -29,16 +29,16 @@ enum { HOLD_STEP = 1 << 20 };
 struct nm_trace {
 	int fd;
 	int piped;
-	uint64_t size;        /* of a pipe: so far */
-	struct nm_bytes held; /* of a pipe: its last bytes */
-	int ended;            /* of a pipe: there is no further chunk */
+	uint64_t size;              /* of a pipe: so far */
+	struct nm_chunk_bytes held; /* of a pipe: its last bytes */
+	int ended;                  /* of a pipe: there is no further chunk */
 	struct nm_vec(struct nm_trace_chunk) chunks;
 	struct nm_vec(char) facts; /* keys and values */
 	char fault[160];
 	int cut;
 	ZSTD_DCtx *zstd;
-	struct nm_bytes packed, parts[NM_PARTS];
-	struct nm_decoder *decoder;
+	struct nm_chunk_bytes packed, parts[NM_PARTS];
+	struct nm_chunk_decoder *decoder;
 	struct nm_words words; /* of the last piece */
 	struct nm_trace_chunk reading;
 };
@@ -123,7 +123,7 @@ static int read_header(struct nm_trace *t, uint64_t offset, struct chunk_header 
 /* One part of a chunk, unpacked. */
 static int unpack(struct nm_trace *t, uint64_t offset, const struct chunk_header *head, unsigned part)
 {
-	struct nm_bytes *to = &t->parts[part];
+	struct nm_chunk_bytes *to = &t->parts[part];
 	size_t n, packed = head->parts[part].packed, raw = head->parts[part].raw;
 
 	to->count = t->packed.count = 0;
@@ -185,7 +185,7 @@ static int read_index(struct nm_trace *t)
 {
 	struct file_trailer tail;
 	struct chunk_header head;
-	struct nm_bytes entries;
+	struct nm_chunk_bytes entries;
 	struct index_entry e;
 	uint64_t at = sizeof(struct file_header);
 	int status = 0;
@@ -195,7 +195,7 @@ static int read_index(struct nm_trace *t)
 	    unpack(t, tail.index + sizeof head, &head, 0) || t->parts[0].count % sizeof e)
 		return NM_EFORMAT;
 	entries = t->parts[0];
-	t->parts[0] = (struct nm_bytes){0};
+	t->parts[0] = (struct nm_chunk_bytes){0};
 	for (size_t i = 0; i < entries.count / sizeof e && !status; i++) {
 		memcpy(&e, entries.at + i * sizeof e, sizeof e);
 		if (e.offset != at || e.bytes > tail.index - at)

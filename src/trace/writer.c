@@ -32,7 +32,7 @@ struct nm_trace_writer {
 	int fd;
 	uint64_t at; /* bytes written */
 	ZSTD_CCtx *zstd;
-	struct nm_bytes packed;
+	struct nm_chunk_bytes packed;
 	struct nm_vec(struct open_stream) streams;
 	struct nm_vec(struct index_entry) index;
 	struct nm_vec(struct nm_encoder *) idle; /* of streams that have ended */
@@ -172,7 +172,7 @@ static int write_plain(struct nm_trace_writer *w, enum nm_trace_kind kind, uint3
 static int write_stream(struct nm_trace_writer *w, struct open_stream *s, struct nm_error *err)
 {
 	struct chunk_header head = {.kind = NM_TRACE_WORDS, .stream = s->number};
-	const struct nm_bytes *parts[NM_PARTS];
+	const struct nm_chunk_bytes *parts[NM_PARTS];
 	int status = 0;
 
 	s->full = s->forked = 0;

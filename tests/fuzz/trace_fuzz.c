@@ -103,9 +103,9 @@ static size_t make_stream(const uint8_t *data, size_t size, uint64_t *words)
 	return (size_t)(w - words);
 }
 
-static void run_decoder(const struct nm_bytes *parts, const uint64_t *words, size_t count)
+static void run_decoder(const struct nm_chunk_bytes *parts, const uint64_t *words, size_t count)
 {
-	struct nm_decoder *d;
+	struct nm_chunk_decoder *d;
 	struct nm_words piece = {0};
 	struct nm_error err;
 	size_t total = 0;
@@ -127,8 +127,8 @@ static void code(const uint8_t *data, size_t size)
 {
 	size_t told = size - size / 4, count;
 	uint64_t *words = malloc((size + 1) * sizeof *words);
-	const struct nm_bytes *parts[NM_PARTS];
-	struct nm_bytes copies[NM_PARTS];
+	const struct nm_chunk_bytes *parts[NM_PARTS];
+	struct nm_chunk_bytes copies[NM_PARTS];
 	struct nm_encoder *e = NULL;
 	struct nm_error err;
 
@@ -136,14 +136,15 @@ static void code(const uint8_t *data, size_t size)
 	count = make_stream(data, told, words);
 	demand(!nm_encoder_add(e, words, count, &err) && !nm_encoder_finish(e, parts));
 	for (unsigned i = 0; i < NM_PARTS; i++) {
-		copies[i] = (struct nm_bytes){malloc(parts[i]->count + NM_PART_SLACK), parts[i]->count, 0};
+		copies[i] =
+		    (struct nm_chunk_bytes){malloc(parts[i]->count + NM_PART_SLACK), parts[i]->count, 0};
 		demand(copies[i].at != NULL);
 		if (parts[i]->count)
 			memcpy(copies[i].at, parts[i]->at, parts[i]->count);
 	}
 	run_decoder(copies, words, count);
 	for (size_t i = told; i + 2 < size; i += 3) {
-		struct nm_bytes *part = &copies[data[i] % NM_PARTS];
+		struct nm_chunk_bytes *part = &copies[data[i] % NM_PARTS];
 
 		if (part->count)
 			part->at[(data[i + 1] | (unsigned)data[i] << 8) % part->count] = data[i + 2];

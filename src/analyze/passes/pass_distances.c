@@ -24,7 +24,7 @@ enum {
 
 struct distances {
 	const struct nm_coalesced_table *coalesced;
-	struct nm_stack *stack;
+	struct nm_lru_stack *stack;
 	struct nm_histograms *histograms;
 	/* without their distances yet; the line of the last one may be touched again */
 	struct nm_vec(struct nm_touch) touches;

@@ -190,7 +190,7 @@ static int map_segments(struct image *image, const struct nm_mapping *of)
 
 static int take_map(struct nm_samples *samples, const struct nm_perf_record *r, struct nm_error *err)
 {
-	const struct nm_perf_map *map = &r->map;
+	const struct nm_perf_mapping *map = &r->map;
 	struct image *image = samples_image_of(samples, r->pid);
 	struct nm_mapping m = {
 	    .address = map->address, .end = map->address + map->bytes, .offset = map->offset};

@@ -178,7 +178,7 @@ static int show(const struct profiles *profiles, const struct nm_curve_request *
 {
 	const enum nm_format kind = o->format == NM_CURVE_TEXT ? NM_FORMAT_TEXT : NM_FORMAT_JSON;
 	struct nm_style style = nm_style_of(stdout, kind, o->width);
-	struct nm_output output;
+	struct nm_command_output output;
 	int status, written;
 
 	nm_output_open(&output, kind);

@@ -59,7 +59,7 @@ static int show(const struct nm_diff_input *inputs, unsigned count, const struct
 {
 	const enum nm_format format = request->layout == NM_DIFF_TEXT ? NM_FORMAT_TEXT : NM_FORMAT_CSV;
 	const struct nm_style style = nm_style_of(stdout, format, width);
-	struct nm_output output;
+	struct nm_command_output output;
 	struct nm_error err;
 	char *over = NULL;
 	int code, status;

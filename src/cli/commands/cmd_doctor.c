@@ -189,7 +189,7 @@ static void check_samples(void)
 
 static int run(const struct nm_command *self, int argc, char **argv)
 {
-	struct nm_output output = {.file = stdout};
+	struct nm_command_output output = {.file = stdout};
 	struct nm_operands operands;
 	int status, written;
 

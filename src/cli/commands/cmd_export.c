@@ -90,7 +90,7 @@ static int export_html(const struct nm_command *self, struct export_options *o,
 
 static int list(void)
 {
-	struct nm_output output = {.file = stdout};
+	struct nm_command_output output = {.file = stdout};
 
 	const char *word, *summary = NULL;
 

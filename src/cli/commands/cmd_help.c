@@ -43,7 +43,7 @@ static void list(FILE *out)
 static int run(const struct nm_command *self, int argc, char **argv)
 {
 	struct help_options o = {.completion = -1};
-	struct nm_output output = {.file = stdout};
+	struct nm_command_output output = {.file = stdout};
 	const struct nm_command *command;
 	struct nm_operands operands;
 	int status;

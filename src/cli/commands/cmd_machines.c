@@ -21,7 +21,7 @@ static void show(const struct nm_machine *machine)
 
 static int run(const struct nm_command *self, int argc, char **argv)
 {
-	struct nm_output output = {.file = stdout};
+	struct nm_command_output output = {.file = stdout};
 	const struct nm_machine *table;
 	struct nm_operands operands;
 	struct nm_machine machine;

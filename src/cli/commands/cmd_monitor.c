@@ -302,7 +302,7 @@ static int show_results(void *self, struct nm_session *session, struct nm_error 
 {
 	struct answer *a = self;
 	const struct monitor_options *o = a->options;
-	struct nm_output output = {.file = a->file ? a->file : stderr};
+	struct nm_command_output output = {.file = a->file ? a->file : stderr};
 	struct nm_style style;
 	struct nm_result *const *results;
 	struct nm_error fault;

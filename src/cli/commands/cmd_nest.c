@@ -59,7 +59,7 @@ enum { MAX_SETTINGS = 256 };
 static int tabulate(const struct nm_nest_request *request, const struct nest_options *o)
 {
 	struct nm_style style = nm_style_of(stdout, (enum nm_format)o->format, o->width);
-	struct nm_output output;
+	struct nm_command_output output;
 	int status, closed;
 
 	nm_output_open(&output, style.format);

@@ -12,7 +12,7 @@
 
 struct sample_options {
 	struct nm_simulation_options simulation;
-	int event; /* enum nm_sampled */
+	int event; /* enum nm_sampled_kind */
 	int64_t period;
 	int is_without_heap;
 	int64_t heap_from;
@@ -58,7 +58,7 @@ static int run(const struct nm_command *self, int argc, char **argv)
 	if (status)
 		return status;
 	request = (struct nm_sample_request){
-	    .event = (enum nm_sampled)o.event,
+	    .event = (enum nm_sampled_kind)o.event,
 	    .period = (uint64_t)o.period,
 	    .is_without_heap = o.is_without_heap,
 	    .heap_from = (uint64_t)o.heap_from,

@@ -205,7 +205,7 @@ static int print(struct nm_trace *trace, const struct trace_options *o, FILE *ou
 
 static int slice(struct nm_trace *trace, const struct trace_options *o, FILE *out, struct nm_error *err)
 {
-	struct nm_slice s = {NM_ALL_STREAMS, (uint64_t)o->from, UINT64_MAX};
+	struct nm_trace_part s = {NM_ALL_STREAMS, (uint64_t)o->from, UINT64_MAX};
 
 	(void)out;
 	if (o->stream)
@@ -263,7 +263,7 @@ static int is_number(const char *text) { return !text || (*text && !text[strspn(
 
 static int act(const struct action *action, const struct trace_options *o, const struct nm_operands *operands)
 {
-	struct nm_output output = {.file = stdout};
+	struct nm_command_output output = {.file = stdout};
 	struct nm_trace *trace;
 	struct nm_error err;
 	int status, written = 0;

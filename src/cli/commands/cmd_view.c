@@ -80,7 +80,7 @@ static void catch_signals(void)
 
 static int serve(struct nm_view *view, const struct view_options *o)
 {
-	struct nm_output output = {.file = stdout};
+	struct nm_command_output output = {.file = stdout};
 	struct nm_server *server;
 	struct nm_error err;
 	int status, is_prepared = 0;

@@ -105,7 +105,7 @@ static const struct {
 
 /* ---- trying ------------------------------------------------------------------------------------- */
 
-static void describe(struct nm_sampled_event *event, enum nm_sampled kind, uint64_t period)
+static void describe(struct nm_sampled_event *event, enum nm_sampled_kind kind, uint64_t period)
 {
 	struct perf_event_attr *attr = &event->attr;
 
@@ -154,7 +154,7 @@ static int settle(struct nm_sampled_event *event)
 	}
 }
 
-static int explain(enum nm_sampled kind, int error, struct nm_error *err)
+static int explain(enum nm_sampled_kind kind, int error, struct nm_error *err)
 {
 	const int paranoia = nm_perf_paranoia();
 
@@ -172,14 +172,14 @@ static int explain(enum nm_sampled kind, int error, struct nm_error *err)
 	return nm_fail(err, NM_ENOENT, "%s (%s)", kinds[kind].missing, strerror(error));
 }
 
-int nm_sampled_event_find(enum nm_sampled wanted, uint64_t period, struct nm_sampled_event *ret,
+int nm_sampled_event_find(enum nm_sampled_kind wanted, uint64_t period, struct nm_sampled_event *ret,
 			  struct nm_error *err)
 {
-	const enum nm_sampled first = wanted == NM_SAMPLED_AUTO ? NM_SAMPLED_LOADS : wanted,
-			      last = wanted == NM_SAMPLED_AUTO ? NM_SAMPLED_FAULTS : wanted;
+	const enum nm_sampled_kind first = wanted == NM_SAMPLED_AUTO ? NM_SAMPLED_LOADS : wanted,
+				   last = wanted == NM_SAMPLED_AUTO ? NM_SAMPLED_FAULTS : wanted;
 	int error = ENOENT;
 
-	for (enum nm_sampled kind = first; kind <= last; kind++) {
+	for (enum nm_sampled_kind kind = first; kind <= last; kind++) {
 		struct nm_sampled_event event;
 
 		describe(&event, kind, period);

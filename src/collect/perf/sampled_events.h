@@ -11,7 +11,7 @@
 
 #include "errors.h"
 
-enum nm_sampled {
+enum nm_sampled_kind {
 	NM_SAMPLED_AUTO,   /* the first of the next four that this machine has */
 	NM_SAMPLED_LOADS,  /* Intel: loads that take at least 30 cycles, by PEBS */
 	NM_SAMPLED_IBS,    /* AMD: operations, by IBS */
@@ -21,8 +21,8 @@ enum nm_sampled {
 };
 
 struct nm_sampled_event {
-	enum nm_sampled kind; /* not AUTO */
-	const char *name;     /* as perf calls it */
+	enum nm_sampled_kind kind; /* not AUTO */
+	const char *name;          /* as perf calls it */
 	struct perf_event_attr attr;
 	int has_leader; /* the event counts only in a group with this one: */
 	struct perf_event_attr leader;
@@ -30,7 +30,7 @@ struct nm_sampled_event {
 
 /* period: samples are so far apart; 0: usual. NM_ENOENT: the machine has no such event; NM_EACCES: this process
  * may not sample it. */
-int nm_sampled_event_find(enum nm_sampled wanted, uint64_t period, struct nm_sampled_event *ret_event,
+int nm_sampled_event_find(enum nm_sampled_kind wanted, uint64_t period, struct nm_sampled_event *ret_event,
 			  struct nm_error *err);
 
 /* A file descriptor for the event in a thread and what it starts, on one processor (-1: any). -1: see errno. */

@@ -398,9 +398,9 @@ static int prepare_chains(struct grind *g, struct nm_error *err)
 	return status ? status : g->chain_costs ? 0 : nm_fail_memory(err);
 }
 
-static int write_call(struct grind *g, const struct nm_chain *c, const int64_t *costs)
+static int write_call(struct grind *g, const struct nm_export_chain *c, const int64_t *costs)
 {
-	const struct nm_chain *in = &g->x->chains.at[c->parent];
+	const struct nm_export_chain *in = &g->x->chains.at[c->parent];
 	const char *caller = in->function ? in->function : c->caller;
 	const char *callee = c->function ? c->function : unknown;
 
@@ -427,7 +427,7 @@ static int write_calls(struct grind *g)
 	size_t n = g->events.count;
 
 	for (size_t c = g->x->chains.count; c-- > 0;) {
-		const struct nm_chain *chain = &g->x->chains.at[c];
+		const struct nm_export_chain *chain = &g->x->chains.at[c];
 		const int64_t *costs = g->chain_costs + c * n;
 		int64_t any = 0;
 
@@ -463,11 +463,11 @@ static int write_objects(struct grind *g)
 
 static int write_body(struct grind *g, struct nm_error *err)
 {
-	struct nm_event references = {g->x->levels.at[0], "references", nm_derived_at(0)};
+	struct nm_export_event references = {g->x->levels.at[0], "references", nm_derived_at(0)};
 	unsigned by =
 	    NM_BY_CHAIN | (g->x->objects ? NM_BY_OBJECT : 0) | (g->by_instruction ? NM_BY_INSTRUCTION : 0);
 	size_t n = g->events.count;
-	struct nm_facts facts;
+	struct nm_export_facts facts;
 	int status;
 
 	if (g->x->objects && nm_vec_push(&g->events, references)) /* one more, for calls= */

@@ -26,7 +26,7 @@ static int write_folded(struct nm_export *x, FILE *out, struct nm_error *err)
 {
 	unsigned by = NM_BY_OBJECT | NM_BY_CHAIN | (has_several_processes(x) ? NM_BY_PROCESS : 0);
 	struct nm_chain_frames frames = {0};
-	struct nm_facts facts;
+	struct nm_export_facts facts;
 	const char *line;
 	int status = nm_facts_open(&facts, x, by, x->events.at, 1, err);
 

@@ -56,9 +56,9 @@ struct pprof {
 #define TRY(p, call) ((p)->failed |= (p)->failed || (call))
 
 /* Writes a field of the profile itself, and frees its content. */
-static void put(struct pprof *p, unsigned field, struct nm_message *inner)
+static void put(struct pprof *p, unsigned field, struct nm_protobuf *inner)
 {
-	struct nm_message outer = {0};
+	struct nm_protobuf outer = {0};
 
 	TRY(p, nm_message_inner(&outer, field, inner));
 	if (!p->failed)
@@ -69,7 +69,7 @@ static void put(struct pprof *p, unsigned field, struct nm_message *inner)
 
 static void put_number(struct pprof *p, unsigned field, uint64_t value)
 {
-	struct nm_message outer = {0};
+	struct nm_protobuf outer = {0};
 
 	TRY(p, nm_message_number(&outer, field, value));
 	if (!p->failed)
@@ -80,7 +80,7 @@ static void put_number(struct pprof *p, unsigned field, uint64_t value)
 /* The index of a string; the table's first is "". */
 static uint64_t string(struct pprof *p, const char *text)
 {
-	struct nm_message content = {0};
+	struct nm_protobuf content = {0};
 	int is_new = 0;
 	uint64_t id = 1;
 
@@ -97,7 +97,7 @@ static uint64_t string(struct pprof *p, const char *text)
 
 static uint64_t function(struct pprof *p, const char *name, const char *file)
 {
-	struct nm_message m = {0};
+	struct nm_protobuf m = {0};
 	char *key = NULL;
 	const char *text;
 	uint64_t id = 0, name_at, file_at;
@@ -123,7 +123,7 @@ static uint64_t function(struct pprof *p, const char *name, const char *file)
 
 static uint64_t location(struct pprof *p, const char *name, const char *file, int64_t line)
 {
-	struct nm_message m = {0}, at = {0};
+	struct nm_protobuf m = {0}, at = {0};
 	uint64_t of = function(p, name, file), id = 0;
 	char key[48];
 	const char *text;
@@ -142,10 +142,10 @@ static uint64_t location(struct pprof *p, const char *name, const char *file, in
 	return id;
 }
 
-static void label(struct pprof *p, struct nm_message *sample, const char *key, const char *text,
+static void label(struct pprof *p, struct nm_protobuf *sample, const char *key, const char *text,
 		  int64_t number)
 {
-	struct nm_message m = {0};
+	struct nm_protobuf m = {0};
 
 	TRY(p, nm_message_number(&m, LABEL_KEY, string(p, key)));
 	if (text)
@@ -157,7 +157,7 @@ static void label(struct pprof *p, struct nm_message *sample, const char *key, c
 
 static void sample(struct pprof *p, const struct nm_fact *fact)
 {
-	struct nm_message m = {0};
+	struct nm_protobuf m = {0};
 	size_t n = 0;
 
 	TRY(p, nm_chain_frames(p->x, fact, &p->chain) || nm_vec_reserve(&p->stack, p->chain.count + 1));
@@ -177,7 +177,7 @@ static void sample(struct pprof *p, const struct nm_fact *fact)
 }
 
 /* "L1d_misses" */
-static uint64_t event_name(struct pprof *p, const struct nm_event *event)
+static uint64_t event_name(struct pprof *p, const struct nm_export_event *event)
 {
 	char *name = NULL;
 	uint64_t at = 0;
@@ -190,9 +190,9 @@ static uint64_t event_name(struct pprof *p, const struct nm_event *event)
 	return at;
 }
 
-static void put_event(struct pprof *p, unsigned field, const struct nm_event *event)
+static void put_event(struct pprof *p, unsigned field, const struct nm_export_event *event)
 {
-	struct nm_message m = {0};
+	struct nm_protobuf m = {0};
 
 	TRY(p, nm_message_number(&m, VALUE_TYPE, event_name(p, event)) ||
 		   nm_message_number(&m, VALUE_UNIT, string(p, nm_metric_event_unit(event->name))));
@@ -214,7 +214,7 @@ static void put_head(struct pprof *p)
 static int write_pprof(struct nm_export *x, FILE *out, struct nm_error *err)
 {
 	struct pprof p = {.x = x, .gzip = nm_gzip_new(out)};
-	struct nm_facts facts;
+	struct nm_export_facts facts;
 	int status;
 
 	if (!p.gzip)

@@ -10,7 +10,7 @@
 
 enum { KIND_NUMBER = 0, KIND_BYTES = 2, LONGEST = NM_VARINT_BYTES };
 
-static int append(struct nm_message *message, const void *bytes, size_t n)
+static int append(struct nm_protobuf *message, const void *bytes, size_t n)
 {
 	if (nm_vec_reserve(message, n))
 		return NM_ENOMEM;
@@ -20,14 +20,14 @@ static int append(struct nm_message *message, const void *bytes, size_t n)
 	return 0;
 }
 
-static int append_number(struct nm_message *message, uint64_t value)
+static int append_number(struct nm_protobuf *message, uint64_t value)
 {
 	unsigned char bytes[LONGEST];
 
 	return append(message, bytes, (unsigned)nm_varint_put(bytes, value));
 }
 
-int nm_message_number(struct nm_message *message, unsigned field, uint64_t value)
+int nm_message_number(struct nm_protobuf *message, unsigned field, uint64_t value)
 {
 	if (!value)
 		return 0;
@@ -35,7 +35,7 @@ int nm_message_number(struct nm_message *message, unsigned field, uint64_t value
 												 : 0;
 }
 
-int nm_message_bytes(struct nm_message *message, unsigned field, const void *bytes, size_t n)
+int nm_message_bytes(struct nm_protobuf *message, unsigned field, const void *bytes, size_t n)
 {
 	return append_number(message, field << 3 | KIND_BYTES) || append_number(message, n) ||
 		       append(message, bytes, n)
@@ -43,14 +43,14 @@ int nm_message_bytes(struct nm_message *message, unsigned field, const void *byt
 		   : 0;
 }
 
-int nm_message_inner(struct nm_message *message, unsigned field, const struct nm_message *inner)
+int nm_message_inner(struct nm_protobuf *message, unsigned field, const struct nm_protobuf *inner)
 {
 	return nm_message_bytes(message, field, inner->at, inner->count);
 }
 
-int nm_message_numbers(struct nm_message *message, unsigned field, const uint64_t *values, size_t n)
+int nm_message_numbers(struct nm_protobuf *message, unsigned field, const uint64_t *values, size_t n)
 {
-	struct nm_message inner = {0};
+	struct nm_protobuf inner = {0};
 	int status = 0;
 
 	for (size_t i = 0; !status && i < n; i++)

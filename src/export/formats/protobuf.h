@@ -12,13 +12,13 @@
 
 #include "vector.h"
 
-struct nm_message nm_vec(unsigned char); /* {0} is an empty one; count = 0 empties it again */
+struct nm_protobuf nm_vec(unsigned char); /* {0} is an empty one; count = 0 empties it again */
 
 /* All give 0 or NM_ENOMEM. */
-int nm_message_number(struct nm_message *message, unsigned field, uint64_t value);
-int nm_message_bytes(struct nm_message *message, unsigned field, const void *bytes, size_t n);
-int nm_message_inner(struct nm_message *message, unsigned field, const struct nm_message *inner);
+int nm_message_number(struct nm_protobuf *message, unsigned field, uint64_t value);
+int nm_message_bytes(struct nm_protobuf *message, unsigned field, const void *bytes, size_t n);
+int nm_message_inner(struct nm_protobuf *message, unsigned field, const struct nm_protobuf *inner);
 /* Repeated numbers in one piece. */
-int nm_message_numbers(struct nm_message *message, unsigned field, const uint64_t *values, size_t n);
+int nm_message_numbers(struct nm_protobuf *message, unsigned field, const uint64_t *values, size_t n);
 
 #endif

@@ -48,7 +48,7 @@ static int frame(struct scope *s, struct frame f, uint64_t *ret_id)
 	return status;
 }
 
-static int begin(struct scope *s, const char *process, const struct nm_event *event)
+static int begin(struct scope *s, const char *process, const struct nm_export_event *event)
 {
 	char *name = NULL;
 	int status;
@@ -105,10 +105,10 @@ static int sample(struct scope *s, const struct nm_fact *fact)
 }
 
 /* The profiles of one event. */
-static int write_event(struct scope *s, const struct nm_event *event, struct nm_error *err)
+static int write_event(struct scope *s, const struct nm_export_event *event, struct nm_error *err)
 {
 	const char *process = NULL;
-	struct nm_facts facts;
+	struct nm_export_facts facts;
 	int status = nm_facts_open(&facts, s->x, NM_BY_PROCESS | NM_BY_OBJECT | NM_BY_CHAIN, event, 1, err);
 
 	while (!status && (status = nm_facts_next(&facts, err)) > 0) {

@@ -359,9 +359,9 @@ static int decode_sample(const struct nm_perf *perf, const struct perf_bytes *by
 static int decode_map(struct nm_perf *perf, const struct perf_bytes *bytes, struct perf_cursor *c,
 		      struct nm_perf_record *record)
 {
-	struct nm_perf_map *map = &record->map;
+	struct nm_perf_mapping *map = &record->map;
 
-	*map = (struct nm_perf_map){.path = NULL};
+	*map = (struct nm_perf_mapping){.path = NULL};
 	record->pid = perf_u32(c);
 	record->tid = perf_u32(c);
 	map->address = perf_u64(c);

@@ -48,7 +48,7 @@ int perf_take_build_id(struct nm_perf *perf, struct perf_cursor *c, uint16_t mis
 {
 	enum { HAS_SIZE = 1 << 15 };
 	const uint8_t *id;
-	struct nm_perf_map built = {.build_id_bytes = NM_PERF_BUILD_ID};
+	struct nm_perf_mapping built = {.build_id_bytes = NM_PERF_BUILD_ID};
 
 	perf_take(c, 4); /* pid */
 	id = perf_take(c, 24);

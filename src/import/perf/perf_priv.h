@@ -102,7 +102,7 @@ struct nm_perf {
 	struct nm_map attr_of; /* id of an event -> index */
 	struct nm_strings strings;
 	struct nm_map build_ids; /* interned path -> index in: */
-	struct nm_vec(struct nm_perf_map) built;
+	struct nm_vec(struct nm_perf_mapping) built;
 	struct nm_perf_origin origin;
 
 	/* compressed records: what has been unpacked, and not yet read */

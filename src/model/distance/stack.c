@@ -31,19 +31,19 @@ struct event {
 	struct nm_touch *touch;     /* NULL: no longer */
 };
 
-struct nm_stack {
+struct nm_lru_stack {
 	struct nm_recent recent;
 	struct nm_line_table table;
-	struct nm_timeline timeline;
+	struct nm_touch_times timeline;
 	struct nm_map seen; /* with a limit: a bit for each line that was touched */
 	uint64_t limit;     /* UINT64_MAX: none */
 	struct event events[EVENTS];
 	size_t event_count;
 };
 
-struct nm_stack *nm_stack_new(uint64_t limit)
+struct nm_lru_stack *nm_stack_new(uint64_t limit)
 {
-	struct nm_stack *s = aligned_alloc(_Alignof(struct nm_stack), sizeof *s);
+	struct nm_lru_stack *s = aligned_alloc(_Alignof(struct nm_lru_stack), sizeof *s);
 
 	if (!s)
 		return NULL;
@@ -57,7 +57,7 @@ struct nm_stack *nm_stack_new(uint64_t limit)
 	return s;
 }
 
-void nm_stack_free(struct nm_stack *s)
+void nm_stack_free(struct nm_lru_stack *s)
 {
 	if (!s)
 		return;
@@ -67,9 +67,9 @@ void nm_stack_free(struct nm_stack *s)
 	free(s);
 }
 
-uint64_t nm_stack_lines(const struct nm_stack *s) { return s->table.count; }
+uint64_t nm_stack_lines(const struct nm_lru_stack *s) { return s->table.count; }
 
-uint64_t nm_stack_bytes(const struct nm_stack *s)
+uint64_t nm_stack_bytes(const struct nm_lru_stack *s)
 {
 	return sizeof *s + s->table.room * sizeof *s->table.at + nm_timeline_bytes(&s->timeline) +
 	       (s->seen.slots ? (s->seen.mask + 1) * sizeof *s->seen.slots : 0);
@@ -84,7 +84,7 @@ static void set_unknown(struct nm_touch *t, uint64_t distance)
 }
 
 struct numbering {
-	const struct nm_timeline *old;
+	const struct nm_touch_times *old;
 	uint32_t kept; /* times that stay: the latest ones become 1 ... kept */
 };
 
@@ -103,12 +103,12 @@ static int number(void *arg, struct nm_line *line)
 }
 
 /* Renumbers the times; forgets lines beyond the limit. */
-static int renumber(struct nm_stack *s)
+static int renumber(struct nm_lru_stack *s)
 {
 	const uint32_t live = s->timeline.live;
 	struct numbering numbering = {&s->timeline, s->limit < live ? (uint32_t)s->limit : live};
 	const uint64_t times = (uint64_t)TIMES_A_LINE * numbering.kept;
-	struct nm_timeline timeline;
+	struct nm_touch_times timeline;
 
 	if (nm_timeline_new(&timeline, times > MIN_TIMES ? times : MIN_TIMES))
 		return NM_ENOMEM;
@@ -125,7 +125,7 @@ static int renumber(struct nm_stack *s)
 }
 
 /* A line is no longer recent: of those that are not, it was touched last. */
-static int leave(struct nm_stack *s, const struct nm_recent_line *line)
+static int leave(struct nm_lru_stack *s, const struct nm_recent_line *line)
 {
 	struct nm_line *entry;
 
@@ -140,7 +140,7 @@ static int leave(struct nm_stack *s, const struct nm_recent_line *line)
 }
 
 /* With a limit: whether a line was ever touched before; notes that it was. -1: out of memory. */
-static int see(struct nm_stack *s, uint64_t line)
+static int see(struct nm_lru_stack *s, uint64_t line)
 {
 	const uint64_t bit = 1ull << line % SEEN_LINES, seen = nm_map_get(&s->seen, line / SEEN_LINES, 0);
 
@@ -150,7 +150,7 @@ static int see(struct nm_stack *s, uint64_t line)
 }
 
 /* A line that is not known. */
-static int meet(struct nm_stack *s, struct nm_touch *t)
+static int meet(struct nm_lru_stack *s, struct nm_touch *t)
 {
 	const int seen = s->limit < UINT64_MAX ? see(s, t->line) : 0;
 
@@ -160,7 +160,7 @@ static int meet(struct nm_stack *s, struct nm_touch *t)
 	return 0;
 }
 
-static int enter(struct nm_stack *s, struct nm_touch *t)
+static int enter(struct nm_lru_stack *s, struct nm_touch *t)
 {
 	struct nm_line *entry = nm_line_find(&s->table, t->line);
 
@@ -178,7 +178,7 @@ static int enter(struct nm_stack *s, struct nm_touch *t)
 }
 
 /* Prefetches for later events: first the slot of a line, then what its time, which is there, needs. */
-static void fetch_ahead(const struct nm_stack *s, size_t i)
+static void fetch_ahead(const struct nm_lru_stack *s, size_t i)
 {
 	const struct nm_line *line;
 
@@ -191,7 +191,7 @@ static void fetch_ahead(const struct nm_stack *s, size_t i)
 		nm_timeline_prefetch(&s->timeline, line->time);
 }
 
-static int resolve(struct nm_stack *s)
+static int resolve(struct nm_lru_stack *s)
 {
 	int status = 0;
 
@@ -207,7 +207,7 @@ static int resolve(struct nm_stack *s)
 
 /* ---- touches ---- */
 
-static void enter_recent(struct nm_stack *s, uint64_t line)
+static void enter_recent(struct nm_lru_stack *s, uint64_t line)
 {
 	struct nm_recent_line left;
 
@@ -216,7 +216,7 @@ static void enter_recent(struct nm_stack *s, uint64_t line)
 }
 
 /* A touch of a recent line. */
-static void touch_recent(struct nm_stack *s, struct nm_touch *t, unsigned slot)
+static void touch_recent(struct nm_lru_stack *s, struct nm_touch *t, unsigned slot)
 {
 	t->reuse = t->first - s->recent.lines[slot].last - 1;
 	t->previous = s->recent.lines[slot].key;
@@ -231,14 +231,14 @@ static void touch_recent(struct nm_stack *s, struct nm_touch *t, unsigned slot)
 }
 
 /* A touch of another line. All recent lines were touched since; the event adds the others. */
-static void touch_other(struct nm_stack *s, struct nm_touch *t)
+static void touch_other(struct nm_lru_stack *s, struct nm_touch *t)
 {
 	t->stack = nm_recent_count(&s->recent);
 	s->events[s->event_count++] = (struct event){{.line = t->line}, t};
 	enter_recent(s, t->line);
 }
 
-int nm_stack_touch(struct nm_stack *s, struct nm_touch *touches, size_t count)
+int nm_stack_touch(struct nm_lru_stack *s, struct nm_touch *touches, size_t count)
 {
 	for (struct nm_touch *t = touches; t < touches + count; t++) {
 		const unsigned slot = nm_recent_find(&s->recent, t->line);

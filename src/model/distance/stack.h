@@ -36,17 +36,17 @@ struct nm_touch {
 	    reuse; /* found: distances; both NM_STACK_COLD or NM_STACK_BEYOND where there are none */
 };
 
-struct nm_stack;
+struct nm_lru_stack;
 
 /* limit: lines, or 0.  NULL: out of memory. */
-struct nm_stack *nm_stack_new(uint64_t limit);
-void nm_stack_free(struct nm_stack *stack);
+struct nm_lru_stack *nm_stack_new(uint64_t limit);
+void nm_stack_free(struct nm_lru_stack *stack);
 
 /* Finds what the next touches ask for.  0 or NM_ENOMEM. */
-int nm_stack_touch(struct nm_stack *stack, struct nm_touch *touches, size_t count);
+int nm_stack_touch(struct nm_lru_stack *stack, struct nm_touch *touches, size_t count);
 
 /* Lines that are known, and bytes that the stack takes. */
-uint64_t nm_stack_lines(const struct nm_stack *stack);
-uint64_t nm_stack_bytes(const struct nm_stack *stack);
+uint64_t nm_stack_lines(const struct nm_lru_stack *stack);
+uint64_t nm_stack_bytes(const struct nm_lru_stack *stack);
 
 #endif

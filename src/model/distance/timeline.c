@@ -22,18 +22,18 @@ static uint64_t nodes(uint32_t room, unsigned height, unsigned next)
 	return (((uint64_t)room >> next) + 1) << (next - height);
 }
 
-static uint64_t words(const struct nm_timeline *t) { return nodes(t->room, WORD_BITS, NM_LEAF_BITS); }
-static uint64_t leaves(const struct nm_timeline *t) { return nodes(t->room, NM_LEAF_BITS, NM_TWIG_BITS); }
-static uint64_t twigs(const struct nm_timeline *t) { return nodes(t->room, NM_TWIG_BITS, NM_BRANCH_BITS); }
-static uint64_t branches(const struct nm_timeline *t)
+static uint64_t words(const struct nm_touch_times *t) { return nodes(t->room, WORD_BITS, NM_LEAF_BITS); }
+static uint64_t leaves(const struct nm_touch_times *t) { return nodes(t->room, NM_LEAF_BITS, NM_TWIG_BITS); }
+static uint64_t twigs(const struct nm_touch_times *t) { return nodes(t->room, NM_TWIG_BITS, NM_BRANCH_BITS); }
+static uint64_t branches(const struct nm_touch_times *t)
 {
 	return nodes(t->room, NM_BRANCH_BITS, NM_TRUNK_BITS);
 }
-static uint64_t trunks(const struct nm_timeline *t) { return ((uint64_t)t->room >> NM_TRUNK_BITS) + 1; }
+static uint64_t trunks(const struct nm_touch_times *t) { return ((uint64_t)t->room >> NM_TRUNK_BITS) + 1; }
 
-int nm_timeline_new(struct nm_timeline *ret, uint64_t times)
+int nm_timeline_new(struct nm_touch_times *ret, uint64_t times)
 {
-	struct nm_timeline t = {.next = FIRST_TIME};
+	struct nm_touch_times t = {.next = FIRST_TIME};
 
 	if (times > UINT32_MAX - MIN_TIMES)
 		return NM_ENOMEM;
@@ -51,7 +51,7 @@ int nm_timeline_new(struct nm_timeline *ret, uint64_t times)
 	return 0;
 }
 
-void nm_timeline_free(struct nm_timeline *t)
+void nm_timeline_free(struct nm_touch_times *t)
 {
 	nm_lazy_array_free(t->bits, words(t), sizeof *t->bits);
 	nm_lazy_array_free(t->leaves, leaves(t), sizeof *t->leaves);
@@ -61,13 +61,13 @@ void nm_timeline_free(struct nm_timeline *t)
 	memset(t, 0, sizeof *t);
 }
 
-uint64_t nm_timeline_bytes(const struct nm_timeline *t)
+uint64_t nm_timeline_bytes(const struct nm_touch_times *t)
 {
 	return words(t) * sizeof *t->bits + leaves(t) * sizeof *t->leaves + twigs(t) * sizeof *t->twigs +
 	       branches(t) * sizeof *t->branches + trunks(t) * sizeof *t->trunks;
 }
 
-static void add(struct nm_timeline *t, uint32_t time, uint32_t more)
+static void add(struct nm_touch_times *t, uint32_t time, uint32_t more)
 {
 	t->leaves[time >> NM_LEAF_BITS] = (uint16_t)(t->leaves[time >> NM_LEAF_BITS] + more);
 	t->twigs[time >> NM_TWIG_BITS] += more;
@@ -76,7 +76,7 @@ static void add(struct nm_timeline *t, uint32_t time, uint32_t more)
 	t->live += more;
 }
 
-uint32_t nm_timeline_add(struct nm_timeline *t)
+uint32_t nm_timeline_add(struct nm_touch_times *t)
 {
 	uint32_t time = t->next++;
 
@@ -86,14 +86,14 @@ uint32_t nm_timeline_add(struct nm_timeline *t)
 	return time;
 }
 
-void nm_timeline_fill(struct nm_timeline *t, uint32_t count)
+void nm_timeline_fill(struct nm_touch_times *t, uint32_t count)
 {
 	assert(t->next == FIRST_TIME && count < t->room);
 	while (t->next <= count)
 		nm_timeline_add(t);
 }
 
-void nm_timeline_remove(struct nm_timeline *t, uint32_t time)
+void nm_timeline_remove(struct nm_touch_times *t, uint32_t time)
 {
 	assert(t->bits[time >> WORD_BITS] >> (time & 63) & 1);
 	t->bits[time >> WORD_BITS] &= ~(1ull << (time & 63));
@@ -156,7 +156,7 @@ static unsigned place_of(uint32_t time, unsigned low, unsigned high)
 	return time >> low & ((1u << (high - low)) - 1);
 }
 
-uint32_t nm_timeline_later(const struct nm_timeline *t, uint32_t time)
+uint32_t nm_timeline_later(const struct nm_touch_times *t, uint32_t time)
 {
 	const uint32_t end = (t->next >> NM_TRUNK_BITS) + 1;
 	uint32_t n =

@@ -97,10 +97,10 @@ static int merge_keys(struct nm_place_index *index, const struct nm_result *resu
 		return NM_ENOMEM;
 	for (size_t i = 0; i < n; i++) {
 		if (!i || attrs[i].key != attrs[i - 1].key)
-			index->places[index->place_count++] =
-			    (struct nm_location){.region = (uint32_t)(attrs[i].key >> REGION_SHIFT),
-						 .site = (uint32_t)(attrs[i].key >> SITE_SHIFT) & RANK_MAX,
-						 .object = (uint32_t)attrs[i].key & RANK_MAX};
+			index->places[index->place_count++] = (struct nm_stored_location){
+			    .region = (uint32_t)(attrs[i].key >> REGION_SHIFT),
+			    .site = (uint32_t)(attrs[i].key >> SITE_SHIFT) & RANK_MAX,
+			    .object = (uint32_t)attrs[i].key & RANK_MAX};
 		index->place_of[attrs[i].value] = index->place_count - 1;
 	}
 	for (size_t i = 0; i < n; i++)

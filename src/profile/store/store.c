@@ -254,7 +254,7 @@ static void store_places(struct nm_result_writer *w)
 		phases[i] = name_phase(w, i);
 
 	for (uint32_t i = 0; i < w->index.place_count && !w->status; i++) {
-		const struct nm_location *place = &w->index.places[i];
+		const struct nm_stored_location *place = &w->index.places[i];
 		uint32_t object = w->index.object_first[place->object];
 		sqlite3_stmt *insert = nm_row(w, NM_INSERT_PLACE);
 

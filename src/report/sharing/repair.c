@@ -18,25 +18,25 @@
 #include "table.h"
 
 struct line {
-	const struct nm_line_touch *touches;
+	const struct nm_repair_touch *touches;
 	size_t count;
 	unsigned bytes;
 };
 
 static int same(const char *a, const char *b) { return a == b || (a && b && !strcmp(a, b)); }
 
-static int64_t element_of(const struct nm_line_touch *t)
+static int64_t element_of(const struct nm_repair_touch *t)
 {
 	return t->structure > 0 && t->position >= 0 ? t->position / t->structure : -1;
 }
 
-static int overlap(const struct nm_line_touch *a, const struct nm_line_touch *b)
+static int overlap(const struct nm_repair_touch *a, const struct nm_repair_touch *b)
 {
 	return a->offset < b->offset + b->bytes && b->offset < a->offset + a->bytes;
 }
 
 /* A writing touch some of whose bytes another thread also touches (if `writes`: writes); or NULL. */
-static const struct nm_line_touch *shared_write(const struct line *l, int writes)
+static const struct nm_repair_touch *shared_write(const struct line *l, int writes)
 {
 	for (size_t i = 0; i < l->count; i++)
 		for (size_t k = 0; k < l->count && l->touches[i].writes; k++)
@@ -47,9 +47,9 @@ static const struct nm_line_touch *shared_write(const struct line *l, int writes
 }
 
 /* The touch with the most writes. */
-static const struct nm_line_touch *most_written(const struct line *l)
+static const struct nm_repair_touch *most_written(const struct line *l)
 {
-	const struct nm_line_touch *most = &l->touches[0];
+	const struct nm_repair_touch *most = &l->touches[0];
 
 	for (size_t i = 1; i < l->count; i++)
 		if (l->touches[i].writes > most->writes)
@@ -58,7 +58,7 @@ static const struct nm_line_touch *most_written(const struct line *l)
 }
 
 /* A touch of a different object by a different thread than `of`; or NULL. */
-static const struct nm_line_touch *other_object(const struct line *l, const struct nm_line_touch *of)
+static const struct nm_repair_touch *other_object(const struct line *l, const struct nm_repair_touch *of)
 {
 	for (size_t i = 0; i < l->count; i++)
 		if (!same(l->touches[i].object, of->object) && l->touches[i].thread != of->thread)
@@ -82,7 +82,7 @@ static int keep_to_elements(const struct line *l)
 }
 
 /* A touch of another field of the same type by another thread than that of `written`; or NULL. */
-static const struct nm_line_touch *other_field(const struct line *l, const struct nm_line_touch *written)
+static const struct nm_repair_touch *other_field(const struct line *l, const struct nm_repair_touch *written)
 {
 	for (size_t i = 0; i < l->count; i++)
 		if (l->touches[i].field && l->touches[i].thread != written->thread &&
@@ -92,7 +92,7 @@ static const struct nm_line_touch *other_field(const struct line *l, const struc
 }
 
 /* Such as "count of struct args" or "counters". */
-static void print_place(const struct nm_line_touch *t, FILE *out)
+static void print_place(const struct nm_repair_touch *t, FILE *out)
 {
 	if (t->field)
 		fprintf(out, "%s of %s", t->field, t->type);
@@ -102,7 +102,7 @@ static void print_place(const struct nm_line_touch *t, FILE *out)
 
 static void print_true(const struct line *l, FILE *out)
 {
-	const struct nm_line_touch *t = shared_write(l, 1), *read = shared_write(l, 0);
+	const struct nm_repair_touch *t = shared_write(l, 1), *read = shared_write(l, 0);
 
 	if (t) {
 		fputs("Several threads write ", out);
@@ -120,7 +120,7 @@ static void print_true(const struct line *l, FILE *out)
 
 static void print_false(const struct line *l, FILE *out)
 {
-	const struct nm_line_touch *written = most_written(l), *other = other_object(l, written), *field;
+	const struct nm_repair_touch *written = most_written(l), *other = other_object(l, written), *field;
 
 	if (other) {
 		fprintf(out, "Align %s to %u bytes, and let it end with a line: ", written->object, l->bytes);
@@ -154,7 +154,7 @@ static void print_false(const struct line *l, FILE *out)
 
 /* Drops touches with less than 1% of all accesses, such as those of a thread that combines results at the
  * end. */
-static size_t keep_frequent(struct nm_line_touch *touches, size_t count)
+static size_t keep_frequent(struct nm_repair_touch *touches, size_t count)
 {
 	int64_t all = 0;
 	size_t kept = 0;
@@ -167,7 +167,7 @@ static size_t keep_frequent(struct nm_line_touch *touches, size_t count)
 	return kept;
 }
 
-void nm_repair_print(struct nm_line_touch *touches, size_t count, unsigned bytes, int64_t misses,
+void nm_repair_print(struct nm_repair_touch *touches, size_t count, unsigned bytes, int64_t misses,
 		     int64_t false_misses, FILE *out)
 {
 	const struct line l = {touches, keep_frequent(touches, count), bytes};

@@ -10,7 +10,7 @@
 #include <stdio.h>
 
 /* Which thread touches which bytes of the line; NULL and -1: unknown. */
-struct nm_line_touch {
+struct nm_repair_touch {
 	unsigned offset, bytes;
 	int64_t thread, structure, position;
 	const char *object, *type, *field;
@@ -20,7 +20,7 @@ struct nm_line_touch {
 /* Writes sentences, without an end of line. Drops rare touches from the list. `bytes`: of the line; misses:
  * coherence misses, of which `false_misses` are false sharing. A repair of false sharing leaves the others,
  * which load data that another core wrote and this one uses. */
-void nm_repair_print(struct nm_line_touch *touches, size_t count, unsigned bytes, int64_t misses,
+void nm_repair_print(struct nm_repair_touch *touches, size_t count, unsigned bytes, int64_t misses,
 		     int64_t false_misses, FILE *out);
 
 #endif

@@ -115,22 +115,22 @@ static int64_t integer_or(const struct nm_value *v, int64_t otherwise)
 
 static int print_repair(const struct nm_table *t, const struct line *l, int64_t bytes, FILE *out)
 {
-	struct nm_line_touch *touches = calloc(t->row_count + 1, sizeof *touches);
+	struct nm_repair_touch *touches = calloc(t->row_count + 1, sizeof *touches);
 
 	if (!touches)
 		return NM_ENOMEM;
 	for (size_t row = 0; row < t->row_count; row++)
 		touches[row] =
-		    (struct nm_line_touch){.offset = (unsigned)nm_table_named(t, row, "offset")->integer,
-					   .bytes = (unsigned)nm_table_named(t, row, "bytes")->integer,
-					   .thread = nm_table_named(t, row, "thread")->integer,
-					   .structure = integer_or(nm_table_named(t, row, "structure"), -1),
-					   .position = integer_or(nm_table_named(t, row, "position"), -1),
-					   .object = nm_table_named(t, row, "object")->text,
-					   .type = nm_table_named(t, row, "type")->text,
-					   .field = nm_table_named(t, row, "field")->text,
-					   .reads = nm_table_named(t, row, "reads")->integer,
-					   .writes = nm_table_named(t, row, "writes")->integer};
+		    (struct nm_repair_touch){.offset = (unsigned)nm_table_named(t, row, "offset")->integer,
+					     .bytes = (unsigned)nm_table_named(t, row, "bytes")->integer,
+					     .thread = nm_table_named(t, row, "thread")->integer,
+					     .structure = integer_or(nm_table_named(t, row, "structure"), -1),
+					     .position = integer_or(nm_table_named(t, row, "position"), -1),
+					     .object = nm_table_named(t, row, "object")->text,
+					     .type = nm_table_named(t, row, "type")->text,
+					     .field = nm_table_named(t, row, "field")->text,
+					     .reads = nm_table_named(t, row, "reads")->integer,
+					     .writes = nm_table_named(t, row, "writes")->integer};
 	nm_repair_print(touches, t->row_count, (unsigned)bytes, figure(l, "misses"),
 			figure(l, "false_misses"), out);
 	fputs("\n", out);

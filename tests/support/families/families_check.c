@@ -91,7 +91,7 @@ static void count_distances(const struct family_stream *s, struct family_truth *
 {
 	enum { BATCH = 4096 };
 	static struct nm_touch touches[BATCH];
-	struct nm_stack *stack = nm_stack_new(0);
+	struct nm_lru_stack *stack = nm_stack_new(0);
 	size_t n = 0;
 
 	must(!stack);

@@ -87,7 +87,7 @@ static size_t compare(const struct stream *s, uint64_t limit)
 {
 	static struct nm_touch touches[TOUCHES];
 	const size_t count = touches_of(s, touches);
-	struct nm_stack *stack = nm_stack_new(limit);
+	struct nm_lru_stack *stack = nm_stack_new(limit);
 
 	assert_non_null(stack);
 	for (size_t i = 0, n; i < count; i += n) {
@@ -126,7 +126,7 @@ static void test_stack(void **state)
 /* `count` single touches of a line each, next(arg, i), from reference `first` on; at most BLOCK. */
 enum { BLOCK = 1000 };
 
-static struct nm_touch *ask(struct nm_stack *stack, uint64_t first, size_t count,
+static struct nm_touch *ask(struct nm_lru_stack *stack, uint64_t first, size_t count,
 			    uint64_t (*next)(void *arg, uint64_t i), void *arg)
 {
 	static struct nm_touch touches[BLOCK];
@@ -148,7 +148,7 @@ static uint64_t loop(void *arg, uint64_t i) { return i % *(const uint64_t *)arg;
 static void test_renumbering(void **state)
 {
 	uint64_t lines = 30000, sums[2] = {0};
-	struct nm_stack *stack = nm_stack_new(0);
+	struct nm_lru_stack *stack = nm_stack_new(0);
 
 	(void)state;
 	for (uint64_t i = 0; i < MANY; i += BLOCK) {
@@ -167,7 +167,7 @@ static void test_renumbering(void **state)
 static void test_limit(void **state)
 {
 	enum { LIMIT = 20000 };
-	struct nm_stack *stack = nm_stack_new(LIMIT);
+	struct nm_lru_stack *stack = nm_stack_new(LIMIT);
 	uint64_t lines = 100000, cold = 0, beyond = 0;
 
 	(void)state;
@@ -189,7 +189,7 @@ static void test_timeline(void **state)
 {
 	enum { TIMES = 50000 };
 	static char there[TIMES];
-	struct nm_timeline t;
+	struct nm_touch_times t;
 	uint32_t later = 0, live = 0;
 
 	(void)state;
@@ -363,7 +363,7 @@ static void test_knees(void **state)
 {
 	enum { NODES = 5000, STEPS = 200000 };
 	static uint32_t next[NODES];
-	struct nm_stack *chases = nm_stack_new(0), *probes = nm_stack_new(0);
+	struct nm_lru_stack *chases = nm_stack_new(0), *probes = nm_stack_new(0);
 	uint64_t nodes = NODES, knee = 0, other = 0, within[2] = {0}, warm = 0;
 
 	(void)state;

@@ -442,7 +442,7 @@ static void make_touches(struct nm_line_touch *touches)
 static void count_exactly(const struct nm_line_touch *touches, uint64_t counts[4][NM_BIN_COLD + 1])
 {
 	static struct nm_touch found[TOUCHES];
-	struct nm_stack *stack = nm_stack_new(0);
+	struct nm_lru_stack *stack = nm_stack_new(0);
 	struct nm_histograms *histograms = nm_histograms_new();
 	struct nm_bin_count *rows;
 	uint64_t reference = 0;

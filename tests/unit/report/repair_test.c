@@ -14,7 +14,7 @@
 
 #include "repair.h"
 
-static void expect(struct nm_line_touch *touches, size_t count, int64_t misses, int64_t false_misses,
+static void expect(struct nm_repair_touch *touches, size_t count, int64_t misses, int64_t false_misses,
 		   const char *words)
 {
 	char *text = NULL;
@@ -37,9 +37,9 @@ static void expect(struct nm_line_touch *touches, size_t count, int64_t misses, 
 
 static void test_elements(void **state)
 {
-	struct nm_line_touch touches[] = {TOUCH("work", "struct args", "count", 24, 2, 0, 5000),
-					  TOUCH("work", "struct args", "count", 24, 3, 24, 5000),
-					  TOUCH("work", "struct args", "sum", 24, 1, 8, 0)};
+	struct nm_repair_touch touches[] = {TOUCH("work", "struct args", "count", 24, 2, 0, 5000),
+					    TOUCH("work", "struct args", "count", 24, 3, 24, 5000),
+					    TOUCH("work", "struct args", "sum", 24, 1, 8, 0)};
 	(void)state;
 	expect(
 	    touches, 2, 1000, 990,
@@ -50,8 +50,8 @@ static void test_elements(void **state)
 /* As long as a line, and across two. */
 static void test_long_elements(void **state)
 {
-	struct nm_line_touch touches[] = {TOUCH("work", "struct args", "count", 64, 2, 0, 5000),
-					  TOUCH("work", "struct args", "sum", 64, 3, 48, 5000)};
+	struct nm_repair_touch touches[] = {TOUCH("work", "struct args", "count", 64, 2, 0, 5000),
+					    TOUCH("work", "struct args", "sum", 64, 3, 48, 5000)};
 
 	(void)state;
 	touches[1].position = 64;
@@ -63,8 +63,8 @@ static void test_long_elements(void **state)
 
 static void test_fields(void **state)
 {
-	struct nm_line_touch touches[] = {TOUCH("pool", "struct pool", "head", 64, 2, 0, 5),
-					  TOUCH("pool", "struct pool", "limit", 64, 3, 32, 0)};
+	struct nm_repair_touch touches[] = {TOUCH("pool", "struct pool", "head", 64, 2, 0, 5),
+					    TOUCH("pool", "struct pool", "limit", 64, 3, 32, 0)};
 	(void)state;
 	expect(
 	    touches, 2, 10, 10,
@@ -74,8 +74,8 @@ static void test_fields(void **state)
 
 static void test_objects(void **state)
 {
-	struct nm_line_touch touches[] = {TOUCH("hits", NULL, NULL, -1, 2, 0, 5),
-					  TOUCH("limit", NULL, NULL, -1, 3, 8, 0)};
+	struct nm_repair_touch touches[] = {TOUCH("hits", NULL, NULL, -1, 2, 0, 5),
+					    TOUCH("limit", NULL, NULL, -1, 3, 8, 0)};
 	(void)state;
 	expect(
 	    touches, 2, 10, 9,
@@ -85,8 +85,8 @@ static void test_objects(void **state)
 
 static void test_array(void **state)
 {
-	struct nm_line_touch touches[] = {TOUCH("counters", NULL, NULL, -1, 2, 0, 5),
-					  TOUCH("counters", NULL, NULL, -1, 3, 8, 5)};
+	struct nm_repair_touch touches[] = {TOUCH("counters", NULL, NULL, -1, 2, 0, 5),
+					    TOUCH("counters", NULL, NULL, -1, 3, 8, 5)};
 	(void)state;
 	expect(
 	    touches, 2, 10, 10,
@@ -96,10 +96,10 @@ static void test_array(void **state)
 
 static void test_true_sharing(void **state)
 {
-	struct nm_line_touch count[] = {TOUCH("references", NULL, NULL, -1, 2, 0, 5),
-					TOUCH("references", NULL, NULL, -1, 3, 0, 5)};
-	struct nm_line_touch flag[] = {TOUCH("s", "struct s", "ready", 16, 2, 0, 5),
-				       TOUCH("s", "struct s", "ready", 16, 3, 0, 0)};
+	struct nm_repair_touch count[] = {TOUCH("references", NULL, NULL, -1, 2, 0, 5),
+					  TOUCH("references", NULL, NULL, -1, 3, 0, 5)};
+	struct nm_repair_touch flag[] = {TOUCH("s", "struct s", "ready", 16, 2, 0, 5),
+					 TOUCH("s", "struct s", "ready", 16, 3, 0, 0)};
 	(void)state;
 	expect(
 	    count, 2, 10, 0,

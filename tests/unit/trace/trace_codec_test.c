@@ -17,12 +17,12 @@
 #include "sample_stream.h"
 #include "trace_fixture.h"
 
-static void round_trip(struct nm_encoder *e, struct nm_decoder *d, const struct nm_wire_words *words)
+static void round_trip(struct nm_encoder *e, struct nm_chunk_decoder *d, const struct nm_wire_words *words)
 {
 	struct nm_wire_words back = {0};
 	struct nm_words piece = {0};
-	const struct nm_bytes *parts[NM_PARTS];
-	struct nm_bytes copies[NM_PARTS];
+	const struct nm_chunk_bytes *parts[NM_PARTS];
+	struct nm_chunk_bytes copies[NM_PARTS];
 	struct nm_error err;
 	int status;
 
@@ -47,7 +47,7 @@ static void round_trip(struct nm_encoder *e, struct nm_decoder *d, const struct 
 static void test_codec(void **state)
 {
 	struct nm_encoder *e;
-	struct nm_decoder *d;
+	struct nm_chunk_decoder *d;
 
 	(void)state;
 	assert_int_equal(nm_encoder_new(&e, NULL), 0);
@@ -89,7 +89,7 @@ static void test_codec_with_many_of_all(void **state)
 {
 	struct nm_wire_words words = {0};
 	struct nm_encoder *e;
-	struct nm_decoder *d;
+	struct nm_chunk_decoder *d;
 
 	(void)state;
 	assert_int_equal(nm_encoder_new(&e, NULL), 0);
@@ -103,7 +103,7 @@ static void test_codec_with_many_of_all(void **state)
 }
 
 /* Reads what is left of damaged parts: at most as many words as the header says, in whole records. */
-static void read_damaged(struct nm_decoder *d, const struct nm_bytes *parts, uint64_t words)
+static void read_damaged(struct nm_chunk_decoder *d, const struct nm_chunk_bytes *parts, uint64_t words)
 {
 	struct nm_words piece = {0};
 	uint64_t total = 0;
@@ -121,10 +121,10 @@ static void read_damaged(struct nm_decoder *d, const struct nm_bytes *parts, uin
 static void test_damaged_parts(void **state)
 {
 	struct nm_wire_words words = {0};
-	const struct nm_bytes *parts[NM_PARTS];
-	struct nm_bytes copies[NM_PARTS];
+	const struct nm_chunk_bytes *parts[NM_PARTS];
+	struct nm_chunk_bytes copies[NM_PARTS];
 	struct nm_encoder *e;
-	struct nm_decoder *d;
+	struct nm_chunk_decoder *d;
 
 	(void)state;
 	assert_int_equal(nm_encoder_new(&e, NULL), 0);
@@ -136,8 +136,8 @@ static void test_damaged_parts(void **state)
 		unsigned part = turn % NM_PARTS, changes = 1 + turn / NM_PARTS % 3;
 
 		for (unsigned i = 0; i < NM_PARTS; i++) {
-			copies[i] =
-			    (struct nm_bytes){malloc(parts[i]->count + NM_PART_SLACK), parts[i]->count, 0};
+			copies[i] = (struct nm_chunk_bytes){malloc(parts[i]->count + NM_PART_SLACK),
+							    parts[i]->count, 0};
 			assert_non_null(copies[i].at);
 			memcpy(copies[i].at, parts[i]->at, parts[i]->count);
 		}
@@ -158,7 +158,7 @@ static void test_damaged_parts(void **state)
 static void test_regular_streams_vanish(void **state)
 {
 	struct nm_wire_words words = {0};
-	const struct nm_bytes *parts[NM_PARTS];
+	const struct nm_chunk_bytes *parts[NM_PARTS];
 	struct nm_encoder *e;
 
 	(void)state;

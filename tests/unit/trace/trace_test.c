@@ -292,7 +292,7 @@ static uint64_t measured(const struct nm_wire_words *words)
 static void test_slice(void **state)
 {
 	struct nm_wire_words words = {0}, back = {0};
-	struct nm_slice slice = {NM_ALL_STREAMS, 4, 9};
+	struct nm_trace_part slice = {NM_ALL_STREAMS, 4, 9};
 	struct nm_trace_writer *w;
 	struct nm_trace *t;
 	int ended;

@@ -8,88 +8,90 @@ static UInt size_of(IRType type) { return (UInt)sizeofIRType(type); }
 
 /* VEX turns a locked addition into a load and a compare-and-swap. The program reads once, and so do we
  * (Cachegrind counts two reads). */
-static UInt list_compare_and_swap(const IRTypeEnv *types, const IRCAS *cas, struct nm_access *accesses)
+static UInt list_compare_and_swap(const IRTypeEnv *types, const IRCAS *cas, struct nm_traced_access *accesses)
 {
 	UInt bytes = size_of(typeOfIRExpr(types, cas->dataLo)) * (cas->dataHi == NULL ? 1 : 2);
 
-	accesses[0] = (struct nm_access){.address = cas->addr,
-					 .bytes = bytes,
-					 .flags = NM_WIRE_READ | NM_WIRE_ATOMIC,
-					 .may_be_done = True};
-	accesses[1] =
-	    (struct nm_access){.address = cas->addr, .bytes = bytes, .flags = NM_WIRE_WRITE | NM_WIRE_ATOMIC};
+	accesses[0] = (struct nm_traced_access){.address = cas->addr,
+						.bytes = bytes,
+						.flags = NM_WIRE_READ | NM_WIRE_ATOMIC,
+						.may_be_done = True};
+	accesses[1] = (struct nm_traced_access){
+	    .address = cas->addr, .bytes = bytes, .flags = NM_WIRE_WRITE | NM_WIRE_ATOMIC};
 	return 2;
 }
 
-static UInt list_dirty(const IRDirty *dirty, struct nm_access *accesses)
+static UInt list_dirty(const IRDirty *dirty, struct nm_traced_access *accesses)
 {
 	IRExpr *guard = dirty->guard->tag == Iex_Const ? NULL : dirty->guard;
 	UInt n = 0;
 
 	if (dirty->mFx == Ifx_Read || dirty->mFx == Ifx_Modify)
-		accesses[n++] = (struct nm_access){.address = dirty->mAddr,
-						   .guard = guard,
-						   .bytes = (UInt)dirty->mSize,
-						   .flags = NM_WIRE_READ};
+		accesses[n++] = (struct nm_traced_access){.address = dirty->mAddr,
+							  .guard = guard,
+							  .bytes = (UInt)dirty->mSize,
+							  .flags = NM_WIRE_READ};
 	if (dirty->mFx == Ifx_Write || dirty->mFx == Ifx_Modify)
-		accesses[n++] = (struct nm_access){.address = dirty->mAddr,
-						   .guard = guard,
-						   .bytes = (UInt)dirty->mSize,
-						   .flags = NM_WIRE_WRITE};
+		accesses[n++] = (struct nm_traced_access){.address = dirty->mAddr,
+							  .guard = guard,
+							  .bytes = (UInt)dirty->mSize,
+							  .flags = NM_WIRE_WRITE};
 	return n;
 }
 
-static UInt list_load_linked(const IRTypeEnv *types, const IRStmt *st, struct nm_access *accesses)
+static UInt list_load_linked(const IRTypeEnv *types, const IRStmt *st, struct nm_traced_access *accesses)
 {
 	IRExpr *stored = st->Ist.LLSC.storedata;
 	IRType type = stored == NULL ? typeOfIRTemp(types, st->Ist.LLSC.result) : typeOfIRExpr(types, stored);
 
-	accesses[0] =
-	    (struct nm_access){.address = st->Ist.LLSC.addr,
-			       .bytes = size_of(type),
-			       .flags = (stored == NULL ? NM_WIRE_READ : NM_WIRE_WRITE) | NM_WIRE_ATOMIC};
+	accesses[0] = (struct nm_traced_access){.address = st->Ist.LLSC.addr,
+						.bytes = size_of(type),
+						.flags = (stored == NULL ? NM_WIRE_READ : NM_WIRE_WRITE) |
+							 NM_WIRE_ATOMIC};
 	return 1;
 }
 
-static UInt list_load(const IRExpr *data, struct nm_access *accesses)
+static UInt list_load(const IRExpr *data, struct nm_traced_access *accesses)
 {
 	if (data->tag != Iex_Load)
 		return 0;
-	accesses[0] = (struct nm_access){.address = data->Iex.Load.addr,
-					 .bytes = size_of(data->Iex.Load.ty),
-					 .flags = NM_WIRE_READ,
-					 .is_plain_load = True};
+	accesses[0] = (struct nm_traced_access){.address = data->Iex.Load.addr,
+						.bytes = size_of(data->Iex.Load.ty),
+						.flags = NM_WIRE_READ,
+						.is_plain_load = True};
 	return 1;
 }
 
-static UInt list_guarded_store(const IRTypeEnv *types, const IRStoreG *store, struct nm_access *accesses)
+static UInt list_guarded_store(const IRTypeEnv *types, const IRStoreG *store,
+			       struct nm_traced_access *accesses)
 {
-	accesses[0] = (struct nm_access){.address = store->addr,
-					 .guard = store->guard,
-					 .bytes = size_of(typeOfIRExpr(types, store->data)),
-					 .flags = NM_WIRE_WRITE};
+	accesses[0] = (struct nm_traced_access){.address = store->addr,
+						.guard = store->guard,
+						.bytes = size_of(typeOfIRExpr(types, store->data)),
+						.flags = NM_WIRE_WRITE};
 	return 1;
 }
 
-static UInt list_guarded_load(const IRLoadG *load, struct nm_access *accesses)
+static UInt list_guarded_load(const IRLoadG *load, struct nm_traced_access *accesses)
 {
 	IRType result, loaded;
 
 	typeOfIRLoadGOp(load->cvt, &result, &loaded);
-	accesses[0] = (struct nm_access){
+	accesses[0] = (struct nm_traced_access){
 	    .address = load->addr, .guard = load->guard, .bytes = size_of(loaded), .flags = NM_WIRE_READ};
 	return 1;
 }
 
 UInt nm_list_accesses(const IRTypeEnv *types, const IRStmt *st,
-		      struct nm_access accesses[MAX_STATEMENT_ACCESSES])
+		      struct nm_traced_access accesses[MAX_STATEMENT_ACCESSES])
 {
 	switch (st->tag) {
 	case Ist_WrTmp: return list_load(st->Ist.WrTmp.data, accesses);
 	case Ist_Store:
-		accesses[0] = (struct nm_access){.address = st->Ist.Store.addr,
-						 .bytes = size_of(typeOfIRExpr(types, st->Ist.Store.data)),
-						 .flags = NM_WIRE_WRITE};
+		accesses[0] =
+		    (struct nm_traced_access){.address = st->Ist.Store.addr,
+					      .bytes = size_of(typeOfIRExpr(types, st->Ist.Store.data)),
+					      .flags = NM_WIRE_WRITE};
 		return 1;
 	case Ist_StoreG: return list_guarded_store(types, st->Ist.StoreG.details, accesses);
 	case Ist_LoadG: return list_guarded_load(st->Ist.LoadG.details, accesses);

@@ -9,7 +9,7 @@
 
 #define MAX_STATEMENT_ACCESSES 2u
 
-struct nm_access {
+struct nm_traced_access {
 	IRExpr *address;   /* an atom */
 	IRExpr *guard;     /* NULL: it always takes place */
 	UInt bytes, flags; /* NM_WIRE_READ and so on */
@@ -19,7 +19,7 @@ struct nm_access {
 
 /* Lists the accesses of the statement in program order; returns their number. */
 UInt nm_list_accesses(const IRTypeEnv *types, const IRStmt *st,
-		      struct nm_access ret_accesses[MAX_STATEMENT_ACCESSES]);
+		      struct nm_traced_access ret_accesses[MAX_STATEMENT_ACCESSES]);
 /* Whether the statement has any. */
 Bool nm_has_access(const IRStmt *st);
 

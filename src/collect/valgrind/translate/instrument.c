@@ -94,7 +94,7 @@ static void add_instruction(Addr pc, UInt length, Bool ambiguous)
 }
 
 /* Whether the same instruction has read the address by a plain load. */
-static Bool is_read_already(const struct nm_access *access)
+static Bool is_read_already(const struct nm_traced_access *access)
 {
 	return nm_block_last_access_is(
 		   nm_access_word(access->bytes, nm_translation.block.instructions - 1, NM_WIRE_READ)) &&
@@ -113,7 +113,7 @@ static void add_exit(Bool counted)
 }
 
 /* The flag of a load that follows a pointer from the one before it. */
-static UInt chases(const struct nm_access *access)
+static UInt chases(const struct nm_traced_access *access)
 {
 	return access->is_plain_load && nm_chases(access->address) ? NM_WIRE_CHASES : 0;
 }
@@ -129,12 +129,12 @@ static Bool last_instruction_commutes(void)
 /* Adds the accesses of the statement, before the statement itself. */
 static void add_accesses(const IRStmt *st)
 {
-	struct nm_access accesses[MAX_STATEMENT_ACCESSES];
+	struct nm_traced_access accesses[MAX_STATEMENT_ACCESSES];
 	UInt n = nm_list_accesses(nm_out->tyenv, st, accesses), i;
 	UInt more = st->tag == Ist_CAS && last_instruction_commutes() ? NM_WIRE_COMMUTES : 0;
 
 	for (i = 0; i < n; i++) {
-		struct nm_access *access = &accesses[i];
+		struct nm_traced_access *access = &accesses[i];
 
 		access->flags |= more;
 		if (access->is_plain_load)

@@ -197,7 +197,7 @@ static void add_access(Addr pc, IRExpr *address, UInt bytes, UInt flags)
 }
 
 /* A guarded access has a root of its own: its address is made here. */
-static void add_guarded(Addr pc, const struct nm_access *access)
+static void add_guarded(Addr pc, const struct nm_traced_access *access)
 {
 	const Int countdown = NM_SAMPLED_OFFSET(countdown);
 	IRExpr *address = nm_emit_value(Ity_I64, IRExpr_ITE(access->guard, access->address, nm_constant(0)));
@@ -224,11 +224,11 @@ static Bool last_access_is(Addr pc, UInt bytes, UInt direction)
 
 static void add_accesses(Addr pc, const IRStmt *st)
 {
-	struct nm_access accesses[MAX_STATEMENT_ACCESSES];
+	struct nm_traced_access accesses[MAX_STATEMENT_ACCESSES];
 	UInt n = nm_list_accesses(nm_out->tyenv, st, accesses), i;
 
 	for (i = 0; i < n; i++) {
-		const struct nm_access *access = &accesses[i];
+		const struct nm_traced_access *access = &accesses[i];
 
 		if (access->may_be_done && last_access_is(pc, access->bytes, NM_WIRE_READ) &&
 		    eqIRAtom(block.address[block.accesses - 1], access->address))

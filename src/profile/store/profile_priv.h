@@ -25,7 +25,7 @@ extern const char nm_profile_schema[]; /* tables.sql and views.sql */
 
 /* A place is a site with an object, in a region. Sites and objects get ranks in the order of their texts; attribution
  * keys that agree in function, file, line, object and region share a place. */
-struct nm_location {
+struct nm_stored_location {
 	uint32_t site, object; /* ranks */
 	uint32_t region;       /* of the result */
 };
@@ -34,7 +34,7 @@ struct nm_place_index {
 	uint32_t *site_rank, *object_rank;   /* [site_count], [object_count] of the result */
 	uint32_t *site_first, *object_first; /* [rank]: index of one that has it */
 	uint32_t sites, objects;             /* numbers of ranks */
-	struct nm_location *places;
+	struct nm_stored_location *places;
 	uint32_t place_count;
 	uint32_t *place_of; /* [attribution key] */
 	uint32_t *order;    /* attribution keys by (thread, place) */
