@@ -163,11 +163,17 @@ def import_yaml():
 def case_broken_input():
     """What keeps a gate from judging has a status of its own."""
     with open("nearmiss.yaml", "w", encoding="ascii") as f:
+        f.write("budgets: 3\n")
+    done = nearmiss("gate", "bad.nmp")
+    assert done.returncode == NOT_JUDGED and b"nearmiss.yaml" in done.stderr, done
+    with open("nearmiss.yaml", "w", encoding="ascii") as f:
         f.write("budgets: [{absolute: 1}]\n")
-    assert nearmiss("gate").returncode == NOT_JUDGED
+    done = nearmiss("gate")
+    assert done.returncode == NOT_JUDGED and b"there is no profile nearmiss.nmp" in done.stderr, done
     with open("bad.nmp", "w", encoding="ascii") as f:
         f.write("no profile\n")
-    assert nearmiss("gate", "bad.nmp").returncode == NOT_JUDGED
+    done = nearmiss("gate", "bad.nmp")
+    assert done.returncode == NOT_JUDGED and b"bad.nmp is not a nearmiss profile" in done.stderr, done
 
 
 main(globals())

@@ -173,8 +173,9 @@ def case_small_stack():
     """nearmiss does not need the stack that the program may not have."""
     done = run(["/bin/sh", "-c", f"ulimit -s 64; '{NEARMISS}' record -q -o p.nmp -- {need('true')}"])
     assert done.returncode == 0, done
+    assert rows("SELECT count(*) FROM processes WHERE refs > 0") == [(1,)]
     done = run(["/bin/sh", "-c", f"ulimit -s 64; '{NEARMISS}' machines"])
-    assert done.returncode == 0, done
+    assert done.returncode == 0 and done.stdout == nearmiss("machines").stdout, done
 
 
 def case_interrupt_that_the_program_handles():
