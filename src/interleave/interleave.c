@@ -12,6 +12,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "checks.h"
 #include "interleave_priv.h"
 
 int nm_interleave_new(struct nm_interleave **ret, const struct nm_interleave_setup *setup)
@@ -418,5 +419,21 @@ int nm_interleave_add(struct nm_interleave *m, const struct nm_ref *refs, size_t
 		status = add(m, refs + at, clock_at(clock, at), count - at);
 	if (!status && m->held_back > m->setup.hold_most)
 		status = nm_schedule_until(m, m->setup.hold_most / 2);
+	NM_CHECK(status || nm_interleave_is_valid(m));
 	return status;
+}
+
+int nm_interleave_is_valid(const struct nm_interleave *m)
+{
+	uint64_t held_back = 0, owed = 0;
+
+	for (size_t i = 0; i < m->live.count; i++) {
+		const struct stream *s = m->live.at[i];
+
+		if (nm_stream_of(m, s->number) != s || !nm_stream_is_valid(s))
+			return 0;
+		held_back += s->added - s->passed;
+		owed += s->owed > s->passed ? s->owed - s->passed : 0;
+	}
+	return held_back == m->held_back && owed == m->owed && m->count <= NM_BATCH;
 }

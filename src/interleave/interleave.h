@@ -120,6 +120,9 @@ void nm_interleave_set_coalesced(struct nm_interleave *interleave,
 /* Outputs all queued references. */
 int nm_interleave_drain(struct nm_interleave *interleave);
 
+/* Whether the queues hold what was added and is not output yet. Walks through all of them. */
+int nm_interleave_is_valid(const struct nm_interleave *interleave);
+
 /* How often a thread continued without its lock. */
 uint64_t nm_interleave_stalls(const struct nm_interleave *interleave);
 

@@ -100,6 +100,8 @@ struct run nm_stream_next(const struct stream *s);
 void nm_stream_pass(struct nm_interleave *m, struct stream *s, size_t count);
 void nm_stream_pass_mark(struct nm_interleave *m, struct stream *s);
 void nm_stream_free(struct nm_interleave *m, struct stream *s);
+/* Whether what is queued is what was added and has not passed, in the chunks as in the marks. */
+int nm_stream_is_valid(const struct stream *s);
 
 /* The number of the program's references that this one stands for. */
 static inline unsigned nm_ref_weight(const struct nm_ref *r)

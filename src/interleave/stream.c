@@ -161,3 +161,56 @@ void nm_stream_free(struct nm_interleave *m, struct stream *s)
 	nm_vec_free(&s->held);
 	free(s);
 }
+
+/* ---- invariants ---- */
+
+static int weights_are_valid(const struct chunk *c, size_t count)
+{
+	uint32_t weight = 0;
+
+	for (size_t i = 0; i < count; i++) {
+		weight += nm_ref_weight(&c->refs[i]);
+		if (c->weights[i] != weight)
+			return 0;
+	}
+	return 1;
+}
+
+/* As many chunks as the references from refs_passed to refs_added lie in. */
+static int chunks_are_valid(const struct stream *s)
+{
+	uint64_t begin = s->refs_passed / CHUNK * CHUNK;
+	const struct chunk *last = NULL;
+
+	for (const struct chunk *c = s->first; c; last = c, c = c->next, begin += CHUNK) {
+		if (begin >= s->refs_added)
+			return 0;
+		if (!weights_are_valid(c, s->refs_added - begin < CHUNK ? s->refs_added - begin : CHUNK))
+			return 0;
+	}
+	return begin >= s->refs_added && last == s->last;
+}
+
+static int marks_are_valid(const struct stream *s)
+{
+	uint64_t position = s->passed;
+
+	for (size_t i = s->marks_passed; i < s->marks.count; i++) {
+		const struct mark *mark = &s->marks.at[i];
+
+		if (mark->position < position || mark->position >= s->added)
+			return 0;
+		if (i > s->marks_passed && mark->age <= mark[-1].age)
+			return 0;
+		position = mark->position + 1;
+	}
+	return 1;
+}
+
+int nm_stream_is_valid(const struct stream *s)
+{
+	return s->passed <= s->added && s->refs_passed <= s->refs_added &&
+	       s->marks_passed <= s->marks.count &&
+	       s->added - s->passed == s->refs_added - s->refs_passed + (s->marks.count - s->marks_passed) &&
+	       chunks_are_valid(s) && marks_are_valid(s);
+}

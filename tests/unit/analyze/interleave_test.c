@@ -67,10 +67,12 @@ static uint64_t merge(const struct nm_interleave_setup *setup, const struct even
 		}
 		if (i + 1 == events->count || count == NM_BATCH || below(60) == 0) {
 			assert_int_equal(nm_interleave_add(m, refs, count, clock, syncs, sync_count), 0);
+			assert_true(nm_interleave_is_valid(m));
 			count = sync_count = 0;
 		}
 	}
 	assert_int_equal(nm_interleave_drain(m), 0);
+	assert_true(nm_interleave_is_valid(m));
 	stalls = nm_interleave_stalls(m);
 	nm_interleave_free(m);
 	return stalls;
