@@ -313,7 +313,7 @@ static int choose_relocations(const struct nm_command *self, const struct nm_sim
 
 /* Reads the samplers of a simulated PMU. */
 static int choose_pmu(const struct nm_command *self, const struct nm_simulation_options *o,
-		      struct nm_simulation *s)
+		      struct nm_chosen_simulation *s)
 {
 	struct nm_error err;
 	unsigned level;
@@ -504,9 +504,9 @@ static int check_pools(const struct nm_command *self, const struct nm_simulation
 }
 
 int nm_simulation_prepare(const struct nm_command *self, const struct nm_simulation_options *o,
-			  struct nm_simulation *ret_simulation)
+			  struct nm_chosen_simulation *ret_simulation)
 {
-	struct nm_simulation *s = ret_simulation;
+	struct nm_chosen_simulation *s = ret_simulation;
 	struct nm_engine_options *engine = &s->run.engine;
 	int status;
 

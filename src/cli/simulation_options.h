@@ -205,7 +205,7 @@ struct nm_simulation_options {
 	}
 
 /* The run that the options describe. It points into itself: do not copy it. */
-struct nm_simulation {
+struct nm_chosen_simulation {
 	struct nm_machine machine;
 	struct nm_event_query sets;
 	struct nm_pmu pmu;
@@ -224,6 +224,6 @@ int nm_read_size(const char *text, uint64_t *ret_bytes);
 
 /* Joins all machines that were named into one. 0, or a status after a message. */
 int nm_simulation_prepare(const struct nm_command *self, const struct nm_simulation_options *options,
-			  struct nm_simulation *ret_simulation);
+			  struct nm_chosen_simulation *ret_simulation);
 
 #endif

@@ -85,7 +85,7 @@ static enum subject subject_of(const struct nm_operands *operands)
 static int simulate(const struct nm_command *self, struct accuracy_options *o, enum subject subject,
 		    const struct nm_operands *operands, int *ret_exit)
 {
-	struct nm_simulation simulation;
+	struct nm_chosen_simulation simulation;
 	struct nm_record_request recording = {.argv = operands->at};
 	struct nm_replay_request replaying = {.input = operands->at[0]};
 	struct nm_error err;

@@ -78,7 +78,7 @@ static int check_recording(const struct nm_command *self)
 	static char program[] = "true";
 	char *const program_argv[] = {program, NULL};
 	const struct nm_simulation_options usual = {0};
-	struct nm_simulation simulation;
+	struct nm_chosen_simulation simulation;
 	struct nm_record_request request = {.argv = program_argv};
 	struct nm_error err;
 	int ended, status = nm_simulation_prepare(self, &usual, &simulation);

@@ -360,7 +360,7 @@ static int monitor_trace(const struct nm_run_request *run, const char *path)
 }
 
 static int read_question(const struct nm_command *self, const struct monitor_options *o, int operands,
-			 struct nm_simulation *simulation, struct nm_monitor_request *m)
+			 struct nm_chosen_simulation *simulation, struct nm_monitor_request *m)
 {
 	const struct nm_machine *machine = &simulation->machine;
 	int status = nm_simulation_prepare(self, &o->simulation, simulation);
@@ -388,7 +388,7 @@ static int run(const struct nm_command *self, int argc, char **argv)
 	struct nm_monitor_request request = {0};
 	struct answer answer = {.request = &request, .options = &o};
 	struct nm_result_receiver receiver = {show_results, &answer};
-	struct nm_simulation simulation;
+	struct nm_chosen_simulation simulation;
 	struct nm_slice slice = {0};
 	struct nm_operands operands;
 	int status, closed;

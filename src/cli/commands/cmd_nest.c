@@ -74,7 +74,7 @@ static int tabulate(const struct nm_nest_request *request, const struct nest_opt
 }
 
 static int simulate(const struct nest_options *o, const struct nm_nest_request *nest,
-		    const struct nm_simulation *simulation)
+		    const struct nm_chosen_simulation *simulation)
 {
 	struct nm_nest_run_request request = {.run = simulation->run,
 					      .path = nest->path,
@@ -141,7 +141,7 @@ static int run(const struct nm_command *self, int argc, char **argv)
 	    .simulation = {.output = "nearmiss.nmp", .stored = 1}, /* a nest can run twice */
 	    .width = NM_WIDTH_OF_TERMINAL};
 	const char *settings[MAX_SETTINGS + 1];
-	struct nm_simulation simulation = {.machine = {.count = 0}};
+	struct nm_chosen_simulation simulation = {.machine = {.count = 0}};
 	struct nm_nest_request request = {.settings = settings, .run = &simulation.run};
 	struct nm_operands operands;
 	int status;

@@ -155,7 +155,7 @@ static int record(const struct nm_command *self, struct record_options *o, char 
 {
 	const char *rank = nm_rank();
 	char host[256] = "";
-	struct nm_simulation simulation;
+	struct nm_chosen_simulation simulation;
 	const struct nm_environment environment = {o->variables.at, o->variables.count};
 	struct nm_record_request request = {
 	    .trace = o->trace, .argv = argv, .hermetic = o->hermetic ? &environment : NULL};

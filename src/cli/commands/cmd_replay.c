@@ -74,7 +74,7 @@ static const char *const here[] = {"."};
 static int run(const struct nm_command *self, int argc, char **argv)
 {
 	struct replay_options o = {.simulation = {.output = "nearmiss.nmp", .stored = 1}};
-	struct nm_simulation simulation;
+	struct nm_chosen_simulation simulation;
 	struct nm_replay_request request = {0};
 	struct nm_operands operands;
 	struct nm_error err;

@@ -47,7 +47,7 @@ struct nm_debug_options {
 
 /* A debugger of a file, and what it borrows. Do not copy it. */
 struct nm_debug_session {
-	struct nm_simulation simulation;
+	struct nm_chosen_simulation simulation;
 	const char *settings[NM_OPTION_LIST_ROOM + 1];
 	struct nm_debugger *debugger;
 };

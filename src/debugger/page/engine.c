@@ -53,7 +53,7 @@ NM_PAGE_CALLS(give_file) const char *give_file(const char *part, size_t size)
 
 NM_PAGE_CALLS(give_blocks) const char *give_blocks(char *bytes, size_t size, double count)
 {
-	const struct nm_part part = {.count = (uint64_t)count, .bytes = bytes, .size = size};
+	const struct nm_program_part part = {.count = (uint64_t)count, .bytes = bytes, .size = size};
 	const int status = nm_parts_read_blocks(&references, &part, &err);
 
 	free(bytes);

@@ -12,7 +12,7 @@
 
 struct nm_debugger;
 
-struct nm_part {
+struct nm_program_part {
 	const char *kind; /* "file", "blocks", "run" */
 	uint64_t count;   /* references of blocks */
 	const void *bytes;
@@ -21,7 +21,7 @@ struct nm_part {
 
 struct nm_part_sink {
 	/* Takes a part. *ret_fits = 0: there is no room, and it was not taken. */
-	int (*put)(struct nm_part_sink *self, const struct nm_part *part, int *ret_fits,
+	int (*put)(struct nm_part_sink *self, const struct nm_program_part *part, int *ret_fits,
 		   struct nm_error *err);
 };
 
@@ -46,6 +46,7 @@ int nm_parts_read_run(struct nm_parts_run *ret, const char *text, struct nm_erro
 void nm_parts_run_done(struct nm_parts_run *run);
 
 /* Appends the references of a part of kind "blocks". The same codes. */
-int nm_parts_read_blocks(struct nm_references *references, const struct nm_part *part, struct nm_error *err);
+int nm_parts_read_blocks(struct nm_references *references, const struct nm_program_part *part,
+			 struct nm_error *err);
 
 #endif

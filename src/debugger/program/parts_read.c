@@ -197,7 +197,8 @@ void nm_parts_run_done(struct nm_parts_run *r)
 
 /* ---- references ---- */
 
-int nm_parts_read_blocks(struct nm_references *references, const struct nm_part *part, struct nm_error *err)
+int nm_parts_read_blocks(struct nm_references *references, const struct nm_program_part *part,
+			 struct nm_error *err)
 {
 	const uint8_t *next = part->bytes, *end = next + part->size;
 

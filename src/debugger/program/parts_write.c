@@ -160,7 +160,7 @@ static int put_run(const struct nm_debugger *d, struct nm_part_sink *sink, struc
 {
 	json_t *run = run_json(d);
 	char *text = run ? json_dumps(run, JSON_COMPACT) : NULL;
-	const struct nm_part part = {.kind = "run", .bytes = text, .size = text ? strlen(text) : 0};
+	const struct nm_program_part part = {.kind = "run", .bytes = text, .size = text ? strlen(text) : 0};
 	int fits = 1, status = text ? sink->put(sink, &part, &fits, err) : nm_fail_memory(err);
 
 	free(text);
@@ -183,7 +183,8 @@ static int put_file(struct nm_part_sink *sink, const char *name, const char *pat
 		status = nm_fail_memory(err);
 	if (!status)
 		status = sink->put(
-		    sink, &(struct nm_part){.kind = "file", .bytes = all.at, .size = all.count}, &fits, err);
+		    sink, &(struct nm_program_part){.kind = "file", .bytes = all.at, .size = all.count},
+		    &fits, err);
 	free(text);
 	nm_vec_free(&all);
 	return !status && !fits ? nm_fail(err, NM_ENOSPC, "there is no room for %s", path) : status;
@@ -213,7 +214,7 @@ static int put_blocks(struct nm_reference_reader *reader, struct nm_part_sink *s
 		      uint64_t to, uint64_t count, int *ret_fits, struct nm_error *err)
 {
 	struct nm_part_bytes all = {0};
-	struct nm_part part = {.kind = "blocks", .count = count};
+	struct nm_program_part part = {.kind = "blocks", .count = count};
 	int status = 0;
 
 	for (uint64_t i = from; i < to && !status; i++) {

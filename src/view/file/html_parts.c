@@ -21,7 +21,8 @@ struct writer {
 
 enum { ELEMENT_ROOM = 200 };
 
-static int put(struct nm_part_sink *sink, const struct nm_part *part, int *ret_fits, struct nm_error *err)
+static int put(struct nm_part_sink *sink, const struct nm_program_part *part, int *ret_fits,
+	       struct nm_error *err)
 {
 	static const char end[] = "</script>\n";
 	struct writer *w = (struct writer *)sink;
@@ -53,7 +54,8 @@ static int put(struct nm_part_sink *sink, const struct nm_part *part, int *ret_f
 int nm_html_write_parts(const struct nm_debugger *debugger, const struct nm_asset *engine, size_t room,
 			FILE *out, uint64_t *ret_total, struct nm_error *err)
 {
-	const struct nm_part part = {.kind = "engine", .bytes = engine->bytes, .size = engine->n_bytes};
+	const struct nm_program_part part = {
+	    .kind = "engine", .bytes = engine->bytes, .size = engine->n_bytes};
 	struct writer w = {.sink = {put}, .room = room, .out = out};
 	int fits, status = put(&w.sink, &part, &fits, err);
 

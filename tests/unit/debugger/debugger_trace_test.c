@@ -167,7 +167,7 @@ struct read_back {
 	int takes_blocks;
 };
 
-static int read_part(struct nm_part_sink *sink, const struct nm_part *part, int *ret_fits,
+static int read_part(struct nm_part_sink *sink, const struct nm_program_part *part, int *ret_fits,
 		     struct nm_error *err)
 {
 	struct read_back *r = (struct read_back *)sink;
@@ -186,7 +186,8 @@ static int read_part(struct nm_part_sink *sink, const struct nm_part *part, int 
 	assert_int_equal(
 	    nm_parts_read_blocks(
 		&r->run.program.references,
-		&(struct nm_part){.count = part->count, .bytes = part->bytes, .size = part->size - 1}, err),
+		&(struct nm_program_part){.count = part->count, .bytes = part->bytes, .size = part->size - 1},
+		err),
 	    NM_EFORMAT);
 	nm_references_done(&r->run.program.references);
 	memset(&r->run.program.references, 0, sizeof r->run.program.references);
