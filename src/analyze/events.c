@@ -561,7 +561,7 @@ static int on_block_def(struct nm_engine *e, const struct nm_wire_record *r, str
 	int status = nm_decoder_define(&e->executor.decoder, r, err);
 
 	e->executor.builder.bursts.has_new_code = 1;
-	nm_executor_watch_phase(&e->executor); /* it may be longer than those before */
+	nm_executor_watch_limits(&e->executor); /* it may be longer than those before */
 	return status || !e->options.perf_maps ? status : name_generated(e, r, err);
 }
 

@@ -60,9 +60,9 @@ void nm_executor_choose_path(struct nm_executor *x)
 {
 	const struct nm_thread *t = x->running.thread;
 
-	nm_executor_watch_phase(x);
+	nm_executor_watch_limits(x);
 	x->single_step = x->clock >= x->careful_from || x->fetching || !x->measuring ||
-			 x->window.until.unit || x->window.in || x->calls || x->builder.instruction_clock ||
+			 nm_window_needs_steps(&x->window) || x->calls || x->builder.instruction_clock ||
 			 (t && (t->probe.context || t->signals.list.count));
 }
 

@@ -56,6 +56,7 @@ struct nm_executor {
 	int asked;               /* the program asks for it */
 	struct nm_run_window window;
 	int inside; /* the window */
+	int over;   /* it has ended: nothing more will count, so no references are made */
 	struct {
 		uint64_t from, until;
 	} passed;            /* how often the function or region of either end has occurred */
@@ -142,7 +143,7 @@ static inline int nm_executor_is_by_phase(const struct nm_executor *x)
 }
 
 /* window.c: sets careful_from. */
-void nm_executor_watch_phase(struct nm_executor *executor);
+void nm_executor_watch_limits(struct nm_executor *executor);
 
 /* window.c: which ends of the window, as bits, name a function; such a function runs, perhaps in a new call (0 or
  * NM_ENOMEM); a call or a return ends all frames up to a slot; a region begins or ends. */

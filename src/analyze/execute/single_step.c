@@ -87,7 +87,9 @@ static int measure(struct nm_executor *x, struct nm_decoded_block *decoded, uint
 
 	if (!x->measuring)
 		nm_executor_pass_over(x, left.instructions);
-	else if (nm_tables_of(decoded)->string_bytes)
+	if (x->over)
+		return 0;
+	if (x->measuring && nm_tables_of(decoded)->string_bytes)
 		nm_executor_note_string(x, nm_tables_of(decoded)->string_bytes,
 					left.accesses * decoded->instructions /
 					    nm_tables_of(decoded)->accesses);

@@ -116,7 +116,7 @@ static int is_in_phase(const struct nm_executor *x)
 static void set_measuring(struct nm_executor *x)
 {
 	x->measuring = x->asked && x->inside && is_in_phase(x);
-	x->has_paused |= !x->measuring;
+	x->has_paused |= !x->measuring && !x->over;
 	nm_executor_choose_path(x);
 }
 
@@ -161,25 +161,35 @@ static uint64_t end_of_phase(const struct nm_executor *x)
 		   : UINT64_MAX;
 }
 
-/* Blocks are executed by single steps from where a window of words may hold the end of the phase. */
-void nm_executor_watch_phase(struct nm_executor *x)
+/* The clock from which on a window of words may hold a limit that is so many instructions away. */
+static uint64_t before(const struct nm_executor *x, uint64_t limit, uint64_t now)
 {
-	const uint64_t end = end_of_phase(x), now = phase_clock(x),
-		       margin = (uint64_t)NM_WORDS_AT_ONCE * x->decoder.longest;
+	const uint64_t margin = (uint64_t)NM_WORDS_AT_ONCE * x->decoder.longest;
 
-	x->careful_from = end == UINT64_MAX ? end : end > now + margin ? x->clock + (end - now - margin) : 0;
+	return limit == UINT64_MAX ? limit : limit > now + margin ? x->clock + (limit - now - margin) : 0;
 }
 
-/* A window that is still to come or has an end is executed by single steps, which count references as they
- * are made. */
+void nm_executor_watch_limits(struct nm_executor *x)
+{
+	const uint64_t of_phase = before(x, end_of_phase(x), phase_clock(x));
+	const uint64_t of_window = x->window.until.unit == NM_POSITION_INSTRUCTIONS && x->measuring
+				       ? before(x, x->window.until.at, x->clock)
+				       : UINT64_MAX;
+
+	x->careful_from = of_phase < of_window ? of_phase : of_window;
+}
+
+/* What does not count is executed by single steps, as is what ends elsewhere than at an instruction: they count
+ * references as they are made. */
 int nm_executor_turn(struct nm_executor *x)
 {
 	const uint64_t references = x->builder.references + x->uncounted;
-	const int over = nm_position_reached(&x->window.until, x->clock, references, x->passed.until);
 	const int begun = !x->window.from.unit ||
 			  nm_position_reached(&x->window.from, x->clock, references, x->passed.from);
-	const int inside = begun && !over && is_in_function(x);
+	int inside;
 
+	x->over |= nm_position_reached(&x->window.until, x->clock, references, x->passed.until);
+	inside = begun && !x->over && is_in_function(x);
 	if (inside != x->inside) {
 		x->inside = inside;
 		set_measuring(x);

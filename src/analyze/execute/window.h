@@ -71,6 +71,12 @@ static inline int nm_position_is_of_function(const struct nm_run_position *p)
 /* "enter", "mark", ...: how positions are written; NULL for NM_POSITION_NONE. */
 extern const char *const nm_position_words[NM_POSITION_END + 1];
 
+/* Whether it must be looked at after each block, also while it counts: only instructions are known ahead. */
+static inline int nm_window_needs_steps(const struct nm_run_window *w)
+{
+	return w->in || (w->until.unit && w->until.unit != NM_POSITION_INSTRUCTIONS);
+}
+
 /* Whether functions are to be followed. */
 static inline int nm_window_has_functions(const struct nm_run_window *w)
 {
