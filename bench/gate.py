@@ -2,9 +2,9 @@
 # SPDX-License-Identifier: MIT
 """gate.py - false and missed alarms of `nearmiss gate`: changes without effect, and injected rises of misses.
 
-Five programs are built from Debian's sources, which have to be unpacked first:
+Six programs are built from Debian's sources, which have to be unpacked first:
 
-    cd FOLDER && apt-get source bzip2 lz4 lua5.4 mawk minisat2
+    cd FOLDER && apt-get source bzip2 lz4 lua5.4 mawk minisat2 picosat
     bench/gate.py FOLDER [--changes 200] [--rises 60]      a table in Markdown; a line for each alarm goes to standard error
 
 A change without effect is a larger environment, another folder, a longer argument, a function that nobody calls, two
@@ -56,14 +56,22 @@ __attribute__((constructor)) static void nm_walk(void)
 WALKED = 1024  # lines of the array that is walked: twice L1d, so that each touch misses
 
 
-def write_text(path):
+def write_words(path, words, lines):
     rng = random.Random(1)
-    words = ["".join(rng.choices("etaoinshrdlu", k=rng.randint(2, 9))) for _ in range(800)]
-    workloads.write(path, "".join(" ".join(rng.choices(words, k=10)) + "\n" for _ in range(600)))
+    words = ["".join(rng.choices("etaoinshrdlu", k=rng.randint(2, 9))) for _ in range(words)]
+    workloads.write(path, "".join(" ".join(rng.choices(words, k=10)) + "\n" for _ in range(lines)))
+
+
+def write_text(path):
+    write_words(path, 800, 600)
+
+
+def write_many_words(path):
+    write_words(path, 20000, 1500)
 
 
 def write_formula(path):
-    attribution.write_formula(path, 120, 500)
+    attribution.write_formula(path, 3000, 8000)
 
 
 def write_script(path):
@@ -84,6 +92,11 @@ def prepare_mawk(folder):
         subprocess.run(["make", "-s", "scancode.c"], cwd=folder, stdout=subprocess.DEVNULL, check=True)
 
 
+def prepare_picosat(folder):
+    names = ("VERSION", "CC", "CFLAGS")
+    workloads.write(os.path.join(folder, "config.h"), "".join(f'#define PICOSAT_{name} ""\n' for name in names))
+
+
 # The first source has main; @ is the input.
 Program = collections.namedtuple("Program", "package compiler sources options arguments write prepare")
 PROGRAMS = {
@@ -97,10 +110,12 @@ PROGRAMS = {
                     "print.c bi_funct.c kw.c jmp.c array.c field.c split.c re_cmpl.c regexp.c zmalloc.c fin.c files.c scancode.c "
                     "matherr.c fcall.c version.c", ["-DHAVE_CONFIG_H"],
                     ["{ for (i = 1; i <= NF; i++) n[$i]++ } END { for (w in n) s += n[w] * length(w); print s }", "@"],
-                    write_text, prepare_mawk),
+                    write_many_words, prepare_mawk),
     "minisat": Program("minisat2", "g++", "minisat/core/Main.cc minisat/core/Solver.cc minisat/utils/*.cc",
                        ["-fpermissive", "-D__STDC_LIMIT_MACROS", "-D__STDC_FORMAT_MACROS"], ["-verb=0", "@"],
                        write_formula, None),
+    "picosat": Program("picosat", "gcc", "main.c app.c picosat.c version.c", ["-DNDEBUG"], ["-n", "@"], write_formula,
+                       prepare_picosat),
 }
 
 
@@ -171,10 +186,10 @@ def misses(profile):
 
 
 def placements(profile):
-    """The least and greatest misses of all placements; those of plain counts are equal."""
+    """The misses of each placement; plain counts have one."""
     with sqlite3.connect(profile) as db:
-        found = [row[0] for row in db.execute("SELECT sum(misses) FROM relocations WHERE level = 'L1d' GROUP BY relocation")]
-    return (min(found), max(found)) if found else (misses(profile),) * 2
+        found = db.execute("SELECT sum(misses) FROM relocations WHERE level = 'L1d' GROUP BY relocation ORDER BY relocation")
+        return [row[0] for row in found] or [misses(profile)]
 
 
 # ---- Changes without effect: each returns options of record() ----
@@ -250,7 +265,7 @@ def judge(build, options, tally, what, kinds=(True, False)):
         tally.falls[hermetic] += falls
         tally.largest[hermetic] = max(tally.largest[hermetic], abs(change))
         print(build.name, what, "hermetic" if hermetic else "plain", f"{change:+.3%}", "rise" * rises + "fall" * falls,
-              *placements(base), *placements(new), file=sys.stderr, flush=True)
+              placements(base), placements(new), file=sys.stderr, flush=True)
     tally.tried += 1
 
 
@@ -267,7 +282,7 @@ def study(build, changes, rises):
     for i in range(rises):
         judge(build, rise(build, rng, i, misses(base)), loud, "rise", [True])
         build.link(build.objects)
-    low, high = placements(base)
+    low, high = min(placements(base)), max(placements(base))
     cells = [build.name, f"{misses(base):,}", f"{(high - low) / low:.2%}", quiet.tried, quiet.rises[True] + quiet.falls[True],
              quiet.rises[False] + quiet.falls[False], f"{quiet.largest[False]:.2%}", f"{loud.rises[True]} of {loud.tried}"]
     print("|", " | ".join(map(str, cells)), "|", flush=True)
