@@ -2,6 +2,7 @@
 """test_gate.py - misses of relocated memory, and budgets judged by their intervals."""
 
 import glob
+import json
 import os
 import re
 import shutil
@@ -51,6 +52,22 @@ def case_relocations():
         assert rows(RELOCATIONS, profile="r.nmp") == recorded, threads
     shown = nearmiss("noise", "p.nmp").stdout.decode()
     assert re.search(r"misses of L1d  [\d,]+ as recorded, [\d,]+ to [\d,]+ in 6 other placements", shown), shown
+
+
+def case_noise_by_set():
+    """Of each object the sets that lose most of its lines."""
+    record([program("list")], "--relocate=3", "--sets", "-q")
+    lost = {}
+    for victim, at, count in rows("SELECT victim, cache_set, sum(count) FROM events WHERE level = 'L1d' AND "
+                                  "event = 'replace' GROUP BY 1, 2 ORDER BY 3 DESC, 2"):
+        lost.setdefault(victim, []).append((at, count))
+    found = json.loads(nearmiss("noise", "p.nmp", "-l", "L1d", "-f", "json").stdout)["rows"]
+    assert found and any(row["sets"] for row in found), found
+    for row in found:
+        sets = lost.get(row["object"], [])
+        half = next((n for n in range(len(sets)) if 2 * sum(c for _, c in sets[:n]) >= sum(c for _, c in sets)), len(sets))
+        assert row["half_in_sets"] == (half if sets else None), (row, sets)
+        assert row["sets"] == (", ".join(str(at) for at, _ in sets[:3]) if sets else None), (row, sets)
 
 
 def recipe(kind, part):

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
  * noise.c - see noise.h. A count depends on placement as far as its greatest value is from its least. Beside it
- * stands what can make it do so: conflict misses, and the object that takes most of the lines.
+ * stands what can make it do so: conflict misses, the object that takes most of the lines, and, if they were
+ * recorded, the sets that lose them: few sets mean that addresses collide.
  */
 #include "noise.h"
 
@@ -26,8 +27,16 @@
 	     .kind = NM_COLUMN_NAME,                                                                   \
 	     .drop_order = 1},
 
-static const struct nm_column of_objects[] = {{.name = "object", .title = "object", .kind = NM_COLUMN_NAME},
-					      FIGURES};
+#define OBJECT                                                              \
+	{                                                                   \
+		.name = "object", .title = "object", .kind = NM_COLUMN_NAME \
+	}
+
+static const struct nm_column of_objects[] = {OBJECT, FIGURES};
+static const struct nm_column of_objects_in_sets[] = {
+    OBJECT,
+    FIGURES{.name = "half_in_sets", .title = "half in sets", .kind = NM_COLUMN_NUMBER, .drop_order = 5},
+    {.name = "sets", .title = "most in", .kind = NM_COLUMN_TEXT, .drop_order = 6}};
 static const struct nm_column of_lines[] = {
     {.name = "where", .title = "line", .kind = NM_COLUMN_LOCATION, .compose = nm_compose_location},
     {.name = "file", .kind = NM_COLUMN_NAME},
@@ -38,22 +47,35 @@ static const struct nm_column of_lines[] = {
 /* What rows are: their columns in `relocations` and `counts`, and in `evictions` those of the victim. */
 struct subject {
 	const char *keys, *victim, *match, *own;
+	int in_sets;
 	const struct nm_column *columns;
 	unsigned column_count;
 };
-static const struct subject objects = {"object",
-				       "victim",
-				       "e.victim IS r.object",
-				       "c.object IS r.object",
-				       of_objects,
-				       sizeof of_objects / sizeof *of_objects};
+#define OF_OBJECTS "object", "victim", "e.victim IS r.object", "c.object IS r.object"
+
+static const struct subject objects = {OF_OBJECTS, 0, of_objects, sizeof of_objects / sizeof *of_objects};
+static const struct subject objects_in_sets = {OF_OBJECTS, 1, of_objects_in_sets,
+					       sizeof of_objects_in_sets / sizeof *of_objects_in_sets};
 static const struct subject lines = {
     "file, line, function",
     "victim_file, victim_line, victim_function",
     "e.victim_file IS r.file AND e.victim_line IS r.line AND e.victim_function IS r.function",
     "c.file IS r.file AND c.line IS r.line AND c.function IS r.function",
+    0,
     of_lines,
     sizeof of_lines / sizeof *of_lines};
+
+/* Of each object the number of sets that lost half of its lines, and the three that lost most. */
+#define SETS                                                                                                     \
+	", w AS (SELECT victim, cache_set, sum(count) AS n FROM events WHERE level = ?1 AND event = 'replace' "  \
+	"AND cache_set IS NOT NULL AND (?2 IS NULL OR process = ?2) GROUP BY victim, cache_set), "               \
+	"h AS MATERIALIZED (SELECT victim, sum(2 * before < total) AS half, "                                    \
+	"group_concat(cache_set, ', ') FILTER (WHERE place <= 3) AS most FROM (SELECT victim, cache_set, "       \
+	"sum(n) OVER (PARTITION BY victim) AS total, sum(n) OVER o - n AS before, row_number() OVER o AS place " \
+	"FROM w WINDOW o AS (PARTITION BY victim ORDER BY n DESC, cache_set ROWS UNBOUNDED PRECEDING)) "         \
+	"GROUP BY victim) "
+#define OF_SETS \
+	", (SELECT half FROM h WHERE h.victim IS r.object), (SELECT most FROM h WHERE h.victim IS r.object)"
 
 /* ?1: the level, ?2: the process or NULL, ?3: rows, -1: all. In e, the other columns are of the row with max(n). */
 static int query(struct nm_profile *profile, const struct subject *s, struct nm_rows **ret_rows,
@@ -69,12 +91,13 @@ static int query(struct nm_profile *profile, const struct subject *s, struct nm_
 	    "LIMIT ?3), "
 	    "c AS MATERIALIZED (SELECT %s, sum(conflict) AS conflict FROM counts %s GROUP BY %s), "
 	    "e AS MATERIALIZED (SELECT %s, evictor, max(n) FROM (SELECT %s, evictor, sum(count) AS n FROM evictions "
-	    "%s GROUP BY %s, evictor) GROUP BY %s) "
+	    "%s GROUP BY %s, evictor) GROUP BY %s)%s "
 	    "SELECT %s, misses, least, mean, greatest, greatest - least, "
 	    "100.0 * (greatest - least) / max(mean, 1), "
-	    "(SELECT conflict FROM c WHERE %s), (SELECT evictor FROM e WHERE %s) FROM r",
+	    "(SELECT conflict FROM c WHERE %s), (SELECT evictor FROM e WHERE %s)%s FROM r",
 	    s->keys, where, s->keys, s->keys, s->keys, s->keys, s->keys, where, s->keys, s->victim, s->victim,
-	    where, s->victim, s->victim, s->keys, s->own, s->match);
+	    where, s->victim, s->victim, s->in_sets ? SETS : "", s->keys, s->own, s->match,
+	    s->in_sets ? OF_SETS : "");
 
 	if (status < 0)
 		return nm_fail_memory(err);
@@ -141,7 +164,7 @@ int nm_noise_run(struct nm_profile *profile, const struct nm_noise_request *requ
 	    .level = request->level, .process = request->process, .limit = request->limit};
 	const int both = request->rows == NM_NOISE_ALL && style->format == NM_FORMAT_TEXT;
 	struct nm_selection selection = {.of_samples = 0};
-	int status = nm_select_counts(profile, err);
+	int status = nm_select_counts(profile, err), in_sets = 0;
 
 	if (!status)
 		status = nm_selection_make(profile, &wanted, &selection, err);
@@ -152,12 +175,17 @@ int nm_noise_run(struct nm_profile *profile, const struct nm_noise_request *requ
 			    nm_fail(err, NM_EINVAL, "memory was not relocated: record with --relocate 15");
 		status = status > 0 ? 0 : status;
 	}
+	if (!status) {
+		in_sets = nm_profile_has_rows(profile, "sets", err);
+		status = in_sets < 0 ? in_sets : 0;
+	}
 	if (!status && both) {
 		status = show_total(profile, &selection.request, out, err);
 		fputc('\n', out);
 	}
 	if (!status && request->rows != NM_NOISE_LINES)
-		status = show(profile, &objects, &selection.request, style, out, err);
+		status =
+		    show(profile, in_sets ? &objects_in_sets : &objects, &selection.request, style, out, err);
 	if (!status && both)
 		fputc('\n', out);
 	if (!status && (both || request->rows == NM_NOISE_LINES))
