@@ -200,16 +200,19 @@ def case_interrupts():
 
 
 def attached(process):
-    """Waits until nearmiss has opened its events."""
-    for _ in range(300):
+    """Waits until nearmiss has opened its events, and waits for them."""
+    poll = "7"
+    for _ in range(600):
+        if process.poll() is not None:
+            return
         try:
             links = [os.readlink(f"/proc/{process.pid}/fd/{name}") for name in os.listdir(f"/proc/{process.pid}/fd")]
+            with open(f"/proc/{process.pid}/syscall", encoding="utf-8") as f:
+                if any("perf_event" in link for link in links) and f.read().split()[0] == poll:
+                    return
         except OSError:
-            links = []
-        if any("perf_event" in link for link in links) or process.poll() is not None:
-            time.sleep(0.3)  # for the mappings
-            return
-        time.sleep(0.1)
+            pass
+        time.sleep(0.05)
 
 
 def case_process_that_runs():
@@ -222,7 +225,8 @@ def case_process_that_runs():
             attached(sampler)
             waiting.communicate(b"\n")
             assert sampler.wait(timeout=60) == 0 and waiting.returncode == 7
-    assert (pages("pages_200"), pages("slots"), pages("pages_300")) == (200, 500, None)
+    touched = pages("pages_200"), pages("slots"), pages("pages_300")
+    assert touched == (200, 500, None), touched
     assert rows("SELECT value FROM info WHERE key = 'command'") == [(program("touches") + " waits",)]
     nothing_lost()
     with subprocess.Popen(["sh", "-c", "while :; do :; done"]) as busy:
