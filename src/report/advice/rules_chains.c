@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * rules_chains.c - rules for loads that wait for each other. They gain most by another order, whatever their lines hold,
- * so they come before the rules of unused bytes.
+ * rules_chains.c - rules for loads that wait for each other. They gain most by another order, whatever their
+ * lines hold, so they come before the rules of unused bytes.
  *
  * What is chained is nodes (blocks or structures that hold pointers to others), an array of indices that lead on in
  * itself and in other arrays, or a table in which one look-up makes the key of the next.

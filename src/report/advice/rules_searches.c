@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * rules_searches.c - the rule for binary searches. It comes before the rules of conflicts: probes of an array of about a
- * power of two of bytes lie such powers apart, and collide because they are probes.
+ * rules_searches.c - the rule for binary searches. It comes before the rules of conflicts: probes of an array of
+ * about a power of two of bytes lie such powers apart, and collide because they are probes.
  */
 #include <math.h>
 

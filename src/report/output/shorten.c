@@ -5,8 +5,9 @@
  * Steps, until the name fits: the "(file:line)" of a variable goes, or a module, but not the line of a block without a
  * variable, "heap main (a.c:7)"; template arguments become "<…>" (the longest group first), parameter lists
  * become "(…)" and then nothing, the middle is cut out, keeping a third of the room before the cut (names
- * differ more at their ends). A name's last "(file:line)" is never cut, nor is the file:line at the start of a place: both
- * then may take more than the width. The innermost frame behind a place is dropped before its function is shortened.
+ * differ more at their ends). A name's last "(file:line)" is never cut, nor is the file:line at the start of a
+ * place: both then may take more than the width. The innermost frame behind a place is dropped before its function
+ * is shortened.
  */
 #include <ctype.h>
 #include <stdlib.h>
@@ -130,8 +131,8 @@ static void drop_empty_list(char *text, const char *ellipsis)
 		memmove(text + at, text + tail, strlen(text + tail) + 1);
 }
 
-/* Removes what tells a name from others that read the same: the "(file:line)" of a variable, the module of a function or
- * of a block that is named after one; also from "name (file:line) #2". */
+/* Removes what tells a name from others that read the same: the "(file:line)" of a variable, the module of a
+ * function or of a block that is named after one; also from "name (file:line) #2". */
 static void drop_location(char *text)
 {
 	char *number = strrchr(text, ' ');

@@ -66,8 +66,8 @@ struct nm_table {
 int nm_table_fill(struct nm_table *table, struct nm_rows *rows, struct nm_error *err);
 void nm_table_done(struct nm_table *table);
 
-/* Leaves the first rows. Appends a row of NULLs (0 or NM_ENOMEM). Sets a value of the last row; its text must outlive the
- * table. */
+/* Leaves the first rows. Appends a row of NULLs (0 or NM_ENOMEM). Sets a value of the last row; its text must
+ * outlive the table. */
 void nm_table_cut(struct nm_table *table, size_t rows);
 int nm_table_append(struct nm_table *table);
 void nm_table_set(struct nm_table *table, const char *name, struct nm_value value);

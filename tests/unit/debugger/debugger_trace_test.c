@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
  * debugger_trace_test.c - the debugger on random streams, written as traces: who evicted a line against a
- * twin that remembers the last departure of every line, and steps back against a run from the start; and as parts, read again.
+ * twin that remembers the last departure of every line, and steps back against a run from the start; and as
+ * parts, read again.
  */
 
 #include <setjmp.h>
@@ -18,19 +19,10 @@
 
 #include "caches.h"
 #include "debugger_priv.h"
+#include "numbers.h"
 #include "parts.h"
 
 enum { REFERENCES = 5 * NM_PIECE_REFERENCES / 2, LINES = 1024, LINE = 64, ASKED = 60 };
-
-static uint64_t random_state = 88172645463325252u;
-
-static uint64_t draw(uint64_t below)
-{
-	random_state ^= random_state << 13;
-	random_state ^= random_state >> 7;
-	random_state ^= random_state << 17;
-	return random_state % below;
-}
 
 /* A Dinero trace: some lines are hot, and some never touched again for long. */
 static void write_trace(char path[64])
@@ -40,10 +32,10 @@ static void write_trace(char path[64])
 
 	assert_non_null(file);
 	for (unsigned i = 0; i < REFERENCES; i++) {
-		const uint64_t line = draw(3) ? draw(48) : draw(8) ? LINES / 2 + draw(64) : draw(LINES);
+		const uint64_t line = below(3) ? below(48) : below(8) ? LINES / 2 + below(64) : below(LINES);
 
-		fprintf(file, "%d %llx\n", (int)draw(2),
-			(unsigned long long)(0x100000 + line * LINE + 8 * draw(8)));
+		fprintf(file, "%d %llx\n", (int)below(2),
+			(unsigned long long)(0x100000 + line * LINE + 8 * below(8)));
 	}
 	fclose(file);
 }
@@ -106,7 +98,7 @@ static void evictors_are_those_that_a_twin_remembers(const char *spec)
 	unsigned evicted = 0;
 
 	for (unsigned i = 1; i <= ASKED; i++) {
-		const uint64_t position = (uint64_t)i * REFERENCES / ASKED, line = draw(LINES);
+		const uint64_t position = (uint64_t)i * REFERENCES / ASKED, line = below(LINES);
 		struct nm_departure found;
 		struct nm_error err;
 
@@ -253,7 +245,7 @@ static void steps_back_are_runs_from_the_start(void **state)
 
 	(void)state;
 	for (unsigned i = 0; i < 12; i++) {
-		const uint64_t position = 1 + draw(REFERENCES - 1);
+		const uint64_t position = 1 + below(REFERENCES - 1);
 		struct nm_caches *twin = start_twin(d);
 		struct nm_slot *slots;
 

@@ -13,18 +13,9 @@
 #include <cmocka.h>
 
 #include "heap.h"
+#include "numbers.h"
 
 enum { BLOCKS = 200, IMAGES = 12, STEPS = 20000, MOST = 30000, LARGE = 3 << 20 };
-
-static uint64_t random_state = 88172645463325252u;
-
-static uint64_t draw(uint64_t below)
-{
-	random_state ^= random_state << 13;
-	random_state ^= random_state >> 7;
-	random_state ^= random_state << 17;
-	return random_state % below;
-}
 
 /* The blocks that there are, each filled with one byte. */
 struct blocks {
@@ -45,28 +36,28 @@ static void check(const struct blocks *b)
 /* Frees a block, or makes one, or makes it another size. */
 static void change(struct nm_heap *heap, struct blocks *b)
 {
-	const unsigned i = (unsigned)draw(BLOCKS);
-	const size_t bytes = draw(400) ? 1 + draw(draw(2) ? 100 : MOST) : LARGE;
+	const unsigned i = (unsigned)below(BLOCKS);
+	const size_t bytes = below(400) ? 1 + below(below(2) ? 100 : MOST) : LARGE;
 	uint8_t *at = b->of[i].at;
 
 	nm_heap_enter(heap);
-	if (at && draw(2)) {
+	if (at && below(2)) {
 		free(at);
 		at = NULL;
-	} else if (at || draw(2)) {
+	} else if (at || below(2)) {
 		const size_t kept = at && b->of[i].bytes < bytes ? b->of[i].bytes : at ? bytes : 0;
 
 		at = realloc(at, bytes);
 		assert_non_null(at);
 		assert_true(!kept || at[kept - 1] == b->of[i].filled);
 	} else {
-		at = draw(2) ? calloc(1, bytes) : aligned_alloc(64, (bytes + 63) / 64 * 64);
+		at = below(2) ? calloc(1, bytes) : aligned_alloc(64, (bytes + 63) / 64 * 64);
 		assert_non_null(at);
 	}
 	nm_heap_enter(NULL);
 	b->of[i].at = at;
 	b->of[i].bytes = bytes;
-	b->of[i].filled = (uint8_t)draw(256);
+	b->of[i].filled = (uint8_t)below(256);
 	if (at)
 		memset(at, b->of[i].filled, bytes);
 }
@@ -79,15 +70,15 @@ static void images_bring_everything_back(void **state)
 
 	(void)state;
 	for (unsigned step = 0; step < STEPS; step++) {
-		const unsigned i = (unsigned)draw(IMAGES);
+		const unsigned i = (unsigned)below(IMAGES);
 
 		change(heap, now);
-		if (!draw(40)) {
+		if (!below(40)) {
 			nm_heap_image_free(images[i]);
 			images[i] = nm_heap_save(heap);
 			assert_non_null(images[i]);
 			then[i] = *now;
-		} else if (images[i] && !draw(40)) {
+		} else if (images[i] && !below(40)) {
 			nm_heap_restore(heap, images[i]);
 			*now = then[i];
 			check(now);
