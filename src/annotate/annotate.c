@@ -2,10 +2,10 @@
  *
  * annotate.c - builds an annotation: rows of `counts`, summed by line, beside the text of their files.
  *
- * All rows of the selection are read once, ordered by file and line; a section takes the rows of its file
- * (and function). Files, functions and lines are ranked by weight: the column that is sorted by, or misses if
- * that column cannot be summed. A threshold is a share of the enclosing total: a file's of the selection, a
- * line's or function's of its file.
+ * The rows of the selection are ordered by file and line; a section takes the rows of its file (and
+ * function). Files, functions and lines are ranked by weight: the column that is sorted by, or misses if that
+ * column cannot be summed. A threshold is a share of the enclosing total: a file's of the selection, a line's
+ * or function's of its file.
  */
 #include "annotate.h"
 
@@ -17,57 +17,53 @@
 #include "map.h"
 #include "name_match.h"
 #include "selection.h"
-#include "utf8.h"
 
 /* ---- reading ---- */
 
-static const char *text_of(struct nm_annotation *a, const struct nm_rows *rows, unsigned column, int *failed)
+int nm_annotate_take(const struct nm_cube *cube, struct nm_annotate_rows *ret_rows,
+		     struct nm_metric_sums *unplaced)
 {
-	const char *text = nm_rows_text(rows, column), *kept;
-	char *clean;
+	size_t *order = nm_cube_order(cube);
+	int status = order ? 0 : NM_ENOMEM;
 
-	if (!text)
-		return NULL;
-	clean = nm_utf8_clean(text);
-	kept = clean ? nm_intern(&a->pool, clean) : NULL;
-	free(clean);
-	*failed |= !kept;
-	return kept;
+	for (size_t i = 0; i < cube->row_count && !status; i++) {
+		const nm_key *keys = nm_cube_keys(cube, order[i]);
+		const struct nm_annotate_row row = {nm_key_text(keys[0]), nm_key_text(keys[3]),
+						    nm_key_text(keys[2]), nm_key_number(keys[1]),
+						    nm_cube_counts(cube, order[i])};
+
+		if (!row.file || row.line <= 0 || row.line > INT32_MAX)
+			nm_sums_add(unplaced, &row.figures);
+		else
+			status = nm_vec_push(ret_rows, row);
+	}
+	free(order);
+	return status;
 }
-
-/* 0, no line, for what can be none. */
-static int64_t line_number(int64_t line) { return line < 0 || line > INT32_MAX ? 0 : line; }
 
 static int read_rows(struct nm_annotation *a, struct nm_annotate_rows *ret_rows)
 {
+	static const char *const keys[] = {NM_ANNOTATE_KEYS, NULL};
 	static const char sql[] =
-	    "SELECT file, line, object, function, " NM_SUMS_SQL " FROM counts WHERE level = ?1 "
-	    "AND (?2 IS NULL OR process = ?2) AND (?3 IS NULL OR thread = ?3) "
-	    "AND (?4 IS NULL OR object = ?4 OR object GLOB ?4) GROUP BY 1, 2, 3, 4 ORDER BY 1, 2, 3, 4";
+	    "SELECT file, line, object, function"
+#define NM_COUNT(name) ", " #name
+#include "counts.def"
+#undef NM_COUNT
+	    " FROM counts WHERE level = ?1 AND (?2 IS NULL OR process = ?2) AND "
+	    "(?3 IS NULL OR thread = ?3) AND (?4 IS NULL OR object = ?4 OR object GLOB ?4)";
+	struct nm_cube cube = nm_cube_of(keys, NM_COUNTS);
 	struct nm_rows *rows = NULL;
-	int status = nm_profile_query(a->profile, sql, &rows, a->err), failed = 0;
+	int status = nm_profile_query(a->profile, sql, &rows, a->err);
 
-	if (status)
-		return status;
-	nm_annotate_bind(a, rows);
-	while ((status = nm_rows_next(rows, a->err)) > 0) {
-		struct nm_annotate_row row = {.line = line_number(nm_rows_integer(rows, 1))};
-
-		row.file = text_of(a, rows, 0, &failed);
-		row.object = text_of(a, rows, 2, &failed);
-		row.function = text_of(a, rows, 3, &failed);
-		nm_sums_read(&row.figures, rows, 4);
-		nm_sums_add(&a->whole.sum, &row.figures);
-		if (!row.file || !row.line)
-			nm_sums_add(&a->unplaced, &row.figures);
-		else if (nm_vec_push(ret_rows, row))
-			failed = 1;
-		if (failed) {
-			status = nm_fail_memory(a->err);
-			break;
-		}
+	if (!status) {
+		nm_annotate_bind(a, rows);
+		status = nm_cube_read(&cube, &a->names, rows, a->err);
 	}
+	a->whole.sum = nm_cube_all_counts(&cube);
+	if (!status && nm_annotate_take(&cube, ret_rows, &a->unplaced))
+		status = nm_fail_memory(a->err);
 	nm_rows_free(rows);
+	nm_cube_done(&cube);
 	return status;
 }
 
@@ -259,6 +255,7 @@ static void done(struct nm_annotation *a)
 	nm_vec_free(&a->line_columns);
 	nm_vec_free(&a->function_columns);
 	nm_strings_done(&a->pool);
+	nm_cube_names_done(&a->names);
 }
 
 static int gather_sections(struct nm_annotation *a, const struct nm_annotate_rows *rows)

@@ -5,8 +5,8 @@
 #ifndef NM_ANNOTATE_H
 #define NM_ANNOTATE_H
 
+#include "cube.h"
 #include "disassembly.h"
-#include "metrics.h"
 #include "report.h"
 #include "source.h"
 #include "vector.h"
@@ -18,6 +18,12 @@ struct nm_annotate_row {
 	struct nm_metric_sums figures;
 };
 struct nm_annotate_rows nm_vec(struct nm_annotate_row);
+
+/* The rows of a cube with these keys that have a file and a line, in the order of the keys; *unplaced grows by
+ * the counts of the others. Texts are those of the cube. 0 or NM_ENOMEM. */
+#define NM_ANNOTATE_KEYS "file", "line", "object", "function"
+int nm_annotate_take(const struct nm_cube *cube, struct nm_annotate_rows *rows,
+		     struct nm_metric_sums *unplaced);
 
 struct nm_annotate_request {
 	struct nm_report_request report; /* level, process, thread, sort */

@@ -39,6 +39,7 @@ struct nm_annotation {
 	struct nm_vec(struct nm_column) function_columns;
 	struct nm_vec(struct nm_section) sections;
 	struct nm_strings pool;
+	struct nm_cube_names names; /* of the rows */
 };
 
 /* Columns of a table of lines: file, line, the metrics in the order of the catalogue, object, source. A table

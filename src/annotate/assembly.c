@@ -88,7 +88,11 @@ static int take_site(struct assembly *as, const struct site *row)
 static int read_sites(struct assembly *as)
 {
 	static const char sql[] =
-	    "SELECT module, address, object, file, function, " NM_SUMS_SQL " FROM instructions "
+	    "SELECT module, address, object, file, function"
+#define NM_COUNT(name) ", sum(" #name ")"
+#include "counts.def"
+#undef NM_COUNT
+	    " FROM instructions "
 	    "WHERE level = ?1 AND (?2 IS NULL OR process = ?2) AND (?3 IS NULL OR thread = ?3) "
 	    "AND (?4 IS NULL OR object = ?4 OR object GLOB ?4) GROUP BY 1, 2, 3 ORDER BY 1, 2, 3";
 	struct nm_annotation *a = as->annotation;
@@ -105,7 +109,7 @@ static int read_sites(struct assembly *as)
 		site.object = kept(a, rows, 2, &failed);
 		site.file = kept(a, rows, 3, &failed);
 		site.function = kept(a, rows, 4, &failed);
-		nm_sums_read(&site.figures, rows, 5);
+		site.figures = nm_sums_of_row(rows, 5);
 		nm_sums_add(&a->whole.sum, &site.figures);
 		if (failed || (site.module && take_site(as, &site))) {
 			status = nm_fail_memory(a->err);

@@ -9,8 +9,6 @@
 
 #include "columns.h"
 
-enum { COUNTS = sizeof(struct nm_metric_sums) / sizeof(int64_t) };
-
 static const char *const shown[] = {
     "references",   "reads",        "writes",     "misses",     "read_misses", "write_misses",
     "share",        "mpki",         "miss_ratio", "class",      "cold",        "capacity",
@@ -99,25 +97,4 @@ int64_t nm_sum_column_weight(const struct nm_metric *m, const struct nm_metric_s
 	if (m->real || m->unit == NM_METRIC_TEXT)
 		return sums->read_misses + sums->write_misses;
 	return nm_metric_integer(m, sums);
-}
-
-void nm_sums_read(struct nm_metric_sums *ret_sums, const struct nm_rows *rows, unsigned first_column)
-{
-	int64_t values[COUNTS];
-
-	for (unsigned i = 0; i < COUNTS; i++)
-		values[i] = nm_rows_bounded(rows, first_column + i);
-	memcpy(ret_sums, values, sizeof values);
-}
-
-void nm_sums_add(struct nm_metric_sums *to, const struct nm_metric_sums *more)
-{
-	int64_t a[COUNTS], b[COUNTS];
-
-	memcpy(a, to, sizeof a);
-	memcpy(b, more, sizeof b);
-	for (unsigned i = 0; i < COUNTS; i++)
-		if (__builtin_add_overflow(a[i], b[i], &a[i])) /* in a damaged profile */
-			a[i] = INT64_MAX;
-	memcpy(to, a, sizeof a);
 }

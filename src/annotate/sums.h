@@ -1,18 +1,12 @@
 /* SPDX-License-Identifier: MIT
  *
- * sums.h - sums of the view `counts`, and the metrics (metrics.h) that annotations show.
+ * sums.h - the metrics (metrics.h) that annotations show.
  */
 #ifndef NM_SUMS_H
 #define NM_SUMS_H
 
 #include "metrics.h"
 #include "table.h"
-
-/* The counts of counts.def, in its order. */
-#define NM_SUMS_SQL                                                                                   \
-	"sum(reads), sum(writes), sum(read_misses), sum(write_misses), sum(cold), sum(capacity), "    \
-	"sum(conflict), sum(coherence), sum(loads), sum(reuse), sum(used_bytes), sum(loaded_bytes), " \
-	"sum(evictions), sum(writebacks), sum(weighted_bytes), sum(foreseen), sum(chained), sum(page_walks)"
 
 /* The metrics of annotations, in their order; NULL behind the last. */
 const struct nm_metric *nm_sum_column_at(unsigned i);
@@ -31,8 +25,5 @@ struct nm_value nm_sum_column_value(const struct nm_metric *metric, const struct
 
 /* What to rank and colour rows by: the metric, or the misses where sums of the metric mean nothing. */
 int64_t nm_sum_column_weight(const struct nm_metric *metric, const struct nm_metric_sums *sums);
-
-void nm_sums_read(struct nm_metric_sums *ret_sums, const struct nm_rows *rows, unsigned first_column);
-void nm_sums_add(struct nm_metric_sums *to, const struct nm_metric_sums *more);
 
 #endif

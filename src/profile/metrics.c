@@ -48,6 +48,23 @@ static double waste(const struct nm_metric_sums *s, const struct nm_metric_total
 	return ratio(100, wasted(s), s->loaded_bytes);
 }
 
+struct nm_metric_sums nm_sums_of_row(const struct nm_rows *rows, unsigned column)
+{
+	struct nm_metric_sums sums;
+
+#define NM_COUNT(name) sums.name = nm_rows_bounded(rows, column++);
+#include "counts.def"
+#undef NM_COUNT
+	return sums;
+}
+
+void nm_sums_add(struct nm_metric_sums *to, const struct nm_metric_sums *more)
+{
+#define NM_COUNT(name) to->name = nm_sum_bounded(to->name, more->name);
+#include "counts.def"
+#undef NM_COUNT
+}
+
 /* ---- the table ---------------------------------------------------------------------------------- */
 
 #define STORED(name_, unit_, help_)                                                                    \

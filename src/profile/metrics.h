@@ -16,6 +16,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "reader.h"
+
 enum nm_metric_unit {
 	NM_METRIC_COUNT,
 	NM_METRIC_BYTES,
@@ -39,6 +41,21 @@ struct nm_metric_sums {
 #include "counts.def"
 #undef NM_COUNT
 };
+
+enum { NM_COUNTS = sizeof(struct nm_metric_sums) / sizeof(int64_t) };
+
+/* The sum of two sums, which stays within +-2^60: only those of a damaged profile are greater. */
+static inline int64_t nm_sum_bounded(int64_t a, int64_t b)
+{
+	const int64_t bound = (int64_t)1 << 60, sum = a + b;
+
+	return sum > bound ? bound : sum < -bound ? -bound : sum;
+}
+
+/* The counts of a query's row, from a column on. */
+struct nm_metric_sums nm_sums_of_row(const struct nm_rows *rows, unsigned first);
+
+void nm_sums_add(struct nm_metric_sums *to, const struct nm_metric_sums *more);
 
 /* The base of shares and rates. */
 struct nm_metric_total {

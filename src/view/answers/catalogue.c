@@ -27,7 +27,7 @@ json_t *nm_view_metric(const struct nm_metric *metric)
 json_t *nm_grouping_column(const char *key)
 {
 	return json_pack("{ss ss sn sn ss}", "key", key, "heading", key, "unit", "help", "kind",
-			 nm_fact_is_number(key) ? "number" : "text");
+			 nm_key_is_number(key) ? "number" : "text");
 }
 
 int nm_view_metrics(const struct nm_view_profile *of, const struct nm_request *request, json_t **ret_answer,

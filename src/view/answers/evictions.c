@@ -11,7 +11,7 @@
 static const char nameless[] = "?"; /* name of an object without a name */
 
 static int load(const struct nm_view_profile *of, const struct nm_request *request, char **ret_level,
-		const struct nm_facts **ret_facts, struct nm_error *err)
+		const struct nm_cube **ret_facts, struct nm_error *err)
 {
 	int status = nm_view_level(of->profile, request, ret_level, err);
 
@@ -23,7 +23,7 @@ static int load(const struct nm_view_profile *of, const struct nm_request *reque
 /* ---- the matrix ---- */
 
 struct object {
-	nm_fact name;
+	nm_key name;
 	int64_t count; /* of evictions in which it is evictor or victim */
 };
 struct objects {
@@ -37,7 +37,7 @@ static void done(struct objects *objects)
 	nm_map_done(&objects->number_of);
 }
 
-static int add_object(struct objects *objects, nm_fact name, int64_t count)
+static int add_object(struct objects *objects, nm_key name, int64_t count)
 {
 	uint64_t n = nm_map_get(&objects->number_of, name, UINT64_MAX);
 
@@ -47,7 +47,7 @@ static int add_object(struct objects *objects, nm_fact name, int64_t count)
 		    nm_map_put(&objects->number_of, name, n))
 			return NM_ENOMEM;
 	}
-	objects->at.at[n].count = nm_facts_add(objects->at.at[n].count, count);
+	objects->at.at[n].count = nm_sum_bounded(objects->at.at[n].count, count);
 	return 0;
 }
 
@@ -55,17 +55,17 @@ static int by_count(const void *a, const void *b)
 {
 	const struct object *x = a, *y = b;
 
-	return x->count != y->count ? (x->count < y->count ? 1 : -1) : nm_fact_compare(x->name, y->name, 0);
+	return x->count != y->count ? (x->count < y->count ? 1 : -1) : nm_key_compare(x->name, y->name, 0);
 }
 
 /* The `top` objects with the most evictions in pairs of evictor and victim. */
-static int find_objects(struct objects *objects, const struct nm_facts *pairs, size_t top)
+static int find_objects(struct objects *objects, const struct nm_cube *pairs, size_t top)
 {
 	int status = 0;
 
 	for (size_t row = 0; !status && row < pairs->row_count; row++) {
-		const nm_fact *keys = nm_facts_keys(pairs, row);
-		const int64_t count = *nm_facts_sums(pairs, row);
+		const nm_key *keys = nm_cube_keys(pairs, row);
+		const int64_t count = *nm_cube_sums(pairs, row);
 
 		status = add_object(objects, keys[1], count);
 		if (!status && keys[0] != keys[1])
@@ -86,9 +86,9 @@ static json_t *names_of(const struct objects *objects)
 	json_t *names = json_array();
 
 	for (size_t n = 0; n < objects->at.count; n++) {
-		const nm_fact name = objects->at.at[n].name;
+		const nm_key name = objects->at.at[n].name;
 
-		json_array_append_new(names, json_string(name ? nm_fact_text(name) : nameless));
+		json_array_append_new(names, json_string(name ? nm_key_text(name) : nameless));
 	}
 	return names;
 }
@@ -108,7 +108,7 @@ static json_t *rows_of(const int64_t *counts, size_t n)
 }
 
 /* NULL: no memory. */
-static json_t *matrix_of(const struct nm_facts *pairs, const struct objects *objects)
+static json_t *matrix_of(const struct nm_cube *pairs, const struct objects *objects)
 {
 	const size_t n = objects->at.count;
 	int64_t *counts = calloc(n * n + 1, sizeof *counts), total = 0, shown = 0;
@@ -117,15 +117,15 @@ static json_t *matrix_of(const struct nm_facts *pairs, const struct objects *obj
 	if (!counts)
 		return NULL;
 	for (size_t row = 0; row < pairs->row_count; row++) {
-		const nm_fact *keys = nm_facts_keys(pairs, row);
+		const nm_key *keys = nm_cube_keys(pairs, row);
 		const uint64_t evictor = nm_map_get(&objects->number_of, keys[0], n);
 		const uint64_t victim = nm_map_get(&objects->number_of, keys[1], n);
-		const int64_t count = *nm_facts_sums(pairs, row);
+		const int64_t count = *nm_cube_sums(pairs, row);
 
-		total = nm_facts_add(total, count);
+		total = nm_sum_bounded(total, count);
 		if (evictor == n || victim == n)
 			continue;
-		shown = nm_facts_add(shown, count);
+		shown = nm_sum_bounded(shown, count);
 		counts[evictor * n + victim] = count;
 	}
 	matrix = json_pack("{so so sI sI}", "objects", names_of(objects), "matrix", rows_of(counts, n),
@@ -137,8 +137,8 @@ static json_t *matrix_of(const struct nm_facts *pairs, const struct objects *obj
 int nm_view_evictions(const struct nm_view_profile *of, const struct nm_request *request, json_t **ret_answer,
 		      struct nm_error *err)
 {
-	const struct nm_facts *facts;
-	struct nm_facts pairs = {.key_count = 0};
+	const struct nm_cube *facts;
+	struct nm_cube pairs = {.key_count = 0};
 	struct objects objects = {0};
 	char *level = NULL;
 	int64_t top = 0;
@@ -147,9 +147,9 @@ int nm_view_evictions(const struct nm_view_profile *of, const struct nm_request 
 	if (!status)
 		status = nm_request_number(request, "top", 1, 200, 40, &top, err);
 	if (!status) {
-		const unsigned by[] = {nm_facts_key(facts, "evictor"), nm_facts_key(facts, "victim")};
+		const unsigned by[] = {nm_cube_key(facts, "evictor"), nm_cube_key(facts, "victim")};
 
-		if (nm_facts_sum(&pairs, facts, by, 2, NULL, 0) ||
+		if (nm_cube_group(&pairs, facts, by, 2, NULL, 0) ||
 		    find_objects(&objects, &pairs, (size_t)top) ||
 		    !(*ret_answer = matrix_of(&pairs, &objects)))
 			status = nm_fail_memory(err);
@@ -157,7 +157,7 @@ int nm_view_evictions(const struct nm_view_profile *of, const struct nm_request 
 			json_object_set_new(*ret_answer, "level", json_string(level));
 	}
 	done(&objects);
-	nm_facts_done(&pairs);
+	nm_cube_done(&pairs);
 	free(level);
 	return status;
 }
@@ -165,21 +165,20 @@ int nm_view_evictions(const struct nm_view_profile *of, const struct nm_request 
 /* ---- the lines of a pair ---- */
 
 /* Adds the condition that a parameter names an object, if it does. */
-static unsigned add_condition(struct nm_fact_condition *to, const struct nm_view_profile *of,
-			      const struct nm_request *request, const struct nm_facts *facts,
-			      const char *name)
+static unsigned add_condition(struct nm_cube_condition *to, const struct nm_view_profile *of,
+			      const struct nm_request *request, const struct nm_cube *facts, const char *name)
 {
 	const char *object = nm_request_text(request, name);
 
 	if (!object)
 		return 0;
-	to->key = nm_facts_key(facts, name);
-	to->value = strcmp(object, nameless) ? nm_fact_find(&of->facts->names, object) : 0;
+	to->key = nm_cube_key(facts, name);
+	to->value = strcmp(object, nameless) ? nm_key_find(&of->facts->names, object) : 0;
 	return 1;
 }
 
 /* A page of the lines, each with its share of all, and the evictions of the others. NULL: no memory. */
-static json_t *json_of_lines(const struct nm_facts *lines, int64_t offset, int64_t limit)
+static json_t *json_of_lines(const struct nm_cube *lines, int64_t offset, int64_t limit)
 {
 	struct nm_ranked *order = malloc((lines->row_count + 1) * sizeof *order);
 	json_t *rows = order ? json_array() : NULL;
@@ -188,13 +187,13 @@ static json_t *json_of_lines(const struct nm_facts *lines, int64_t offset, int64
 	if (!order)
 		return NULL;
 	for (size_t row = 0; row < lines->row_count; row++) {
-		order[row] = (struct nm_ranked){(double)*nm_facts_sums(lines, row), row};
+		order[row] = (struct nm_ranked){(double)*nm_cube_sums(lines, row), row};
 		total += order[row].value;
 	}
-	nm_facts_rank(lines, order, lines->row_count);
+	nm_cube_rank(lines, order, lines->row_count);
 	rest = total;
 	for (size_t i = (size_t)offset; i < lines->row_count && i < (size_t)(offset + limit); i++) {
-		json_t *json = nm_view_fact_keys(lines, order[i].row);
+		json_t *json = nm_view_keys(lines, order[i].row);
 
 		json_object_set_new(json, "count", json_integer((json_int_t)order[i].value));
 		json_object_set_new(json, "share", nm_view_real(100 * order[i].value / total));
@@ -209,10 +208,10 @@ static json_t *json_of_lines(const struct nm_facts *lines, int64_t offset, int64
 int nm_view_eviction_lines(const struct nm_view_profile *of, const struct nm_request *request,
 			   json_t **ret_answer, struct nm_error *err)
 {
-	static const unsigned all[NM_FACT_KEYS] = {0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13};
-	struct nm_fact_condition of_pair[2];
-	const struct nm_facts *facts;
-	struct nm_facts lines = {.key_count = 0};
+	static const unsigned all[NM_CUBE_KEYS] = {0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13};
+	struct nm_cube_condition of_pair[2];
+	const struct nm_cube *facts;
+	struct nm_cube lines = {.key_count = 0};
 	int64_t offset = 0, limit = 0;
 	char *level = NULL;
 	unsigned count;
@@ -223,13 +222,13 @@ int nm_view_eviction_lines(const struct nm_view_profile *of, const struct nm_req
 	if (!status) {
 		count = add_condition(of_pair, of, request, facts, "evictor");
 		count += add_condition(of_pair + count, of, request, facts, "victim");
-		if (nm_facts_sum(&lines, facts, all, facts->key_count, of_pair, count) ||
+		if (nm_cube_group(&lines, facts, all, facts->key_count, of_pair, count) ||
 		    !(*ret_answer = json_of_lines(&lines, offset, limit)))
 			status = nm_fail_memory(err);
 		else
 			json_object_set_new(*ret_answer, "level", json_string(level));
 	}
-	nm_facts_done(&lines);
+	nm_cube_done(&lines);
 	free(level);
 	return status;
 }

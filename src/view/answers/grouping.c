@@ -69,7 +69,7 @@ int nm_grouping_make(struct nm_grouping *g, const struct nm_view_profile *of,
 
 void nm_grouping_done(struct nm_grouping *g)
 {
-	nm_facts_done(&g->rows);
+	nm_cube_done(&g->rows);
 	free(g->level);
 }
 
@@ -94,7 +94,7 @@ int nm_grouping_metric(const struct nm_request *request, const char *name, const
 
 int nm_grouping_sum(struct nm_grouping *g, const struct nm_view_profile *of, struct nm_error *err)
 {
-	const struct nm_facts *facts;
+	const struct nm_cube *facts;
 	unsigned by[NM_GROUPING_KEYS];
 	int status = nm_fact_store_get(
 	    of->facts, of->profile, has_fields(g) ? NM_FACTS_FIELDS : NM_FACTS_COUNTS, g->level, &facts, err);
@@ -104,10 +104,10 @@ int nm_grouping_sum(struct nm_grouping *g, const struct nm_view_profile *of, str
 	if (status)
 		return status;
 	for (unsigned k = 0; k < g->count; k++)
-		by[k] = nm_facts_key(facts, g->keys[k]);
-	if (nm_facts_sum(&g->rows, facts, by, g->count, NULL, 0))
+		by[k] = nm_cube_key(facts, g->keys[k]);
+	if (nm_cube_group(&g->rows, facts, by, g->count, NULL, 0))
 		return nm_fail_memory(err);
-	g->total.sum = nm_view_all_sums(&g->rows);
+	g->total.sum = nm_cube_all_counts(&g->rows);
 	return 0;
 }
 
@@ -116,13 +116,13 @@ int nm_grouping_sum(struct nm_grouping *g, const struct nm_view_profile *of, str
 /* A metric of a row; NAN where it has no value. */
 static double value_of(const struct nm_grouping *g, size_t row, const struct nm_metric *metric)
 {
-	const struct nm_metric_sums sums = nm_view_sums(&g->rows, row);
+	const struct nm_metric_sums sums = nm_cube_counts(&g->rows, row);
 
 	return metric->real ? metric->real(&sums, &g->total) : (double)nm_metric_integer(metric, &sums);
 }
 
 struct by_key {
-	const struct nm_facts *rows;
+	const struct nm_cube *rows;
 	unsigned key;
 	int ascending;
 };
@@ -131,11 +131,11 @@ static int by_key(const void *a, const void *b, void *self)
 {
 	const struct by_key *by = self;
 	const size_t x = *(const size_t *)a, y = *(const size_t *)b;
-	const nm_fact left = nm_facts_keys(by->rows, x)[by->key], right = nm_facts_keys(by->rows, y)[by->key];
-	const int order = nm_fact_compare(left, right, by->rows->numbers >> by->key & 1);
+	const nm_key left = nm_cube_keys(by->rows, x)[by->key], right = nm_cube_keys(by->rows, y)[by->key];
+	const int order = nm_key_compare(left, right, by->rows->numbers >> by->key & 1);
 
 	if (!order)
-		return nm_facts_compare(by->rows, x, y);
+		return nm_cube_compare(by->rows, x, y);
 	return !left || !right ? (left ? -1 : 1) : by->ascending ? order : -order;
 }
 
@@ -157,7 +157,7 @@ int nm_grouping_sort(const struct nm_grouping *g, const struct nm_grouping_order
 
 		ranked[i] = (struct nm_ranked){order->ascending ? -value : value, rows[i]};
 	}
-	nm_facts_rank(&g->rows, ranked, count);
+	nm_cube_rank(&g->rows, ranked, count);
 	for (size_t i = 0; i < count; i++)
 		rows[i] = ranked[i].row;
 	free(ranked);

@@ -14,7 +14,7 @@ struct nm_grouping {
 	const char *keys[NM_GROUPING_KEYS];
 	unsigned count;
 	char *level;                  /* malloc'ed */
-	struct nm_facts rows;         /* sums by the keys */
+	struct nm_cube rows;          /* sums by the keys */
 	struct nm_metric_total total; /* of all rows */
 };
 

@@ -12,49 +12,49 @@ enum { MOST = 20 }; /* rows of each list */
 
 /* The rows of one line, summed by some keys and ranked by misses, or by their only sum. */
 struct list {
-	struct nm_facts rows;
+	struct nm_cube rows;
 	struct nm_ranked *order; /* malloc'ed */
 };
 
 static void done(struct list *list)
 {
-	nm_facts_done(&list->rows);
+	nm_cube_done(&list->rows);
 	free(list->order);
 }
 
-static double rank_of(const struct nm_facts *rows, size_t row)
+static double rank_of(const struct nm_cube *rows, size_t row)
 {
-	return rows->sum_count == 1 ? (double)*nm_facts_sums(rows, row) : (double)nm_view_misses(rows, row);
+	return rows->sum_count == 1 ? (double)*nm_cube_sums(rows, row) : (double)nm_cube_misses(rows, row);
 }
 
-static int make_list(struct list *list, const struct nm_facts *facts, const char *const *names,
-		     unsigned count, const struct nm_fact_condition *of_line)
+static int make_list(struct list *list, const struct nm_cube *facts, const char *const *names, unsigned count,
+		     const struct nm_cube_condition *of_line)
 {
-	unsigned by[NM_FACT_KEYS];
+	unsigned by[NM_CUBE_KEYS];
 
 	for (unsigned k = 0; k < count; k++)
-		by[k] = nm_facts_key(facts, names[k]);
-	if (nm_facts_sum(&list->rows, facts, by, count, of_line, 2))
+		by[k] = nm_cube_key(facts, names[k]);
+	if (nm_cube_group(&list->rows, facts, by, count, of_line, 2))
 		return NM_ENOMEM;
 	list->order = malloc((list->rows.row_count + 1) * sizeof *list->order);
 	if (!list->order)
 		return NM_ENOMEM;
 	for (size_t row = 0; row < list->rows.row_count; row++)
 		list->order[row] = (struct nm_ranked){rank_of(&list->rows, row), row};
-	nm_facts_rank(&list->rows, list->order, list->rows.row_count);
+	nm_cube_rank(&list->rows, list->order, list->rows.row_count);
 	return 0;
 }
 
 /* ---- objects and classes ---- */
 
-static json_t *json_of_object(const struct nm_facts *rows, size_t row)
+static json_t *json_of_object(const struct nm_cube *rows, size_t row)
 {
-	const struct nm_metric_sums s = nm_view_sums(rows, row);
-	json_t *json = nm_view_fact_keys(rows, row);
+	const struct nm_metric_sums s = nm_cube_counts(rows, row);
+	json_t *json = nm_view_keys(rows, row);
 
 	json_object_update_new(
 	    json, json_pack("{sI sI sI sI sI sI sI}", "reads", (json_int_t)s.reads, "writes",
-			    (json_int_t)s.writes, "misses", (json_int_t)nm_view_misses(rows, row), "loads",
+			    (json_int_t)s.writes, "misses", (json_int_t)nm_cube_misses(rows, row), "loads",
 			    (json_int_t)s.loads, "reuse", (json_int_t)s.reuse, "used_bytes",
 			    (json_int_t)s.used_bytes, "loaded_bytes", (json_int_t)s.loaded_bytes));
 	return json;
@@ -65,13 +65,13 @@ static json_t *ratio(double factor, int64_t part, int64_t whole)
 	return whole ? json_real(factor * (double)part / (double)whole) : json_null();
 }
 
-static int add_objects(const struct nm_facts *facts, nm_fact file, nm_fact line, json_t *answer)
+static int add_objects(const struct nm_cube *facts, nm_key file, nm_key line, json_t *answer)
 {
-	const struct nm_fact_condition of_line[] = {{nm_facts_key(facts, "file"), file},
-						    {nm_facts_key(facts, "line"), line}};
+	const struct nm_cube_condition of_line[] = {{nm_cube_key(facts, "file"), file},
+						    {nm_cube_key(facts, "line"), line}};
 	struct list list = {.order = NULL};
 	int status = make_list(&list, facts, (const char *const[]){"object", "function"}, 2, of_line);
-	const struct nm_metric_sums s = nm_view_all_sums(&list.rows);
+	const struct nm_metric_sums s = nm_cube_all_counts(&list.rows);
 	json_t *objects = json_array();
 
 	for (size_t i = 0; !status && i < list.rows.row_count && i < MOST; i++)
@@ -90,22 +90,22 @@ static int add_objects(const struct nm_facts *facts, nm_fact file, nm_fact line,
 
 /* ---- evictors and reuses ---- */
 
-static int add_evictors(const struct nm_facts *facts, nm_fact file, nm_fact line, json_t *answer)
+static int add_evictors(const struct nm_cube *facts, nm_key file, nm_key line, json_t *answer)
 {
-	const struct nm_fact_condition of_line[] = {{nm_facts_key(facts, "victim_file"), file},
-						    {nm_facts_key(facts, "victim_line"), line}};
+	const struct nm_cube_condition of_line[] = {{nm_cube_key(facts, "victim_file"), file},
+						    {nm_cube_key(facts, "victim_line"), line}};
 	static const char *const names[] = {"victim", "evictor", "function", "file", "line"};
 	struct list list = {.order = NULL};
 	json_t *evictors = json_array();
 	int status = make_list(&list, facts, names, 5, of_line);
 
 	for (size_t i = 0; !status && i < list.rows.row_count && i < MOST; i++) {
-		json_t *json = nm_view_fact_keys(&list.rows, list.order[i].row);
+		json_t *json = nm_view_keys(&list.rows, list.order[i].row);
 
 		json_object_set(json, "object", json_object_get(json, "evictor"));
 		json_object_del(json, "evictor");
 		json_object_set_new(json, "evictions",
-				    json_integer((json_int_t)*nm_facts_sums(&list.rows, list.order[i].row)));
+				    json_integer((json_int_t)*nm_cube_sums(&list.rows, list.order[i].row)));
 		json_array_append_new(evictors, json);
 	}
 	json_object_set_new(answer, "evictors", evictors);
@@ -130,8 +130,8 @@ int nm_view_line(const struct nm_view_profile *of, const struct nm_request *requ
 		 struct nm_error *err)
 {
 	const char *file = nm_request_text(request, "file");
-	const struct nm_facts *facts;
-	nm_fact name = NM_FACT_UNKNOWN;
+	const struct nm_cube *facts;
+	nm_key name = NM_KEY_UNKNOWN;
 	char *level = NULL;
 	int64_t line;
 	int status = nm_request_number(request, "line", 0, INT32_MAX, -1, &line, err);
@@ -144,12 +144,12 @@ int nm_view_line(const struct nm_view_profile *of, const struct nm_request *requ
 	if (!status)
 		status = nm_fact_store_get(of->facts, of->profile, NM_FACTS_COUNTS, level, &facts, err);
 	if (!status)
-		name = nm_fact_find(&of->facts->names, file);
-	if (!status && add_objects(facts, name, (nm_fact)line + 1, *ret_answer))
+		name = nm_key_find(&of->facts->names, file);
+	if (!status && add_objects(facts, name, (nm_key)line + 1, *ret_answer))
 		status = nm_fail_memory(err);
 	if (!status)
 		status = nm_fact_store_get(of->facts, of->profile, NM_FACTS_EVICTIONS, level, &facts, err);
-	if (!status && add_evictors(facts, name, (nm_fact)line + 1, *ret_answer))
+	if (!status && add_evictors(facts, name, (nm_key)line + 1, *ret_answer))
 		status = nm_fail_memory(err);
 	if (!status)
 		status = add_reuses(of->profile, file, nm_request_text(request, "line"), *ret_answer, err);

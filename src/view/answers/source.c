@@ -28,43 +28,43 @@ static int read_stored(struct nm_profile *profile, json_t *stored, struct nm_err
 	return status;
 }
 
-static json_t *json_of_file(const struct nm_facts *files, size_t row, const json_t *stored)
+static json_t *json_of_file(const struct nm_cube *files, size_t row, const json_t *stored)
 {
-	const char *name = nm_fact_text(*nm_facts_keys(files, row));
-	const struct nm_metric_sums sums = nm_view_sums(files, row);
+	const char *name = nm_key_text(*nm_cube_keys(files, row));
+	const struct nm_metric_sums sums = nm_cube_counts(files, row);
 
-	return json_pack("{ss sI sI sb}", "file", name, "misses", (json_int_t)nm_view_misses(files, row),
+	return json_pack("{ss sI sI sb}", "file", name, "misses", (json_int_t)nm_cube_misses(files, row),
 			 "loads", (json_int_t)sums.loads, "available",
 			 json_object_get(stored, name) || !access(name, R_OK));
 }
 
-static int list_files(const struct nm_facts *facts, const json_t *stored, json_t **ret_answer)
+static int list_files(const struct nm_cube *facts, const json_t *stored, json_t **ret_answer)
 {
-	struct nm_facts files;
+	struct nm_cube files;
 	struct nm_ranked *order;
 	size_t count = 0;
-	int status = nm_facts_sum(&files, facts, (unsigned[]){nm_facts_key(facts, "file")}, 1, NULL, 0);
+	int status = nm_cube_group(&files, facts, (unsigned[]){nm_cube_key(facts, "file")}, 1, NULL, 0);
 
 	if (status)
 		return status;
 	*ret_answer = json_array();
 	order = malloc((files.row_count + 1) * sizeof *order);
 	for (size_t row = 0; order && row < files.row_count; row++)
-		if (*nm_facts_keys(&files, row))
-			order[count++] = (struct nm_ranked){(double)nm_view_misses(&files, row), row};
-	nm_facts_rank(&files, order, count);
+		if (*nm_cube_keys(&files, row))
+			order[count++] = (struct nm_ranked){(double)nm_cube_misses(&files, row), row};
+	nm_cube_rank(&files, order, count);
 	for (size_t i = 0; i < count && i < NM_VIEW_ROWS; i++)
 		json_array_append_new(*ret_answer, json_of_file(&files, order[i].row, stored));
 	status = order ? 0 : NM_ENOMEM;
 	free(order);
-	nm_facts_done(&files);
+	nm_cube_done(&files);
 	return status;
 }
 
 int nm_view_sources(const struct nm_view_profile *of, const struct nm_request *request, json_t **ret_answer,
 		    struct nm_error *err)
 {
-	const struct nm_facts *facts;
+	const struct nm_cube *facts;
 	json_t *stored = json_object();
 	char *level = NULL;
 	int status = nm_view_level(of->profile, request, &level, err);
@@ -125,40 +125,22 @@ static json_t *reshape(const json_t *file, const json_t *document)
 			 "functions", json_object_get(file, "functions"), "lines", lines);
 }
 
-static int in_order(const void *a, const void *b, void *rows)
+/* The rows of one file, as annotations need them. */
+static int take_rows(const struct nm_cube *facts, nm_key file, struct nm_annotate_rows *ret_rows)
 {
-	return nm_facts_compare(rows, *(const size_t *)a, *(const size_t *)b);
-}
+	static const char *const names[] = {NM_ANNOTATE_KEYS};
+	const struct nm_cube_condition only = {nm_cube_key(facts, "file"), file};
+	struct nm_metric_sums unplaced = {0};
+	struct nm_cube rows;
+	unsigned by[4];
+	int status;
 
-/* The rows of one file, in line order as annotations need them. */
-static int take_rows(const struct nm_facts *facts, nm_fact file, struct nm_annotate_rows *ret_rows)
-{
-	const unsigned by[] = {nm_facts_key(facts, "file"), nm_facts_key(facts, "line"),
-			       nm_facts_key(facts, "object"), nm_facts_key(facts, "function")};
-	const struct nm_fact_condition only = {by[0], file};
-	struct nm_facts rows;
-	size_t *order;
-	int status = nm_facts_sum(&rows, facts, by, 4, &only, 1);
-
-	if (status)
-		return status;
-	order = malloc((rows.row_count + 1) * sizeof *order);
-	for (size_t row = 0; order && row < rows.row_count; row++)
-		order[row] = row;
-	if (order)
-		qsort_r(order, rows.row_count, sizeof *order, in_order, &rows);
-	status = order ? 0 : NM_ENOMEM;
-	for (size_t i = 0; !status && i < rows.row_count; i++) {
-		const nm_fact *keys = nm_facts_keys(&rows, order[i]);
-
-		if (nm_fact_number(keys[1]) > 0)
-			status = nm_vec_push(
-			    ret_rows, (struct nm_annotate_row){nm_fact_text(keys[0]), nm_fact_text(keys[3]),
-							       nm_fact_text(keys[2]), nm_fact_number(keys[1]),
-							       nm_view_sums(&rows, order[i])});
-	}
-	free(order);
-	nm_facts_done(&rows);
+	for (unsigned k = 0; k < 4; k++)
+		by[k] = nm_cube_key(facts, names[k]);
+	status = nm_cube_group(&rows, facts, by, 4, &only, 1);
+	if (!status)
+		status = nm_annotate_take(&rows, ret_rows, &unplaced);
+	nm_cube_done(&rows);
 	return status;
 }
 
@@ -168,7 +150,7 @@ int nm_view_source(const struct nm_view_profile *of, const struct nm_request *re
 	const char *name = nm_request_text(request, "file");
 	struct nm_annotate_rows rows = {0};
 	struct nm_annotate_request what = {.names = &name, .name_count = 1, .context = -1, .rows = &rows};
-	const struct nm_facts *facts;
+	const struct nm_cube *facts;
 	json_t *document = NULL, *file = NULL;
 	char *level = NULL;
 	int status = nm_view_level(of->profile, request, &level, err);
@@ -177,13 +159,13 @@ int nm_view_source(const struct nm_view_profile *of, const struct nm_request *re
 		status = nm_fail(err, NM_EINVAL, "name a file");
 	if (!status)
 		status = nm_fact_store_get(of->facts, of->profile, NM_FACTS_COUNTS, level, &facts, err);
-	if (!status && take_rows(facts, nm_fact_find(&of->facts->names, name), &rows))
+	if (!status && take_rows(facts, nm_key_find(&of->facts->names, name), &rows))
 		status = nm_fail_memory(err);
 	if (!status && rows.count) {
 		what.report.level = level;
 		if (of->search)
 			what.search = *of->search;
-		what.whole = nm_view_all_sums(facts);
+		what.whole = nm_cube_all_counts(facts);
 		status = nm_view_run(annotate, of->profile, &what, &document, err);
 		file = file_of(document, name);
 	}

@@ -51,9 +51,9 @@ static int text_contains(const char *text, const char *filter, struct nm_map *kn
 	return nm_map_put(known, (uintptr_t)text, contains) ? -1 : (int)contains;
 }
 
-static int row_contains(const struct nm_facts *rows, size_t row, const char *filter, struct nm_map *known)
+static int row_contains(const struct nm_cube *rows, size_t row, const char *filter, struct nm_map *known)
 {
-	const nm_fact *keys = nm_facts_keys(rows, row);
+	const nm_key *keys = nm_cube_keys(rows, row);
 	char number[24];
 	int contains = 0;
 
@@ -61,17 +61,17 @@ static int row_contains(const struct nm_facts *rows, size_t row, const char *fil
 		if (!keys[k])
 			continue;
 		if (rows->numbers >> k & 1) {
-			snprintf(number, sizeof number, "%lld", (long long)nm_fact_number(keys[k]));
+			snprintf(number, sizeof number, "%lld", (long long)nm_key_number(keys[k]));
 			contains = strstr(number, filter) != NULL;
 		} else {
-			contains = text_contains(nm_fact_text(keys[k]), filter, known);
+			contains = text_contains(nm_key_text(keys[k]), filter, known);
 		}
 	}
 	return contains;
 }
 
 /* The numbers of the rows that the filter keeps; malloc'ed. NULL: no memory. */
-static size_t *kept_rows(const struct nm_facts *rows, const char *filter, size_t *ret_count)
+static size_t *kept_rows(const struct nm_cube *rows, const char *filter, size_t *ret_count)
 {
 	size_t *kept = malloc((rows->row_count + 1) * sizeof *kept), count = 0;
 	struct nm_map known = {0};
@@ -106,13 +106,13 @@ static void append_figures(json_t *row, const struct nm_metric_sums *sums,
 }
 
 /* keys NULL: a sum of other rows, without keys. */
-static json_t *json_of_row(const struct nm_grouping *by, const nm_fact *keys,
+static json_t *json_of_row(const struct nm_grouping *by, const nm_key *keys,
 			   const struct nm_metric_sums *sums)
 {
 	json_t *row = json_array();
 
 	for (unsigned k = 0; k < by->count; k++)
-		json_array_append_new(row, nm_view_fact(keys ? keys[k] : 0, by->rows.numbers >> k & 1));
+		json_array_append_new(row, nm_view_key(keys ? keys[k] : 0, by->rows.numbers >> k & 1));
 	append_figures(row, sums, &by->total);
 	return row;
 }
@@ -137,13 +137,13 @@ static json_t *json_of_page(const struct table_request *r, const size_t *kept, s
 	struct nm_metric_sums all = {0}, rest = {0};
 
 	for (size_t i = 0; i < count; i++) {
-		const struct nm_metric_sums sums = nm_view_sums(&r->by.rows, kept[i]);
+		const struct nm_metric_sums sums = nm_cube_counts(&r->by.rows, kept[i]);
 		const int is_shown = i >= (size_t)r->offset && i - (size_t)r->offset < (size_t)r->limit;
 
 		nm_sums_add(&all, &sums);
 		if (is_shown)
-			json_array_append_new(
-			    page, json_of_row(&r->by, nm_facts_keys(&r->by.rows, kept[i]), &sums));
+			json_array_append_new(page,
+					      json_of_row(&r->by, nm_cube_keys(&r->by.rows, kept[i]), &sums));
 		else
 			nm_sums_add(&rest, &sums);
 	}

@@ -33,15 +33,15 @@ static int read_request(struct tree_request *r, const struct nm_view_profile *of
 
 /* ---- nodes ---- */
 
-static int64_t value_of(const struct tree_request *r, const struct nm_facts *rows, size_t row)
+static int64_t value_of(const struct tree_request *r, const struct nm_cube *rows, size_t row)
 {
-	const struct nm_metric_sums sums = nm_view_sums(rows, row);
+	const struct nm_metric_sums sums = nm_cube_counts(rows, row);
 
 	return nm_metric_integer(r->metric, &sums);
 }
 
 struct areas {
-	const struct nm_facts *rows;
+	const struct nm_cube *rows;
 	struct nm_vec(struct nm_ranked) at; /* the largest first */
 };
 
@@ -52,12 +52,12 @@ static int find_largest(struct areas *areas, const struct tree_request *r, const
 		const struct nm_ranked area = {(double)value_of(r, areas->rows, row), row};
 
 		if (area.value <= 0 ||
-		    (among && nm_map_get(among, *nm_facts_keys(areas->rows, row), UINT64_MAX) == UINT64_MAX))
+		    (among && nm_map_get(among, *nm_cube_keys(areas->rows, row), UINT64_MAX) == UINT64_MAX))
 			continue;
 		if (nm_vec_push(&areas->at, area))
 			return NM_ENOMEM;
 	}
-	nm_facts_rank(areas->rows, areas->at.at, areas->at.count);
+	nm_cube_rank(areas->rows, areas->at.at, areas->at.count);
 	if (areas->at.count > (size_t)r->nodes)
 		areas->at.count = (size_t)r->nodes;
 	return 0;
@@ -69,9 +69,9 @@ static json_t *node(json_t *name, int64_t value)
 }
 
 /* The keys [from, end) of a row as one name: "file:line". */
-static json_t *name_of(const struct nm_facts *rows, size_t row, unsigned from, unsigned end)
+static json_t *name_of(const struct nm_cube *rows, size_t row, unsigned from, unsigned end)
 {
-	const nm_fact *keys = nm_facts_keys(rows, row);
+	const nm_key *keys = nm_cube_keys(rows, row);
 	char *name = NULL;
 	FILE *out = nm_memstream_open(&name, NULL);
 	json_t *json;
@@ -82,9 +82,9 @@ static json_t *name_of(const struct nm_facts *rows, size_t row, unsigned from, u
 		if (k > from)
 			fputc(strcmp(rows->names[k], "line") ? ' ' : ':', out);
 		if (keys[k] && rows->numbers >> k & 1)
-			fprintf(out, "%lld", (long long)nm_fact_number(keys[k]));
+			fprintf(out, "%lld", (long long)nm_key_number(keys[k]));
 		else
-			fputs(keys[k] ? nm_fact_text(keys[k]) : "?", out);
+			fputs(keys[k] ? nm_key_text(keys[k]) : "?", out);
 	}
 	if (nm_memstream_close(out, &name))
 		return NULL;
@@ -122,7 +122,7 @@ static int add_parents(json_t *root, const struct tree_request *r, const struct 
 		if (r->by.count > 1)
 			json_object_set_new(parent, "children", json_array());
 		json_array_append_new(list, parent);
-		status = nm_map_put(ret_at, *nm_facts_keys(parents->rows, row), i);
+		status = nm_map_put(ret_at, *nm_cube_keys(parents->rows, row), i);
 	}
 	return status;
 }
@@ -130,14 +130,14 @@ static int add_parents(json_t *root, const struct tree_request *r, const struct 
 static void add_children(json_t *root, const struct tree_request *r, const struct areas *children,
 			 const struct nm_map *parent_at)
 {
-	const struct nm_facts *rows = children->rows;
+	const struct nm_cube *rows = children->rows;
 	json_t *list = json_object_get(root, "children"), *parent;
 	size_t i;
 
 	for (i = 0; i < children->at.count; i++) {
 		const size_t row = children->at.at[i].row;
 
-		parent = json_array_get(list, nm_map_get(parent_at, *nm_facts_keys(rows, row), 0));
+		parent = json_array_get(list, nm_map_get(parent_at, *nm_cube_keys(rows, row), 0));
 		json_array_append_new(json_object_get(parent, "children"),
 				      node(name_of(rows, row, 1, rows->key_count), value_of(r, rows, row)));
 	}
@@ -149,10 +149,10 @@ static void add_children(json_t *root, const struct tree_request *r, const struc
 static int make_tree(const struct tree_request *r, json_t *root)
 {
 	const struct nm_metric_sums *all = &r->by.total.sum;
-	struct nm_facts firsts = {.key_count = 0};
+	struct nm_cube firsts = {.key_count = 0};
 	struct areas parents = {.rows = &firsts}, children = {.rows = &r->by.rows};
 	struct nm_map parent_at = {0};
-	int status = nm_facts_sum(&firsts, &r->by.rows, (unsigned[]){0}, 1, NULL, 0);
+	int status = nm_cube_group(&firsts, &r->by.rows, (unsigned[]){0}, 1, NULL, 0);
 
 	json_object_set_new(root, "value", json_integer(nm_metric_integer(r->metric, all)));
 	if (!status)
@@ -167,7 +167,7 @@ static int make_tree(const struct tree_request *r, json_t *root)
 	nm_vec_free(&parents.at);
 	nm_vec_free(&children.at);
 	nm_map_done(&parent_at);
-	nm_facts_done(&firsts);
+	nm_cube_done(&firsts);
 	return status;
 }
 

@@ -114,48 +114,20 @@ int nm_view_total(struct nm_profile *profile, const char *level, struct nm_metri
 	return status ? status : read_instructions(profile, &total->instructions, err);
 }
 
-struct nm_metric_sums nm_view_sums(const struct nm_facts *facts, size_t row)
-{
-	struct nm_metric_sums sums;
-
-	assert(facts->sum_count * sizeof *facts->sums == sizeof sums);
-	memcpy(&sums, nm_facts_sums(facts, row), sizeof sums);
-	return sums;
-}
-
-struct nm_metric_sums nm_view_all_sums(const struct nm_facts *facts)
-{
-	struct nm_metric_sums all = {0};
-
-	for (size_t row = 0; row < facts->row_count; row++) {
-		const struct nm_metric_sums sums = nm_view_sums(facts, row);
-
-		nm_sums_add(&all, &sums);
-	}
-	return all;
-}
-
-int64_t nm_view_misses(const struct nm_facts *facts, size_t row)
-{
-	const struct nm_metric_sums sums = nm_view_sums(facts, row);
-
-	return sums.read_misses + sums.write_misses;
-}
-
-json_t *nm_view_fact(nm_fact key, int is_number)
+json_t *nm_view_key(nm_key key, int is_number)
 {
 	if (!key)
 		return json_null();
-	return is_number ? json_integer(nm_fact_number(key)) : json_string(nm_fact_text(key));
+	return is_number ? json_integer(nm_key_number(key)) : json_string(nm_key_text(key));
 }
 
-json_t *nm_view_fact_keys(const struct nm_facts *facts, size_t row)
+json_t *nm_view_keys(const struct nm_cube *facts, size_t row)
 {
-	const nm_fact *keys = nm_facts_keys(facts, row);
+	const nm_key *keys = nm_cube_keys(facts, row);
 	json_t *json = json_object();
 
 	for (unsigned k = 0; k < facts->key_count; k++)
-		json_object_set_new(json, facts->names[k], nm_view_fact(keys[k], facts->numbers >> k & 1));
+		json_object_set_new(json, facts->names[k], nm_view_key(keys[k], facts->numbers >> k & 1));
 	return json;
 }
 

@@ -39,14 +39,9 @@ int nm_view_part(const struct nm_request *request, int64_t usual, int64_t *ret_o
 int nm_view_total(struct nm_profile *profile, const char *level, struct nm_metric_total *total,
 		  struct nm_error *err);
 
-/* The counts of one row, and of all rows together, of facts that hold counts. */
-struct nm_metric_sums nm_view_sums(const struct nm_facts *facts, size_t row);
-struct nm_metric_sums nm_view_all_sums(const struct nm_facts *facts);
-int64_t nm_view_misses(const struct nm_facts *facts, size_t row);
-
 /* A key of facts as JSON; all keys of a row, as an object. */
-json_t *nm_view_fact(nm_fact key, int is_number);
-json_t *nm_view_fact_keys(const struct nm_facts *facts, size_t row);
+json_t *nm_view_key(nm_key key, int is_number);
+json_t *nm_view_keys(const struct nm_cube *facts, size_t row);
 
 /* A function that writes a report, whose JSON is the answer. */
 typedef int nm_view_report(struct nm_profile *profile, const void *request, const struct nm_style *style,

@@ -7,15 +7,85 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "memstream.h"
+
+/* The keys of each kind, which are columns of its view, the rest of the query (?1 is the level), and the keys
+ * that only views with the frames of the user's code have. */
+static const struct {
+	const char *keys[NM_CUBE_KEYS + 1];
+	const char *from;
+	const char *inner[7];
+} kinds[] = {
+    [NM_FACTS_COUNTS] = {.keys = {"object", "function", "file", "line", "thread", "process"},
+			 .from = "counts WHERE level = ?1"},
+    [NM_FACTS_FIELDS] = {.keys = {"object", "function", "file", "line", "thread", "process", "type", "field"},
+			 .from = "field_counts WHERE level = ?1 AND field IS NOT NULL"},
+    [NM_FACTS_EVICTIONS] = {.keys = {"evictor", "file", "line", "function", "victim", "victim_file",
+				     "victim_line", "victim_function"},
+			    .from = "evictions WHERE level = ?1",
+			    .inner = {"inner_file", "inner_line", "inner_function", "victim_inner_file",
+				      "victim_inner_line", "victim_inner_function"}},
+};
+
+static const char *const counts[] = {
+#define NM_COUNT(name) #name,
+#include "counts.def"
+#undef NM_COUNT
+};
+
+/* An empty cube of a kind, and the query for its rows, malloc'ed; NULL: no memory. */
+static char *prepare(struct nm_cube *cube, enum nm_fact_kind kind, int has_inner)
+{
+	const char *keys[NM_CUBE_KEYS + 1];
+	unsigned n = 0;
+	char *text = NULL;
+	FILE *sql = nm_memstream_open(&text, NULL);
+
+	if (!sql)
+		return NULL;
+	for (const char *const *key = kinds[kind].keys; *key; key++)
+		keys[n++] = *key;
+	for (const char *const *key = kinds[kind].inner; has_inner && *key; key++)
+		keys[n++] = *key;
+	keys[n] = NULL;
+	*cube = nm_cube_of(keys, kind == NM_FACTS_EVICTIONS ? 1 : NM_COUNTS);
+	for (unsigned k = 0; k < n; k++)
+		fprintf(sql, "%s%s", k ? ", " : "SELECT ", keys[k]);
+	for (unsigned s = 0; s < cube->sum_count; s++)
+		fprintf(sql, ", %s", kind == NM_FACTS_EVICTIONS ? "count" : counts[s]);
+	fprintf(sql, " FROM %s", kinds[kind].from);
+	return nm_memstream_close(sql, &text) ? NULL : text;
+}
+
+static int load(struct nm_cube *cube, struct nm_cube_names *names, struct nm_profile *profile,
+		enum nm_fact_kind kind, const char *level, struct nm_error *err)
+{
+	struct nm_rows *rows = NULL;
+	int has_inner =
+	    nm_profile_has_row(profile, "SELECT 1 FROM temp.sqlite_schema WHERE name = 'evictions'", err);
+	char *sql = has_inner < 0 ? NULL : prepare(cube, kind, has_inner);
+	int status = has_inner < 0 ? has_inner
+		     : sql         ? nm_profile_query(profile, sql, &rows, err)
+				   : nm_fail_memory(err);
+
+	free(sql);
+	if (!status) {
+		nm_rows_bind_text(rows, 1, level);
+		status = nm_cube_read(cube, names, rows, err);
+	}
+	nm_rows_free(rows);
+	return status;
+}
+
 static void clear(struct nm_stored_facts *stored)
 {
-	nm_facts_done(&stored->facts);
+	nm_cube_done(&stored->facts);
 	free(stored->level);
 	*stored = (struct nm_stored_facts){.profile = NULL};
 }
 
 int nm_fact_store_get(struct nm_fact_store *store, struct nm_profile *profile, enum nm_fact_kind kind,
-		      const char *level, const struct nm_facts **ret_facts, struct nm_error *err)
+		      const char *level, const struct nm_cube **ret_facts, struct nm_error *err)
 {
 	struct nm_stored_facts *oldest = &store->at[0];
 	int status;
@@ -32,7 +102,7 @@ int nm_fact_store_get(struct nm_fact_store *store, struct nm_profile *profile, e
 			oldest = stored;
 	}
 	clear(oldest);
-	status = nm_facts_load(&oldest->facts, &store->names, profile, kind, level, err);
+	status = load(&oldest->facts, &store->names, profile, kind, level, err);
 	oldest->level = status ? NULL : strdup(level);
 	if (!status && !oldest->level)
 		status = nm_fail_memory(err);
@@ -51,5 +121,5 @@ void nm_fact_store_done(struct nm_fact_store *store)
 {
 	for (unsigned i = 0; i < NM_STORED_FACTS; i++)
 		clear(&store->at[i]);
-	nm_fact_names_done(&store->names);
+	nm_cube_names_done(&store->names);
 }
