@@ -36,18 +36,19 @@ static int copy_frames(struct nm_frames *to, const struct nm_frames *from)
 /* A user's call (user_calls.h) as the child numbers it. */
 static int translate_call(struct nm_engine *child, const struct nm_engine *parent, uint32_t *call)
 {
+	const uint32_t waits = *call & (NM_WAITS | NM_WAITS_AROUND), number = *call & ~waits;
 	const struct nm_mapping *m;
 	uint32_t instruction;
 	uint64_t pc;
 
-	if (!*call)
+	if (!number)
 		return 0;
-	pc = parent->attrs.instructions.at[*call - 1].pc;
+	pc = parent->attrs.instructions.at[number - 1].pc;
 	m = nm_space_mapping(&child->space, pc);
 	if (nm_attributions_instruction(&child->attrs, pc, m ? m->module : NULL, m ? m->bias : 0,
 					&instruction))
 		return NM_ENOMEM;
-	*call = 1 + nm_attributions_user_call(&child->attrs, instruction);
+	*call = nm_attributions_user_call(&child->attrs, instruction) | waits;
 	return 0;
 }
 

@@ -73,12 +73,22 @@ static size_t shown_rows(const struct nm_table *pairs, int64_t small)
 	return shown;
 }
 
+static int64_t all_cycles(const struct nm_rest rest[NM_APARTS])
+{
+	int64_t cycles = 0;
+
+	for (int i = 0; i < NM_APARTS; i++)
+		cycles += rest[i].cycles;
+	return cycles;
+}
+
 int nm_fold_rows(struct nm_profile *profile, const struct nm_selection *selection, struct nm_table *pairs,
 		 struct nm_error *err)
 {
-	struct nm_rest other, linking;
-	int status = nm_rest_sum(profile, selection, &other, &linking, err);
-	const int64_t small = (other.cycles + linking.cycles) / SMALL;
+	static const char *const names[NM_APARTS] = {NULL, "dynamic linking", NM_WAITING_IN_MPI};
+	struct nm_rest rest[NM_APARTS], *const other = &rest[NM_APART_NOT];
+	int status = nm_rest_sum(profile, selection, rest, err);
+	const int64_t small = all_cycles(rest) / SMALL;
 	const double run = run_cycles(pairs);
 	const size_t shown = shown_rows(pairs, small);
 	char others[40];
@@ -86,16 +96,19 @@ int nm_fold_rows(struct nm_profile *profile, const struct nm_selection *selectio
 
 	if (status)
 		return status;
-	other = minus(other, pairs, shown);
+	*other = minus(*other, pairs, shown);
 	nm_table_cut(pairs, shown);
-	if (linking.cycles < small) {
-		other = plus(other, linking);
-		linking = (struct nm_rest){0};
-	}
-	snprintf(others, sizeof others, "others (%lld)", (long long)other.pairs);
+	for (int i = NM_APART_NOT + 1; i < NM_APARTS; i++)
+		if (rest[i].cycles < small) {
+			*other = plus(*other, rest[i]);
+			rest[i] = (struct nm_rest){0};
+		}
+	snprintf(others, sizeof others, "others (%lld)", (long long)other->pairs);
 	name = nm_intern(&pairs->pool, others);
-	if (!name || (other.misses && append(pairs, name, other, run)) ||
-	    (linking.misses && append(pairs, "dynamic linking", linking, run)))
+	if (!name)
 		return nm_fail_memory(err);
+	for (int i = 0; i < NM_APARTS; i++)
+		if (rest[i].misses && append(pairs, i ? names[i] : name, rest[i], run))
+			return nm_fail_memory(err);
 	return 0;
 }

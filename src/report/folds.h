@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
  * folds.h - what the first screen sums up instead of showing it by rows: pairs that cost less than a percent
- * of the time that the run waits, as "others (n)", and dynamic linking, which no program can help.
+ * of the time that the run waits, as "others (n)", and dynamic linking and waiting in MPI, where no line of the program
+ * is at fault.
  */
 #ifndef NM_REPORT_FOLDS_H
 #define NM_REPORT_FOLDS_H
@@ -9,7 +10,7 @@
 #include "report_selection.h"
 #include "table.h"
 
-/* Folds the rows of the report "pairs", which were selected without dynamic linking. 0 or a code. */
+/* Folds the rows of the report "pairs", which were selected without what is apart (rest.h). 0 or a code. */
 int nm_fold_rows(struct nm_profile *profile, const struct nm_selection *selection, struct nm_table *pairs,
 		 struct nm_error *err);
 

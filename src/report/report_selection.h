@@ -18,7 +18,7 @@ struct nm_selection {
 	int has_cells;                    /* the view `cells` has the frames that were chosen */
 	int has_inner;                    /* views have the innermost frames beside these */
 	int has_repeated;                 /* `repeated` of processes is known */
-	int leaves_linking;               /* without what nm_linking_condition selects */
+	int leaves_apart;                 /* without what nm_apart_expression selects */
 	struct nm_levels levels;
 	const struct nm_level *last; /* the last level behind the one that is reported on, or NULL */
 	const char *last_title;      /* of its misses */

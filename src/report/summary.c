@@ -11,6 +11,7 @@
 #include "machine.h"
 #include "memstream.h"
 #include "merged.h"
+#include "mpi_waits.h"
 #include "notes.h"
 #include "report_priv.h"
 #include "verdict.h"
@@ -19,6 +20,7 @@ struct summary {
 	struct nm_table info, processes;
 	struct nm_report_table levels, pairs, groups; /* groups: of a merged profile */
 	struct nm_verdict verdict;
+	struct nm_mpi_waits waits;
 	struct nm_notes notes;
 	int has_code; /* instruction fetches were simulated */
 };
@@ -80,6 +82,8 @@ static int gather(struct summary *summary, struct nm_profile *profile, const str
 		status = nm_report_fill(nm_report_named("pairs"), profile, selection, &summary->pairs, err);
 	if (!status)
 		status = nm_groups_fill(profile, selection, &summary->groups, err);
+	if (!status)
+		status = nm_mpi_waits_fill(profile, &selection->request, &summary->waits, err);
 	if (!status)
 		status = nm_verdict_make(profile, selection, &summary->verdict, err);
 	if (!status)
@@ -237,6 +241,7 @@ static int print_head(const struct summary *summary, const struct nm_report_requ
 	fputs(" references\n", out);
 	if (summary->verdict.threads > 1)
 		print_threads(summary, width, out);
+	nm_mpi_waits_print(&summary->waits, width, out);
 	print_left_out(summary, spec, width, out);
 	if (print_hermetic(summary, width, out))
 		return NM_ENOMEM;
@@ -340,7 +345,7 @@ static int as_json(struct summary *summary, const struct nm_report_request *requ
 	return status ? NM_ENOMEM : 0;
 }
 
-/* The selection of the rows: dynamic linking gets one row of its own. */
+/* The selection of the rows: dynamic linking and waiting in MPI get one row each. */
 static int folds(const struct nm_selection *selection, const struct nm_style *style)
 {
 	return selection->request.folds && !selection->request.columns && style->format == NM_FORMAT_TEXT;
@@ -352,7 +357,7 @@ int nm_summary_run(struct nm_profile *profile, struct nm_selection *selection, c
 	struct summary summary = {.info = {0}};
 	int status;
 
-	selection->leaves_linking = folds(selection, style);
+	selection->leaves_apart = folds(selection, style);
 	status = gather(&summary, profile, selection, err);
 	if (!selection->request.columns)
 		choose_columns(&summary.pairs.query);

@@ -7,7 +7,7 @@ import signal
 import sqlite3
 import subprocess
 
-from harness import ENVIRONMENT, NEARMISS, SPEC, TOP, Skip, main, nearmiss, need, program, record, rows, run
+from harness import ENVIRONMENT, NEARMISS, SPEC, TOP, Skip, at, main, nearmiss, need, program, record, rows, run
 
 NO_OUTPUT = 122
 
@@ -122,6 +122,55 @@ def case_sum_of_threads():
     sum_of_two("threads", "--cores=2")
 
 
+def read_while_waiting(*libraries):
+    """Object -> {is waiting: references} in the program of progress.c, whose libraries are (file, PART, option)."""
+    compiler = need("gcc")
+    common = [compiler, "-O1", "-fno-builtin", os.path.join(TOP, "tests/programs/progress.c"), "-L.", "-Wl,-rpath,$ORIGIN"]
+    built = []
+    for name, part, option in libraries:
+        done = run([*common, "-shared", "-fPIC", "-fvisibility=hidden", option, f"-DPART={part}", "-o", name, *built])
+        assert done.returncode == 0, done.stderr
+        built.append(name)
+    done = run([*common, "-g", "-DPART=0", "-o", "program", *built])
+    assert done.returncode == 0, done.stderr
+    record(["./program"], "-q")
+    found = {}
+    for name, waits, count in rows("SELECT object, user_function = 'waiting in MPI', sum(reads + writes) FROM counts "
+                                   "WHERE level = 'L1d' AND user_function IN ('main', 'arrived', 'waiting in MPI') GROUP BY 1, 2"):
+        found.setdefault(name.split(" (")[0], {})[waits] = count
+    lines = rows("SELECT DISTINCT user_line FROM counts WHERE user_function = 'waiting in MPI'")
+    assert lines == [(at("tests/programs/progress.c", "waits"),)], lines
+    return found
+
+
+def expect_said():
+    """The first screen has the share of what waits, and no row of it."""
+    waits, refs = rows("SELECT sum((reads + writes) * (user_function IS 'waiting in MPI')), sum(reads + writes) FROM counts "
+                       "WHERE level = 'L1d'")[0]
+    text = " ".join(nearmiss("report", "p.nmp").stdout.decode().split())
+    assert f"waiting in MPI's progress loops: at least {100 * waits / refs:.2g} % of the references" in text, text
+    assert "(waiting in MPI)" not in text, text
+
+
+def case_progress_functions_wait():
+    """Copies of messages do not, nor does what is called back, nor the library's other work."""
+    found = read_while_waiting(("libmpi.so.40", 3, "-g"))
+    line = at("tests/programs/progress.c", "callback")
+    assert rows("SELECT user_line, sum(writes) FROM counts WHERE level = 'L1d' AND object LIKE 'seen%'") == [(line, 1000)]
+    objects = {name: found[name] for name in ("flag", "turns", "others", "seen")}
+    assert objects == {"flag": {1: 1000}, "turns": {0: 1000}, "others": {0: 1000}, "seen": {0: 1000}}, objects
+    assert set(found["ring"]) == set(found["message"]) == {0}, found
+    expect_said()
+
+
+def case_loops_without_symbols_wait():
+    """Where no symbol tells what calls a progress function, it is taken for a loop; its library's other work does not wait."""
+    found = read_while_waiting(("libucp.so.0", 1, "-s"), ("libmpich.so.12", 2, "-s"))
+    assert found["libmpich.so.12 .bss"] == {0: 1000, 1: 1000}, found["libmpich.so.12 .bss"]
+    assert found["libucp.so.0 .bss"][1] == 1000 and set(found["message"]) == {0}, found
+    expect_said()
+
+
 def as_rank(rank, ranks):
     return {**ENVIRONMENT, "PMI_RANK": str(rank), "PMI_SIZE": str(ranks)}
 
@@ -180,6 +229,10 @@ def ranks_of(mpi):
     row = dict(zip(shown[0].split(","), shown[1].split(",")))
     assert (row["object"], row["greatest_input"]) == (f"particles (halo.c:{line})", "rank 1"), shown
     assert 1.9 < int(row["greatest"]) / int(row["least"]) < 2.1, shown
+    assert "waiting in MPI's progress loops: at least" in " ".join(nearmiss("report", "all.nmp").stdout.decode().split())
+    waiting = rows("SELECT DISTINCT user_line FROM counts WHERE user_function = 'waiting in MPI' AND user_line", profile="all.nmp")
+    lines = open(source, encoding="ascii").read().splitlines()
+    assert waiting and all("MPI_" in lines[line - 1] for line, in waiting), waiting
 
 
 def case_openmpi():

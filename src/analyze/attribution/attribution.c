@@ -10,6 +10,7 @@
 #include <string.h>
 
 #include "errors.h"
+#include "mpi_code.h"
 #include "user_code.h"
 
 /* Grows the reference counters with the list of attribution keys. */
@@ -246,20 +247,49 @@ static int append_call(struct nm_symbols *symbols, struct nm_result_site *site,
 	return site->inlined ? 0 : NM_ENOMEM;
 }
 
+/* MPI's code waits, for the user's call where that is known. 0 or NM_ENOMEM. */
+static int show_waiting(struct nm_symbols *symbols, struct nm_result_site *site)
+{
+	if (site->is_library) {
+		site->user_file = site->user_module = site->user_md5 = NULL;
+		site->user_line = 0;
+		site->is_library = 0;
+		site->inlined = chain_of(symbols, site);
+	}
+	site->user_function = nm_symbols_intern(symbols, nm_mpi_waiting);
+	return site->inlined && site->user_function ? 0 : NM_ENOMEM;
+}
+
+/* Does the instruction wait, whose call has this number? */
+static int does_wait(const struct nm_result_site *site, uint32_t call)
+{
+	return site->module && (call & NM_WAITS          ? nm_is_mpi_library(site->module)
+				: call & NM_WAITS_AROUND ? nm_is_mpi_proper(site->module)
+							 : 0);
+}
+
 int nm_attributions_called(struct nm_attributions *attrs, uint32_t instruction, uint32_t call,
 			   uint32_t *ret_instruction)
 {
 	const uint64_t key = (uint64_t)instruction << 32 | call,
 		       known = nm_map_get(&attrs->called, key, UINT64_MAX);
+	const uint32_t caller = call & ~(NM_WAITS | NM_WAITS_AROUND);
 	struct nm_instruction fresh = attrs->instructions.at[instruction];
-	struct nm_result_site site = attrs->sites.at[fresh.site],
-			      caller = attrs->sites.at[attrs->instructions.at[call].site];
+	struct nm_result_site site = attrs->sites.at[fresh.site], user = {0};
+	int waits;
 
 	*ret_instruction = known == UINT64_MAX ? instruction : (uint32_t)known;
-	if (known != UINT64_MAX || !site.is_library || !caller.user_function)
+	if (known != UINT64_MAX || !site.is_library)
+		return 0;
+	if (caller)
+		user = attrs->sites.at[attrs->instructions.at[caller - 1].site];
+	waits = does_wait(&site, call);
+	if (!user.user_function && !waits)
 		return 0;
 	*ret_instruction = (uint32_t)attrs->instructions.count;
-	return forget_line(attrs, &fresh, &site) || append_call(attrs->symbols, &site, &caller) ||
+	return forget_line(attrs, &fresh, &site) ||
+		       (user.user_function && append_call(attrs->symbols, &site, &user)) ||
+		       (waits && show_waiting(attrs->symbols, &site)) ||
 		       find_site(attrs, site, &fresh.site) || nm_vec_push(&attrs->instructions, fresh) ||
 		       nm_map_put(&attrs->called, key, *ret_instruction)
 		   ? NM_ENOMEM

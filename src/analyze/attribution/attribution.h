@@ -83,15 +83,20 @@ int nm_attributions_instruction(struct nm_attributions *attrs, uint64_t pc, stru
 int nm_attributions_is_library(const struct nm_attributions *attrs, uint64_t pc, struct nm_module *module,
 			       uint64_t bias);
 
-/* The user's calls are told apart by their sites: the first instruction that has the site of this one, as
- * `call` below. */
+/* The user's calls are told apart by their sites, and numbered: 1 + the first instruction that has the site of this
+ * one. Call 0: of none. */
 static inline uint32_t nm_attributions_user_call(const struct nm_attributions *attrs, uint32_t instruction)
 {
-	return attrs->site_instructions.at[attrs->instructions.at[instruction].site];
+	return 1 + attrs->site_instructions.at[attrs->instructions.at[instruction].site];
 }
 
-/* An instruction, of library code that the user's call led to: its site is shown at the call. The instruction
- * itself where that would tell nothing more. 0 or NM_ENOMEM. */
+/* Of the number of a call: where it led to, MPI's code waits (mpi_code.h), */
+#define NM_WAITS (1u << 30)
+/* or that of the MPI library itself, in a loop around it, and its transports' does other work. */
+#define NM_WAITS_AROUND (1u << 29)
+
+/* An instruction, of library code that the user's call led to: its site is shown at the call, and as waiting if it
+ * is. The instruction itself where that would tell nothing more. 0 or NM_ENOMEM. */
 int nm_attributions_called(struct nm_attributions *attrs, uint32_t instruction, uint32_t call,
 			   uint32_t *ret_instruction);
 

@@ -106,6 +106,7 @@ struct nm_decoded_tables {
 	/* of repetitions of a string instruction (rep stos, rep movs): the bytes that each writes; else 0 */
 	uint32_t string_bytes;
 	unsigned watched; /* enum nm_watched: its function is one that the window names */
+	int progresses;   /* it is a progress function's (mpi_code.h) */
 };
 
 /* The side exit through which the block is left after n address words; NULL: there is none. */

@@ -4,6 +4,8 @@
  */
 #include "user_calls.h"
 
+#include "mpi_code.h"
+
 enum { LIBRARY_BLOCKS_MAX = 1 << 18 /* of a lane: beyond, the code of further calls is of none */ };
 
 static int find_instruction(struct nm_executor *x, uint64_t pc, uint32_t *ret_instruction)
@@ -36,7 +38,7 @@ static int find_call(struct nm_executor *x, const struct nm_wire_block_info *inf
 		return 0;
 	if (find_instruction(x, nm_wire_instruction_pc(info->instructions[n - 1]), &instruction))
 		return NM_ENOMEM;
-	*ret_call = 1 + nm_attributions_user_call(x->attrs, instruction);
+	*ret_call = nm_attributions_user_call(x->attrs, instruction);
 	return 0;
 }
 
@@ -62,6 +64,30 @@ static int enter_library(struct nm_executor *x)
 	return 0;
 }
 
+static int is_of_mpi(const struct nm_mapping *m)
+{
+	return m && m->module && nm_is_mpi_library(nm_module_name(m->module));
+}
+
+static int is_of_progress(const struct nm_executor *x, uint64_t pc)
+{
+	const struct nm_mapping *m = nm_space_mapping(x->space, pc);
+
+	return is_of_mpi(m) && nm_is_progress_function(nm_decoder_function_at(m, pc).name);
+}
+
+/* A progress function is about to run. A caller of MPI that no symbol names is taken for a loop around it. */
+static void enter_progress(struct nm_executor *x)
+{
+	struct nm_stack *s = x->running.stack;
+	struct nm_frame *frame = s->frames.count ? &s->frames.at[s->frames.count - 1] : NULL;
+	const struct nm_mapping *m = frame ? nm_space_mapping(x->space, frame->call_pc) : NULL;
+
+	if (is_of_mpi(m) && nm_decoder_function_at(m, frame->call_pc).nameless)
+		frame->user_call |= NM_WAITS_AROUND;
+	s->user_call |= NM_WAITS;
+}
+
 static uint64_t key_of(const struct nm_executor *x, uint32_t id)
 {
 	return (uint64_t)id << 32 | x->running.stack->user_call;
@@ -75,6 +101,8 @@ struct nm_decoded_block *nm_executor_of_this_call(struct nm_executor *x, uint32_
 
 	if (enter_library(x))
 		return &nm_undecoded_block; /* decoding it fails */
+	if (decoded != &nm_undecoded_block && nm_tables_of(decoded)->progresses)
+		enter_progress(x);
 	if (decoded->user_call == (NM_OF_LIBRARY | x->running.stack->user_call))
 		return decoded;
 	if (l->library_blocks.count >= LIBRARY_BLOCKS_MAX && x->running.stack->user_call)
@@ -94,6 +122,9 @@ int nm_executor_note_call(struct nm_executor *x, struct nm_decoded_block *decode
 			   : 0;
 	if (enter_library(x))
 		return NM_ENOMEM;
+	nm_tables_of(decoded)->progresses = is_of_progress(x, info->def.pc);
+	if (nm_tables_of(decoded)->progresses)
+		enter_progress(x);
 	decoded->user_call = NM_OF_LIBRARY | x->running.stack->user_call;
 	return nm_map_put(&x->running.thread->lane->library_blocks, key_of(x, nm_tables_of(decoded)->id),
 			  (uintptr_t)decoded);
@@ -112,5 +143,5 @@ int nm_executor_instruction(struct nm_executor *x, const struct nm_decoded_block
 		return 0;
 	if (!nm_is_of_library(decoded) && find_call(x, info, i, &call))
 		return NM_ENOMEM;
-	return call ? nm_attributions_called(x->attrs, *ret_instruction, call - 1, ret_instruction) : 0;
+	return call ? nm_attributions_called(x->attrs, *ret_instruction, call, ret_instruction) : 0;
 }

@@ -10,7 +10,9 @@
  * tables count as library code, so what a call finds through them is called from the call. A block may go on
  * behind a jump, from the user's code into a library's.
  *
- * Calls are numbered as 1 + nm_attributions_user_call, 0: none, as at the start of a program or thread.
+ * Calls are numbered as nm_attributions_user_call does, 0: none, as at the start of a program or thread. Where a
+ * progress function of MPI runs (mpi_code.h), or called what runs, the number has NM_WAITS: the function's first block
+ * sets it in the stack, and returning drops it. A caller that no symbol names has NM_WAITS_AROUND until it returns.
  */
 #ifndef NM_USER_CALLS_H
 #define NM_USER_CALLS_H

@@ -6,6 +6,8 @@
 
 #include <string.h>
 
+#include "mpi_code.h"
+
 static int starts_with_any(const char *s, const char *const *prefixes)
 {
 	for (; *prefixes; prefixes++)
@@ -80,7 +82,7 @@ int nm_is_system_library(const char *module)
 	    "libpthread", "libm.so",     "libgcc_s",     "libgfortran", "libquadmath",
 	    "libgomp.so", "libjemalloc", "libtcmalloc",  "libmimalloc", NULL};
 
-	return starts_with_any(module, prefixes);
+	return starts_with_any(module, prefixes) || nm_is_mpi_library(module);
 }
 
 /* What the compiler and the C library link into each program: it starts and ends the program. */

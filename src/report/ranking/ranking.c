@@ -373,8 +373,8 @@ static void write_counts(const struct query_builder *b, FILE *sql)
 		fprintf(sql, " AND counts.function %s ?5", a->function.operator_);
 	if (a->file.pattern)
 		fprintf(sql, " AND counts.file %s ?6", a->file.operator_);
-	if (a->leaves_linking)
-		fprintf(sql, " AND NOT coalesce(%s, 0)", nm_linking_condition); /* of no module: NULL */
+	if (a->leaves_apart)
+		fprintf(sql, " AND NOT (%s)", nm_apart_expression);
 	if (b->report->needs_fields)
 		fputs(" AND counts.field IS NOT NULL", sql);
 	fputs(" GROUP BY w.level", sql);

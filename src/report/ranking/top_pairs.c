@@ -28,8 +28,8 @@ void nm_top_pairs_expression(const struct nm_selection *selection, const char *k
 {
 	const struct nm_report_request *r = &selection->request;
 
-	if (selection->leaves_linking)
-		fprintf(sql, ", z AS MATERIALIZED (SELECT place FROM places WHERE %s)", nm_linking_condition);
+	if (selection->leaves_apart)
+		fprintf(sql, ", z AS MATERIALIZED (SELECT place FROM places WHERE %s)", nm_apart_expression);
 	fprintf(sql,
 		", b AS MATERIALIZED (SELECT w.level AS level, %s, sum(w.own * cold) AS cold, "
 		"sum(w.own * (read_misses + write_misses)) AS misses, ",
@@ -39,7 +39,7 @@ void nm_top_pairs_expression(const struct nm_selection *selection, const char *k
 		" AS cycles FROM w CROSS JOIN cells ON cells.level = w.source WHERE (%s) AND (%s)%s "
 		"GROUP BY %s HAVING max(w.own)), ",
 		r->process ? "cells.process = ?2" : "1", r->thread ? "cells.thread = ?3" : "1",
-		selection->leaves_linking ? " AND cells.place NOT IN (SELECT place FROM z)" : "", keys);
+		selection->leaves_apart ? " AND cells.place NOT IN (SELECT place FROM z)" : "", keys);
 	fprintf(sql,
 		"a AS MATERIALIZED (SELECT place, object, file, line, function FROM places "
 		"WHERE (%s) IN (SELECT %s FROM b WHERE %s >= "
