@@ -17,18 +17,20 @@ int nm_elements_block(const struct nm_elements *e, uint64_t address, uint32_t ob
 {
 	struct nm_block b;
 	int named = nm_program_object(e->program, object)->kind == NM_OBJECT_NAMED;
+	unsigned left = named ? 0 : e->gone_of[object % NM_GONE_KINDS];
 
 	if (nm_program_block(e->program, address, &b) && (named || b.object == object)) {
 		*ret = (struct nm_gone_block){b.address, b.size, b.object};
 		return 1;
 	}
-	for (uint32_t i = 1; i <= NM_GONE && !named; i++) {
+	for (uint32_t i = 1; left; i++) {
 		const struct nm_gone_block *g = &e->gone[(e->next_gone - i) % NM_GONE];
 
-		if (address - g->address < g->size && g->object == object) {
+		if (g->object == object && address - g->address < g->size) {
 			*ret = *g;
 			return 1;
 		}
+		left -= g->object % NM_GONE_KINDS == object % NM_GONE_KINDS;
 	}
 	return 0;
 }
@@ -183,7 +185,12 @@ int nm_elements_place(struct nm_elements *e, uint32_t object, uint64_t address, 
 
 void nm_elements_released(struct nm_elements *e, uint64_t address, uint64_t size, uint32_t object)
 {
-	e->gone[e->next_gone++ % NM_GONE] = (struct nm_gone_block){address, size, object};
+	struct nm_gone_block *const g = &e->gone[e->next_gone++ % NM_GONE];
+
+	if (g->address)
+		e->gone_of[g->object % NM_GONE_KINDS]--;
+	*g = (struct nm_gone_block){address, size, object};
+	e->gone_of[object % NM_GONE_KINDS]++;
 }
 
 void nm_elements_done(struct nm_elements *e) { nm_vec_free(&e->owners); }

@@ -16,7 +16,7 @@
 #include "symbol.h"
 #include "vector.h"
 
-enum { NM_GONE = 512 };
+enum { NM_GONE = 512, NM_GONE_KINDS = 256 };
 
 /* The type of an object of the engine, and its latest range. */
 struct nm_element_owner {
@@ -44,6 +44,7 @@ struct nm_elements {
 	struct nm_vec(struct nm_element_owner) owners; /* by object */
 	uint32_t patience, next_gone;
 	struct nm_gone_block gone[NM_GONE];
+	uint16_t gone_of[NM_GONE_KINDS]; /* how many of them, by the remainder of the object */
 	struct nm_engine *program; /* set it to the running callback's program before other calls */
 };
 
