@@ -27,15 +27,15 @@ struct level {
 
 /* The levels on the way of a machine's data or fetches. */
 struct chain {
-	unsigned side, count;
+	unsigned count;
 	struct level *at[NM_MAX_DEPTH + 1];
 };
 
 struct nm_lru_misses {
 	struct level levels[NM_MAX_LEVELS];
 	unsigned level_count;
-	struct chain chains[NM_MAX_LEVELS];
-	unsigned chain_count;
+	struct chain chains[NM_MAX_LEVELS]; /* of data, then of fetches from */
+	unsigned fetches, chain_count;
 	size_t keys;
 };
 
@@ -62,7 +62,6 @@ static void add_chain(struct nm_lru_misses *caches, const struct nm_machine *m, 
 {
 	struct chain *chain = &caches->chains[caches->chain_count++];
 
-	chain->side = side == NM_SIDE_INSTRUCTION;
 	for (unsigned i = first; i < m->count; i++)
 		if ((m->levels[i].side == side || m->levels[i].side == NM_SIDE_UNIFIED) &&
 		    nm_machine_same(m->levels[first].name, m->levels[i].name))
@@ -86,7 +85,10 @@ struct nm_lru_misses *nm_lru_misses_new(const struct nm_machine *m)
 			nm_lru_misses_free(caches);
 			return NULL;
 		}
-		for (enum nm_level_side side = NM_SIDE_DATA; side <= NM_SIDE_INSTRUCTION; side++)
+	}
+	for (enum nm_level_side side = NM_SIDE_DATA; caches && side <= NM_SIDE_INSTRUCTION; side++) {
+		caches->fetches = caches->chain_count;
+		for (unsigned i = 0; i < m->count; i++)
 			if (nm_machine_first(m, i, side))
 				add_chain(caches, m, i, side);
 	}
@@ -153,22 +155,22 @@ static void load_or_move(struct level *l, uint64_t set, uint32_t i, int missing,
 static inline int touch(struct level *l, uint64_t line, uint32_t key)
 {
 	const uint64_t set = l->mask || l->sets == 1 ? line & l->mask : line % l->sets, tag = line + 1;
-	uint64_t *lines = &l->lines[set * l->ways];
+	uint64_t *lines = &l->lines[set * l->ways], moved = lines[0];
 	uint32_t i = 0;
-	int missing;
 
-	if (lines[0] == tag)
+	if (moved == tag)
 		return 0;
-	while (i < l->ways && lines[i] != tag)
-		i++;
-	missing = i == l->ways;
-	i -= (uint32_t)missing;
+	for (lines[0] = tag; ++i < l->ways;) {
+		const uint64_t next = lines[i];
+
+		lines[i] = moved;
+		moved = next;
+		if (moved == tag)
+			break;
+	}
 	if (l->loaders)
-		load_or_move(l, set, i, missing, key);
-	for (; i > 0; i--)
-		lines[i] = lines[i - 1];
-	lines[0] = tag;
-	return missing;
+		load_or_move(l, set, i < l->ways ? i : l->ways - 1, i == l->ways, key);
+	return i == l->ways;
 }
 
 /* A fill that the first level of a chain asks for. */
@@ -202,11 +204,12 @@ static inline int refer(const struct chain *chain, uint64_t address, unsigned si
 void nm_lru_misses_run(struct nm_lru_misses *caches, const struct nm_lru_misses_ref *refs, size_t count,
 		       const uint64_t *shifts)
 {
-	for (size_t i = 0; i < count; i++)
-		for (unsigned c = 0; c < caches->chain_count; c++)
-			if (caches->chains[c].side == refs[i].is_fetch)
-				(void)refer(&caches->chains[c], refs[i].address + shifts[refs[i].area],
-					    refs[i].size, refs[i].key);
+	const struct chain *const data = caches->chains, *const fetches = data + caches->fetches;
+	const struct chain *const ends[] = {fetches, data + caches->chain_count};
+
+	for (const struct nm_lru_misses_ref *r = refs; r != refs + count; r++)
+		for (const struct chain *c = r->is_fetch ? fetches : data; c != ends[r->is_fetch]; c++)
+			(void)refer(c, r->address + shifts[r->area], r->size, r->key);
 }
 
 /* ---- loops ---- */
@@ -258,7 +261,7 @@ void nm_lru_misses_loop(struct nm_lru_misses *caches, struct nm_lru_misses_ref *
 	uint64_t left[NM_LRU_MISSES_LOOP] = {0};
 	int leaps = 0; /* a reference leaves its line in each round */
 
-	assert(chain->count && !chain->side && count <= NM_LRU_MISSES_LOOP);
+	assert(caches->fetches && count <= NM_LRU_MISSES_LOOP);
 	for (uint32_t i = 0; i < count; i++)
 		leaps |= steps[i] >= line || steps[i] <= -(int64_t)line;
 	for (; leaps && rounds; rounds--)

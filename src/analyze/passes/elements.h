@@ -45,7 +45,7 @@ struct nm_elements {
 	uint32_t patience, next_gone;
 	struct nm_gone_block gone[NM_GONE];
 	uint16_t gone_of[NM_GONE_KINDS]; /* how many of them, by the remainder of the object */
-	struct nm_engine *program; /* set it to the running callback's program before other calls */
+	struct nm_engine *program;       /* set it to the running callback's program before other calls */
 };
 
 void nm_elements_done(struct nm_elements *elements);

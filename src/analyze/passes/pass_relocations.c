@@ -7,10 +7,12 @@
  * of brk, whose first block may be of any size, and for the first thread's stack, above which the environment
  * lies; whole pages for all else.
  *
- * What hits wherever memory lies is stripped from the references (strip.h) by grains, the least shift.
- * Relocations whose shifts agree modulo the line are a *group*: for it more is stripped, by lines. Then each
- * relocation runs the rest in caches that count misses alone (lru_misses.h). Groups are distributed over threads,
- * each for a chunk of references; the results do not depend on that.
+ * What hits wherever memory lies is stripped from the references (strip.h) by grains, the least shift. Each
+ * relocation runs the rest in caches that count misses alone (lru_misses.h). Relocations are distributed over
+ * threads, each for a chunk of references; the results do not depend on that.
+ *
+ * Dropped: stripping by lines once more for relocations whose shifts agree modulo the line. It cost more than what
+ * it left out.
  */
 #include <assert.h>
 #include <pthread.h>
@@ -24,30 +26,27 @@
 #include "strip.h"
 
 enum {
-	GROUPS = 4,
-	GRAIN = 16, /* bytes; of which GROUPS are a unit, in which references are stripped: */
-	UNIT = GROUPS * GRAIN,
+	PHASES = 4,
+	GRAIN = 16, /* bytes, of which PHASES are a unit: */
+	UNIT = PHASES * GRAIN,
 	CHUNK = 1 << 16, /* references */
 	RECENT = 1 << 9, /* pages whose areas are remembered */
+	MOST_THREADS = 8,
 };
 
-struct group {
+struct relocation {
 	struct relocations *of;
-	unsigned number;
-	struct nm_strip strip;
-	uint64_t *shifts; /* of each area: modulo the unit */
-	int status;
+	struct nm_lru_misses *caches;
+	uint64_t *shifts; /* of each area */
 };
 
 struct relocations {
 	const struct nm_areas *areas;
 	const struct nm_coalesced_table *coalesced;
 	unsigned levels, threads, count;
-	struct group groups[GROUPS];
-	struct nm_lru_misses *caches[NM_RELOCATIONS];
-	uint64_t *shifts[NM_RELOCATIONS]; /* of each area: in whole units, beyond its group's */
-	size_t area_count;                /* that have shifts, from number 0: what is in no area */
-	struct nm_strip chunk;            /* its `out`: references in the parts of their areas */
+	struct relocation each[NM_RELOCATIONS];
+	size_t area_count;     /* that have shifts, from number 0: what is in no area */
+	struct nm_strip chunk; /* its `out`: references in the parts of their areas */
 	struct {
 		uint64_t page; /* + 1 */
 		uint32_t area;
@@ -61,12 +60,8 @@ static void release(void *self)
 	struct relocations *r = self;
 
 	for (unsigned k = 0; k < r->count; k++) {
-		nm_lru_misses_free(r->caches[k]);
-		free(r->shifts[k]);
-	}
-	for (unsigned g = 0; g < GROUPS; g++) {
-		nm_strip_done(&r->groups[g].strip);
-		free(r->groups[g].shifts);
+		nm_lru_misses_free(r->each[k].caches);
+		free(r->each[k].shifts);
 	}
 	nm_strip_done(&r->chunk);
 	free(r);
@@ -105,16 +100,15 @@ static int make(void **ret_self, const struct nm_pass_setup *setup, struct nm_er
 	r->areas = setup->areas;
 	r->coalesced = setup->coalesced;
 	r->levels = machine->count;
-	r->threads = options->threads < 2 ? 1 : options->threads < GROUPS ? options->threads : GROUPS;
-	for (unsigned g = 0; g < GROUPS; g++) {
-		r->groups[g].of = r;
-		r->groups[g].number = g;
-		nm_strip_init(&r->groups[g].strip, machine, unit, unit);
-	}
+	r->threads = options->threads < MOST_THREADS ? options->threads : MOST_THREADS;
+	r->threads = r->threads < options->relocations ? r->threads : options->relocations;
+	r->threads += !r->threads;
 	nm_strip_init(&r->chunk, machine, unit < GRAIN ? unit : GRAIN, unit);
-	for (; r->count < options->relocations && !status; r->count++)
-		if (!(r->caches[r->count] = nm_lru_misses_new(machine)))
+	for (; r->count < options->relocations && !status; r->count++) {
+		r->each[r->count] = (struct relocation){.of = r, .caches = nm_lru_misses_new(machine)};
+		if (!r->each[r->count].caches)
 			status = nm_fail_memory(err);
+	}
 	if (status)
 		release(r);
 	else
@@ -124,13 +118,13 @@ static int make(void **ret_self, const struct nm_pass_setup *setup, struct nm_er
 
 /* ---- shifts --------------------------------------------------------------------------------------- */
 
-/* Of the group, modulo the unit: those of heap and stack are not the same. */
-static uint64_t phase_of(const struct nm_area *area, unsigned group)
+/* Modulo the unit: those of heap and stack are not the same. */
+static uint64_t phase_of(const struct nm_area *area, unsigned phase)
 {
-	static const uint8_t of_stack[GROUPS] = {0, 2, 3, 1};
+	static const uint8_t of_stack[PHASES] = {0, 2, 3, 1};
 
-	return area->kind == NM_AREA_HEAP    ? GRAIN * group
-	       : area->kind == NM_AREA_STACK ? (uint64_t)GRAIN * of_stack[group]
+	return area->kind == NM_AREA_HEAP    ? GRAIN * phase
+	       : area->kind == NM_AREA_STACK ? (uint64_t)GRAIN * of_stack[phase]
 					     : 0;
 }
 
@@ -139,21 +133,21 @@ static int moves_by_grain(const struct nm_area *area)
 	return area->kind == NM_AREA_HEAP || area->kind == NM_AREA_STACK;
 }
 
-/* Of relocation k, in whole units; pages where the area moves by pages. */
-static uint64_t random_shift(const struct nm_area *area, unsigned k)
+/* The shift of relocation k: by pages where the area moves by pages. */
+static uint64_t shift_of(const struct nm_area *area, unsigned k)
 {
 	enum { BITS = 20, PAGE_BITS = 12 };
 	const uint64_t random = nm_mix64((uint64_t)area->number << 32 | (k + 1)) >> (64 - BITS);
 
 	static_assert((UINT64_C(1) << (BITS + PAGE_BITS)) + UNIT <= NM_AREA_ROOM, "areas do not meet");
-	return moves_by_grain(area) ? random * UNIT : random << PAGE_BITS;
+	return moves_by_grain(area) ? random * UNIT + phase_of(area, k % PHASES) : random << PAGE_BITS;
 }
 
 uint64_t nm_relocated(const struct nm_areas *areas, uint64_t address, unsigned k)
 {
 	const struct nm_area *area = nm_areas_find(areas, address);
 
-	return area ? address + area->shift + phase_of(area, k % GROUPS) + random_shift(area, k) : address;
+	return area ? address + area->shift + shift_of(area, k) : address;
 }
 
 /* Gives shifts to areas that have come since. */
@@ -163,19 +157,15 @@ static int shift_areas(struct relocations *r)
 
 	if (r->area_count == count)
 		return 0;
-	for (unsigned i = 0; i < GROUPS + r->count; i++) {
-		uint64_t **shifts = i < GROUPS ? &r->groups[i].shifts : &r->shifts[i - GROUPS];
-		uint64_t *more = realloc(*shifts, count * sizeof *more);
+	for (unsigned k = 0; k < r->count; k++) {
+		uint64_t *more = realloc(r->each[k].shifts, count * sizeof *more);
 
 		if (!more)
 			return NM_ENOMEM;
-		*shifts = more;
+		r->each[k].shifts = more;
 		more[0] = 0;
-		for (size_t a = 0; a < r->areas->at.count; a++) {
-			const struct nm_area *area = &r->areas->at.at[a];
-
-			more[area->number] = i < GROUPS ? phase_of(area, i) : random_shift(area, i - GROUPS);
-		}
+		for (size_t a = 0; a < r->areas->at.count; a++)
+			more[r->areas->at.at[a].number] = shift_of(&r->areas->at.at[a], k);
 	}
 	r->area_count = count;
 	memset(r->recent, 0, sizeof r->recent); /* what was in no area may be in one now */
@@ -184,52 +174,30 @@ static int shift_areas(struct relocations *r)
 
 /* ---- a chunk -------------------------------------------------------------------------------------- */
 
-static int run_group(struct group *g)
+/* Every threads-th relocation from this one on. */
+static void *run_some(void *first)
 {
-	struct relocations *r = g->of;
-	int status = 0;
+	struct relocation *one = first;
+	struct relocations *r = one->of;
 
-	for (size_t i = 0; i < r->chunk.out.count && !status; i++) {
-		struct nm_lru_misses_ref ref = r->chunk.out.at[i];
-
-		ref.address += g->shifts[ref.area];
-		status = nm_strip_add(&g->strip, &ref);
-	}
-	if (!status)
-		status = nm_strip_flush(&g->strip);
-	for (unsigned k = g->number; k < r->count && !status; k += GROUPS)
-		nm_lru_misses_run(r->caches[k], g->strip.out.at, g->strip.out.count, r->shifts[k]);
-	g->strip.out.count = 0;
-	return status;
-}
-
-/* Every threads-th group from this one on. */
-static void *run_groups(void *first)
-{
-	struct group *g = first;
-	struct relocations *r = g->of;
-
-	for (unsigned i = g->number; i < GROUPS; i += r->threads)
-		r->groups[i].status = run_group(&r->groups[i]);
+	for (; one < r->each + r->count; one += r->threads)
+		nm_lru_misses_run(one->caches, r->chunk.out.at, r->chunk.out.count, one->shifts);
 	return NULL;
 }
 
 static int run_chunk(struct relocations *r)
 {
-	pthread_t threads[GROUPS];
+	pthread_t threads[MOST_THREADS];
 	unsigned started = 1;
-	int status = nm_strip_flush(&r->chunk);
+	const int status = nm_strip_flush(&r->chunk);
 
-	while (started < r->threads &&
-	       !pthread_create(&threads[started], NULL, run_groups, &r->groups[started]))
+	while (started < r->threads && !pthread_create(&threads[started], NULL, run_some, &r->each[started]))
 		started++;
-	run_groups(&r->groups[0]);
+	run_some(&r->each[0]);
 	for (unsigned i = started; i < r->threads; i++) /* those that the system gave no thread */
-		run_groups(&r->groups[i]);
+		run_some(&r->each[i]);
 	for (unsigned i = 1; i < started; i++)
 		pthread_join(threads[i], NULL);
-	for (unsigned g = 0; g < GROUPS && !status; g++)
-		status = r->groups[g].status;
 	r->chunk.out.count = 0;
 	return status;
 }
@@ -264,7 +232,7 @@ static int batch(void *self, const struct nm_pass_batch *b)
 	int status = shift_areas(r);
 
 	for (unsigned k = 0; k < r->count && !status; k++)
-		status = nm_lru_misses_reserve(r->caches[k], keys);
+		status = nm_lru_misses_reserve(r->each[k].caches, keys);
 	for (size_t i = 0; i < b->count && !status; i++) {
 		const unsigned n = nm_pass_expand(r->coalesced, &b->refs[i], refs);
 
@@ -293,15 +261,15 @@ static int finish(void *self, const struct nm_pass_merge *merge, struct nm_resul
 	result->relocations = r->count;
 	for (unsigned k = 0; k < r->count; k++, to += r->levels * n) {
 		for (unsigned level = 0; level < r->levels; level++) {
-			const uint64_t *misses = nm_lru_misses_of(r->caches[k], level);
+			const uint64_t *misses = nm_lru_misses_of(r->each[k].caches, level);
 
-			for (size_t key = 1; key < nm_lru_misses_keys(r->caches[k]) && key < merge->key_count;
-			     key++)
+			for (size_t key = 1;
+			     key < nm_lru_misses_keys(r->each[k].caches) && key < merge->key_count; key++)
 				if (nm_pass_counts_key(merge, result, key))
 					to[level * n + merge->keys[key]] += misses[key];
 		}
-		nm_lru_misses_free(r->caches[k]);
-		r->caches[k] = NULL;
+		nm_lru_misses_free(r->each[k].caches);
+		r->each[k].caches = NULL;
 	}
 	return 0;
 }
