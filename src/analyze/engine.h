@@ -35,7 +35,7 @@ enum { NM_MAX_ESTIMATES = 8, NM_RELOCATIONS = 63 };
 
 struct nm_engine_options {
 	const struct nm_machine *machine;
-	struct nm_symbols *symbols; /* borrowed, used by one engine at a time */
+	struct nm_symbols *symbols; /* borrowed */
 	/* 1: all work in the caller's; 2: decoding in the caller's, passes in another; more: separate passes
 	 * (pass.h) in one more */
 	unsigned threads;

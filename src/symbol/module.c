@@ -65,6 +65,7 @@ const char *nm_module_name(const struct nm_module *module) { return module->name
 
 const char *nm_module_build_id(struct nm_module *module)
 {
+	HOLD_STORE(module->store);
 	char text[2 * BUILD_ID_MAX + 1] = "";
 
 	for (size_t i = 0; i < module->wanted_id_bytes && !module->build_id; i++)

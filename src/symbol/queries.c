@@ -22,6 +22,7 @@ static int may_ask(struct nm_module *module, enum item_kind kind, uint64_t about
 
 enum nm_debug_level nm_module_debug_level(struct nm_module *module)
 {
+	HOLD_STORE(module->store);
 	enum nm_debug_level level;
 
 	if (is_complete(module) || (module->decoded && module->decoded->level))
@@ -34,6 +35,7 @@ enum nm_debug_level nm_module_debug_level(struct nm_module *module)
 
 int nm_module_function(struct nm_module *module, uint64_t vaddr, struct nm_function *ret_function)
 {
+	HOLD_STORE(module->store);
 	const struct nm_function *known = decoded_function(module, vaddr);
 
 	if (known) {
@@ -53,6 +55,7 @@ int nm_module_function(struct nm_module *module, uint64_t vaddr, struct nm_funct
 size_t nm_module_source_positions(struct nm_module *module, uint64_t vaddr, struct nm_source_position *at,
 				  size_t max)
 {
+	HOLD_STORE(module->store);
 	const struct decoded_positions *known = decoded_positions(module, vaddr);
 	size_t n = 0;
 
@@ -69,6 +72,7 @@ size_t nm_module_source_positions(struct nm_module *module, uint64_t vaddr, stru
 
 const char *nm_module_digest(struct nm_module *module, const char *file)
 {
+	HOLD_STORE(module->store);
 	const char *digest = decoded_digest(module, file);
 
 	if (digest || !may_ask(module, ITEM_DIGEST, (uintptr_t)file))
@@ -83,6 +87,7 @@ const char *nm_module_digest(struct nm_module *module, const char *file)
 
 int nm_module_variable(struct nm_module *module, uint64_t vaddr, struct nm_variable *ret_variable)
 {
+	HOLD_STORE(module->store);
 	const struct nm_variable *known = decoded_variable(module, vaddr, 0);
 
 	if (known) {
@@ -101,6 +106,7 @@ int nm_module_variable(struct nm_module *module, uint64_t vaddr, struct nm_varia
 
 int nm_module_tls_variable(struct nm_module *module, uint64_t offset, struct nm_variable *ret_variable)
 {
+	HOLD_STORE(module->store);
 	const struct nm_variable *known = decoded_variable(module, offset, 1);
 
 	if (known) {
@@ -119,6 +125,7 @@ int nm_module_tls_variable(struct nm_module *module, uint64_t offset, struct nm_
 
 const struct nm_type *nm_module_variable_type(struct nm_module *module, uint64_t vaddr, int is_thread_local)
 {
+	HOLD_STORE(module->store);
 	const struct nm_type *type;
 
 	if (decoded_variable_type(module, vaddr, is_thread_local, &type))
@@ -132,6 +139,7 @@ const struct nm_type *nm_module_variable_type(struct nm_module *module, uint64_t
 
 const struct nm_locals *nm_module_locals(struct nm_module *module, uint64_t vaddr)
 {
+	HOLD_STORE(module->store);
 	const struct nm_locals *locals;
 
 	if (decoded_locals(module, vaddr, &locals))
@@ -146,6 +154,7 @@ const struct nm_locals *nm_module_locals(struct nm_module *module, uint64_t vadd
 enum nm_allocated nm_module_allocated(struct nm_module *module, uint64_t vaddr, uint64_t bytes,
 				      const struct nm_type **ret_type)
 {
+	HOLD_STORE(module->store);
 	enum nm_allocated what;
 
 	*ret_type = NULL;
@@ -161,6 +170,7 @@ enum nm_allocated nm_module_allocated(struct nm_module *module, uint64_t vaddr, 
 struct nm_assigned nm_module_assigned(struct nm_module *module, uint64_t vaddr,
 				      const struct nm_call_place *call)
 {
+	HOLD_STORE(module->store);
 	uint64_t key = assigned_key(vaddr, call);
 	struct nm_assigned assigned = {0};
 
@@ -174,6 +184,7 @@ struct nm_assigned nm_module_assigned(struct nm_module *module, uint64_t vaddr,
 /* Code that was not kept is read from the file: it adds to the answers, and changes none. */
 size_t nm_module_code(struct nm_module *module, uint64_t vaddr, uint8_t *ret_bytes, size_t room)
 {
+	HOLD_STORE(module->store);
 	size_t bytes = decoded_code(module, vaddr, ret_bytes, room);
 
 	if (bytes)

@@ -18,8 +18,14 @@ int nm_symbols_new(struct nm_symbols **ret_symbols, struct nm_error *err)
 {
 	elf_version(EV_CURRENT);
 	struct nm_symbols *symbols = calloc(1, sizeof *symbols);
+	pthread_mutexattr_t recursive;
+
 	if (!symbols)
 		return nm_fail_memory(err);
+	pthread_mutexattr_init(&recursive);
+	pthread_mutexattr_settype(&recursive, PTHREAD_MUTEX_RECURSIVE);
+	pthread_mutex_init(&symbols->lock, &recursive);
+	pthread_mutexattr_destroy(&recursive);
 	*ret_symbols = symbols;
 	return 0;
 }
@@ -38,16 +44,20 @@ void nm_symbols_free(struct nm_symbols *symbols)
 	nm_map_done(&symbols->locals);
 	nm_arena_done(&symbols->arena);
 	nm_strings_done(&symbols->pool);
+	pthread_mutex_destroy(&symbols->lock);
 	free(symbols);
 }
 
 const char *nm_symbols_intern(struct nm_symbols *symbols, const char *text)
 {
+	HOLD_STORE(symbols);
+
 	return nm_intern(&symbols->pool, text);
 }
 
 const char *nm_symbols_format(struct nm_symbols *symbols, const char *format, ...)
 {
+	HOLD_STORE(symbols);
 	const char *interned;
 	va_list args;
 
@@ -84,6 +94,7 @@ static int serves(const struct nm_module *module, const uint8_t *build_id, size_
 int nm_symbols_module(struct nm_symbols *symbols, const char *path, const uint8_t *build_id,
 		      size_t build_id_bytes, struct nm_module **ret_module, struct nm_error *err)
 {
+	HOLD_STORE(symbols);
 	const char *interned = nm_intern(&symbols->pool, path);
 	if (!interned)
 		return nm_fail_memory(err);

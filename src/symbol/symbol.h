@@ -6,7 +6,7 @@
  * loaded. Everything is lazy: opening a module reads only its program headers; symbol tables and DWARF are
  * read at the first query that needs them, and kept. A module without a file, without symbols or with
  * damaged debug information gives fewer answers, never an error. All strings are interned in the store and
- * live as long as it. Only one thread at a time may use a store.
+ * live as long as it. Several threads may ask one store.
  */
 #ifndef NM_SYMBOL_H
 #define NM_SYMBOL_H

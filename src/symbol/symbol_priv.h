@@ -12,6 +12,7 @@
 
 #include <elfutils/libdw.h>
 #include <gelf.h>
+#include <pthread.h>
 
 #include "arena.h"
 #include "map.h"
@@ -99,6 +100,7 @@ struct variable {
 struct variables nm_vec(struct variable);
 
 struct nm_symbols {
+	pthread_mutex_t lock; /* recursive; held while a function of symbol.h works */
 	struct nm_strings pool;
 	struct nm_vec(struct nm_module *) modules;
 	struct symbol_encoder *encoder; /* or NULL */
@@ -152,6 +154,17 @@ struct nm_module {
 	struct variables variables, tls_variables;
 	struct spans variable_spans, tls_spans; /* flat; ids: the two lists above */
 };
+
+static inline void store_release(struct nm_symbols *const *held) { pthread_mutex_unlock(&(*held)->lock); }
+static inline struct nm_symbols *store_hold(struct nm_symbols *store)
+{
+	pthread_mutex_lock(&store->lock);
+	return store;
+}
+
+/* Holds a store up to the end of the block: engines in several threads may ask it. */
+#define HOLD_STORE(store) \
+	struct nm_symbols *const held_ __attribute__((cleanup(store_release), unused)) = store_hold(store)
 
 static inline struct nm_strings *module_pool(struct nm_module *module) { return &module->store->pool; }
 

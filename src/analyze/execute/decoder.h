@@ -24,7 +24,7 @@ struct nm_definition {
 
 /* Where definitions live: shared with the engines of forked children, which go on using them. */
 struct nm_definition_store {
-	unsigned users;
+	_Atomic unsigned users;            /* engines, perhaps in several threads */
 	struct nm_definition_store *older; /* the parent's, kept alive */
 	struct nm_arena arena;
 };
