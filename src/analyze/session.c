@@ -5,9 +5,12 @@
  * Streams of parallel processes arrive in any order, so the tree of processes is put together at the end:
  * a forked image descends from the youngest earlier stream of its parent's pid, an exec'ed one from that of
  * its own pid. Paths are made of fork ordinals, not of pids: they are the same in every run.
+ *
+ * The lock is held but while an engine works on its stream: all else is short.
  */
 #include "session.h"
 
+#include <pthread.h>
 #include <stddef.h>
 #include <stdlib.h>
 #include <string.h>
@@ -26,7 +29,9 @@ struct stream {
 	const char *path;                  /* in the tree of processes, or NULL */
 	const char *name;                  /* of its program, interned */
 	int known, ended, failed, is_open; /* is_open: the result has its arrays */
+	int introduced;                    /* whoever feeds it waits for its parent's fork */
 	int closed; /* nothing more comes; it ends when its parent's fork has been seen */
+	uint64_t references;
 };
 
 /* An engine made at a fork, for a stream that has not started yet. */
@@ -38,11 +43,12 @@ struct forked_engine {
 
 struct nm_session {
 	struct nm_engine_options options;
+	pthread_mutex_t lock;                       /* of all below, but for engines that work */
+	pthread_cond_t changed;                     /* a fork was seen, or a stream has ended */
 	struct nm_vec(struct stream *) streams;     /* in order of their numbers */
 	struct nm_vec(struct forked_engine) forked; /* whose streams have not started yet */
 	struct nm_result **sorted;
 	size_t sorted_count;
-	uint64_t references; /* of streams that have ended */
 };
 
 int nm_session_new(struct nm_session **ret_session, const struct nm_engine_options *options,
@@ -53,6 +59,8 @@ int nm_session_new(struct nm_session **ret_session, const struct nm_engine_optio
 	if (!s)
 		return nm_fail_memory(err);
 	s->options = *options;
+	pthread_mutex_init(&s->lock, NULL);
+	pthread_cond_init(&s->changed, NULL);
 	*ret_session = s;
 	return 0;
 }
@@ -72,6 +80,8 @@ void nm_session_free(struct nm_session *s)
 		nm_engine_free(s->forked.at[i].engine);
 	nm_vec_free(&s->forked);
 	nm_vec_free(&s->streams);
+	pthread_mutex_destroy(&s->lock);
+	pthread_cond_destroy(&s->changed);
 	free(s->sorted);
 	free(s);
 }
@@ -184,8 +194,11 @@ static int run_stream(struct nm_session *s, struct stream *stream, const uint64_
 	size_t taken;
 
 	for (; count && !status; words += taken, count -= taken) {
+		pthread_mutex_unlock(&s->lock);
 		status = nm_engine_feed_to_fork(stream->engine, words, count, &taken, err);
 		n.engine = nm_engine_take_child(stream->engine, &n.ordinal);
+		pthread_mutex_lock(&s->lock);
+		stream->references = nm_engine_references(stream->engine);
 		if (n.engine && nm_vec_push(&s->forked, n)) {
 			nm_engine_free(n.engine);
 			return nm_fail_memory(err);
@@ -193,6 +206,7 @@ static int run_stream(struct nm_session *s, struct stream *stream, const uint64_
 		stream->failed = status != 0;
 		if (!status && n.engine)
 			status = resume_waiting(s, err);
+		pthread_cond_broadcast(&s->changed);
 	}
 	return status;
 }
@@ -200,18 +214,21 @@ static int run_stream(struct nm_session *s, struct stream *stream, const uint64_
 /* Turns a stream's engine into its result. */
 static int end_stream(struct nm_session *s, struct stream *stream, struct nm_error *err)
 {
-	int status;
+	int status, is_only;
 
 	if (stream->ended || !stream->engine)
 		return 0;
 	stream->ended = 1;
-	s->references += nm_engine_references(stream->engine);
+	pthread_cond_broadcast(&s->changed);
+	is_only = s->streams.count < 2;
+	pthread_mutex_unlock(&s->lock);
 	status = nm_engine_finish(stream->engine, &stream->result, err);
 	nm_engine_free(stream->engine);
+	if (!status && !is_only && nm_result_pack(&stream->result, &stream->packed))
+		status = nm_fail_memory(err);
+	pthread_mutex_lock(&s->lock);
 	stream->engine = NULL;
-	return status || s->streams.count < 2                     ? status
-	       : nm_result_pack(&stream->result, &stream->packed) ? nm_fail_memory(err)
-								  : 0;
+	return status;
 }
 
 /* Feeds the words that have been waiting, if the stream has its engine now. */
@@ -239,20 +256,34 @@ static int resume_waiting(struct nm_session *s, struct nm_error *err)
 	return status;
 }
 
-int nm_session_feed(struct nm_session *s, uint32_t number, const uint64_t *words, size_t count,
-		    struct nm_error *err)
+/* Waits until a stream's parent, which another thread feeds, has forked it or will never do so. */
+static int await_fork(struct nm_session *s, struct stream *stream, struct nm_error *err)
+{
+	const struct stream *parent = earlier_stream(s, stream, stream->process.parent);
+
+	while (!stream->engine && parent && !parent->ended && !parent->failed)
+		pthread_cond_wait(&s->changed, &s->lock);
+	return stream->engine ? 0 : start_stream(s, stream, 1, err);
+}
+
+static int feed(struct nm_session *s, uint32_t number, const uint64_t *words, size_t count,
+		struct nm_error *err)
 {
 	struct stream *stream;
 	int status = find_stream(s, number, &stream, err);
 
 	if (status || stream->failed || stream->ended || !count)
 		return status;
-	if (!stream->known && (status = identify(s, stream, words, count, err))) {
+	status = stream->known ? 0 : identify(s, stream, words, count, err);
+	if (!status && !stream->engine)
+		status = resume(s, stream, 0, err);
+	if (!status && !stream->engine && stream->introduced)
+		status = await_fork(s, stream, err);
+	if (status) {
 		stream->failed = 1;
+		pthread_cond_broadcast(&s->changed);
 		return status;
 	}
-	if (!stream->engine && (status = resume(s, stream, 0, err)))
-		return status;
 	if (!stream->engine) {
 		if (nm_vec_reserve(&stream->waiting, count))
 			return nm_fail_memory(err);
@@ -263,14 +294,47 @@ int nm_session_feed(struct nm_session *s, uint32_t number, const uint64_t *words
 	return run_stream(s, stream, words, count, err);
 }
 
+int nm_session_feed(struct nm_session *s, uint32_t number, const uint64_t *words, size_t count,
+		    struct nm_error *err)
+{
+	int status;
+
+	pthread_mutex_lock(&s->lock);
+	status = feed(s, number, words, count, err);
+	pthread_mutex_unlock(&s->lock);
+	return status;
+}
+
+int nm_session_introduce(struct nm_session *s, uint32_t number, const uint64_t *words, size_t count,
+			 struct nm_error *err)
+{
+	struct stream *stream;
+	int status;
+
+	pthread_mutex_lock(&s->lock);
+	status = find_stream(s, number, &stream, err);
+	if (!status) {
+		stream->introduced = 1;
+		status = identify(s, stream, words, count, err);
+		stream->failed = status != 0;
+	}
+	pthread_mutex_unlock(&s->lock);
+	return status;
+}
+
 int nm_session_end(struct nm_session *s, uint32_t number, struct nm_error *err)
 {
 	struct stream *stream;
-	int status = find_stream(s, number, &stream, err);
+	int status;
 
-	if (!status)
+	pthread_mutex_lock(&s->lock);
+	status = find_stream(s, number, &stream, err);
+	if (!status) {
 		stream->closed = 1; /* one that waits for its parent ends when it has run */
-	return status ? status : end_stream(s, stream, err);
+		status = end_stream(s, stream, err);
+	}
+	pthread_mutex_unlock(&s->lock);
+	return status;
 }
 
 int nm_session_drop(struct nm_session *s, uint32_t number, struct nm_error *err)
@@ -363,11 +427,13 @@ static int end_all(struct nm_session *s, struct nm_error *err)
 {
 	int status = 0;
 
+	pthread_mutex_lock(&s->lock);
 	for (size_t i = 0; i < s->streams.count && !status; i++) {
 		status = resume(s, s->streams.at[i], 1, err);
-		if (!status)
+		if (status != NM_ENOMEM) /* what was seen before a fault counts */
 			status = end_stream(s, s->streams.at[i], err);
 	}
+	pthread_mutex_unlock(&s->lock);
 	return status || s->sorted ? status : sort_results(s, err);
 }
 
@@ -454,12 +520,13 @@ int nm_session_phases(struct nm_session *s, struct nm_phase_plans *plans, struct
 	return status;
 }
 
-uint64_t nm_session_references(const struct nm_session *s)
+uint64_t nm_session_references(struct nm_session *s)
 {
-	uint64_t n = s->references;
+	uint64_t n = 0;
 
+	pthread_mutex_lock(&s->lock);
 	for (size_t i = 0; i < s->streams.count; i++)
-		if (s->streams.at[i]->engine)
-			n += nm_engine_references(s->streams.at[i]->engine);
+		n += s->streams.at[i]->references;
+	pthread_mutex_unlock(&s->lock);
 	return n;
 }

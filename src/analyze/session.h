@@ -19,6 +19,12 @@ void nm_session_free(struct nm_session *session);
 int nm_session_feed(struct nm_session *session, uint32_t stream, const uint64_t *words, size_t count,
 		    struct nm_error *err);
 
+/* Streams that are introduced, by their first words and in ascending order, may then be fed and ended by several
+ * threads, each stream by one. They must take them in this order, too: to feed a forked child may wait for its parent
+ * to reach the fork. */
+int nm_session_introduce(struct nm_session *session, uint32_t stream, const uint64_t *words, size_t count,
+			 struct nm_error *err);
+
 /* The stream has ended: its engine is turned into a result and freed. */
 int nm_session_end(struct nm_session *session, uint32_t stream, struct nm_error *err);
 
@@ -44,6 +50,6 @@ int nm_session_each(struct nm_session *session,
 int nm_session_phases(struct nm_session *session, struct nm_phase_plans *ret_plans, struct nm_error *err);
 
 /* References seen so far, in all streams. */
-uint64_t nm_session_references(const struct nm_session *session);
+uint64_t nm_session_references(struct nm_session *session);
 
 #endif

@@ -18,7 +18,7 @@ void nm_progress_start(struct nm_progress *p, const struct nm_run_feedback *feed
 	p->started_ms = p->shown_ms = nm_now_ms();
 }
 
-void nm_progress_update(struct nm_progress *p, const struct nm_session *session)
+void nm_progress_update(struct nm_progress *p, struct nm_session *session)
 {
 	double now;
 	uint64_t references;

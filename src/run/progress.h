@@ -17,7 +17,7 @@ struct nm_progress {
 void nm_progress_start(struct nm_progress *progress, const struct nm_run_feedback *feedback);
 
 /* Shows the progress, if that is wanted, about twice a second. */
-void nm_progress_update(struct nm_progress *progress, const struct nm_session *session);
+void nm_progress_update(struct nm_progress *progress, struct nm_session *session);
 void nm_progress_end(const struct nm_progress *progress);
 
 /* Seconds since the start. */

@@ -2,6 +2,8 @@
  *
  * analyze_test.c - the engine on streams made by hand: what is charged to whom, for any number of threads.
  */
+#include <assert.h>
+#include <pthread.h>
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -566,6 +568,112 @@ static void packed_results_are_whole(void **state)
 	nm_vec_free(&child);
 }
 
+/* A family of processes at random: each forks some of those with greater numbers, but is killed before some forks. */
+enum { FAMILY = 30, FEEDERS = 4 };
+
+static void make_family(struct nm_wire_words *streams)
+{
+	uint32_t forks[FAMILY] = {0};
+
+	for (uint32_t i = 0; i < FAMILY; i++) {
+		const uint32_t parent = (uint32_t)below(i + 1) / 2;
+
+		start(&streams[i], i ? NM_WIRE_FORKED : NM_WIRE_STARTED, 100 + i, 100 + parent,
+		      i ? ++forks[parent] : 0);
+		nm_wire_thread_encode(&streams[i], &(struct nm_wire_thread){1});
+		if (i && below(8))
+			nm_wire_fork_encode(&streams[parent], &(struct nm_wire_fork){100 + i, forks[parent]});
+		for (uint64_t k = below(3000); k; k--)
+			RUN(&streams[below(2) ? i : parent], BLOCK_PLAIN, DATA + 8 * below(4096),
+			    DATA + 8 * below(4096));
+	}
+}
+
+struct feeding {
+	struct nm_session *session;
+	struct nm_wire_words streams[FAMILY];
+	pthread_mutex_t lock;
+	uint32_t next;
+};
+
+static void *feed_in_turn(void *arg)
+{
+	struct feeding *f = arg;
+
+	for (;;) {
+		const struct nm_wire_words *w;
+		uint32_t i;
+
+		pthread_mutex_lock(&f->lock);
+		i = f->next < FAMILY ? f->next++ : FAMILY;
+		w = &f->streams[i % FAMILY];
+		if (i < FAMILY)
+			assert(!nm_session_introduce(f->session, i, w->at, w->count, NULL));
+		pthread_mutex_unlock(&f->lock);
+		if (i == FAMILY)
+			return NULL;
+		(void)nm_session_feed(f->session, i, w->at, w->count, NULL);
+		assert(!nm_session_end(f->session, i, NULL));
+	}
+}
+
+static void feed_by_threads(struct run *r, struct feeding *f)
+{
+	pthread_t threads[FEEDERS];
+
+	f->session = r->session;
+	f->next = 0;
+	pthread_mutex_init(&f->lock, NULL);
+	for (unsigned i = 0; i < FEEDERS; i++)
+		assert_int_equal(pthread_create(&threads[i], NULL, feed_in_turn, f), 0);
+	for (unsigned i = 0; i < FEEDERS; i++)
+		pthread_join(threads[i], NULL);
+	pthread_mutex_destroy(&f->lock);
+}
+
+static void equal_results(const struct nm_result *one, const struct nm_result *two)
+{
+	assert_string_equal(one->path, two->path);
+	assert_int_equal(one->references, two->references);
+	assert_int_equal(one->attr_count, two->attr_count);
+	for (unsigned level = 0; level < 2; level++)
+		assert_memory_equal(one->levels[level].counts, two->levels[level].counts,
+				    one->attr_count * sizeof *one->levels[level].counts);
+}
+
+/* Threads that feed the streams give what one thread gives that feeds them backward, when each child waits for its
+ * parent. */
+static void streams_are_fed_by_several_threads(void **state)
+{
+	struct nm_session *session;
+
+	(void)state;
+	for (rng_state = 1; rng_state < 2000; rng_state += 97) {
+		struct feeding f = {0};
+		struct run one, two;
+
+		make_family(f.streams);
+		begin(&one, 1, 0);
+		begin(&two, 1, 0);
+		session = one.session;
+		feed_by_threads(&two, &f);
+		for (uint32_t i = FAMILY; i--;) {
+			(void)nm_session_feed(session, i, f.streams[i].at, f.streams[i].count, NULL);
+			assert_int_equal(nm_session_end(session, i, NULL), 0);
+		}
+		finish(&one);
+		finish(&two);
+		assert_int_equal(one.count, FAMILY);
+		assert_int_equal(two.count, FAMILY);
+		for (size_t i = 0; i < FAMILY; i++)
+			equal_results(one.results[i], two.results[i]);
+		for (size_t i = 0; i < FAMILY; i++)
+			nm_vec_free(&f.streams[i]);
+		end(&one);
+		end(&two);
+	}
+}
+
 /* Each member of a coalesced access has an entry beside that of the whole, and entries have 16-bit
  * numbers. */
 static void refuses_more_accesses_in_groups_than_it_can_number(void **state)
@@ -605,6 +713,7 @@ int main(void)
 	    cmocka_unit_test(places_are_named_by_the_stream),
 	    cmocka_unit_test(ended_threads_leave_nothing),
 	    cmocka_unit_test(packed_results_are_whole),
+	    cmocka_unit_test(streams_are_fed_by_several_threads),
 	    cmocka_unit_test(refuses_bad_streams),
 	    cmocka_unit_test(refuses_more_accesses_in_groups_than_it_can_number),
 	};
