@@ -9,7 +9,8 @@
  * need them.
  *
  * With two threads the simulating thread reads the trace ahead while it is idle. So the reader (readahead.h)
- * lives as long as the session.
+ * lives as long as the session. Where no process has most of the trace, each thread replays a process instead
+ * (side_by_side.h).
  */
 #include "replayer.h"
 
@@ -29,6 +30,7 @@
 #include "progress.h"
 #include "readahead.h"
 #include "run_profile.h"
+#include "side_by_side.h"
 
 struct replayer {
 	const struct nm_replay_request *request;
@@ -40,7 +42,8 @@ struct replayer {
 	struct nm_profile_writer *writer;
 	struct nm_trace *trace; /* one of these two */
 	struct nm_import *import;
-	struct nm_readahead *readahead; /* of the trace, as long as the session */
+	struct nm_readahead *readahead; /* of the trace, as long as the session; NULL: */
+	unsigned side_by_side;          /* so many processes at a time */
 	struct nm_progress progress;
 };
 
@@ -75,6 +78,21 @@ static int looks_ahead(const struct replayer *r)
 }
 
 /* A fault in one stream is only a warning: the others go on. */
+static void end_early(void *arg, uint32_t stream, const struct nm_error *err)
+{
+	const struct replayer *r = arg;
+
+	if (!looks_ahead(r)) /* the pass that counts will warn */
+		r->request->run.feedback.warn("the events of stream %u end early: %s", stream, err->text);
+}
+
+static void show_progress(void *arg)
+{
+	struct replayer *r = arg;
+
+	nm_progress_update(&r->progress, r->session);
+}
+
 static int take(struct replayer *r, const struct nm_piece *piece, struct nm_error *err)
 {
 	int status;
@@ -86,18 +104,24 @@ static int take(struct replayer *r, const struct nm_piece *piece, struct nm_erro
 
 	if (!status || status == NM_ENOMEM)
 		return status;
-	if (looks_ahead(r)) /* the pass that counts will warn */
-		return 0;
-	r->request->run.feedback.warn("the events of stream %u end early: %s", piece->stream, err->text);
+	end_early(r, piece->stream, err);
 	return 0;
 }
 
 /* 0, or a code; what could be read has been fed. */
 static int feed_trace(struct replayer *r, struct nm_error *err)
 {
+	const struct nm_side_by_side side_by_side = {.path = r->request->input,
+						     .threads = r->side_by_side,
+						     .session = r->session,
+						     .fed = show_progress,
+						     .ends_early = end_early,
+						     .arg = r};
 	struct nm_piece piece;
 	int status;
 
+	if (r->side_by_side)
+		return nm_side_by_side_feed(&side_by_side, r->trace, err);
 	while ((status = nm_readahead_next(r->readahead, &piece, err)) > 0 &&
 	       !(status = take(r, &piece, err)))
 		nm_progress_update(&r->progress, r->session);
@@ -191,6 +215,25 @@ static int feed(struct replayer *r, struct nm_error *err)
 	return status;
 }
 
+/* How many processes to replay at a time; 0: one after another. A user's plug-in and what policy=opt looks ahead serve
+ * one process at a time. */
+static unsigned choose_side_by_side(const struct replayer *r)
+{
+	const struct nm_replay_request *o = r->request;
+	const struct nm_machine *machine = o->run.engine.machine;
+	unsigned processes;
+
+	if (!r->trace || !strcmp(o->input, "-") || r->oracle || o->processors < 2)
+		return 0;
+	for (unsigned i = 0; i < machine->count; i++)
+		if (*machine->levels[i].plugin)
+			return 0;
+	processes = nm_side_by_side_processes(r->trace);
+	if (processes > NM_SIDE_BY_SIDE)
+		processes = NM_SIDE_BY_SIDE;
+	return processes < o->processors ? processes : o->processors;
+}
+
 static int start_session(struct replayer *r, struct nm_error *err)
 {
 	struct nm_engine_options options = r->request->run.engine;
@@ -204,7 +247,10 @@ static int start_session(struct replayer *r, struct nm_error *err)
 		options.pmu = NULL;
 		options.estimate_count = options.relocations = options.schedules = 0;
 	}
-	if (r->trace) {
+	r->side_by_side = choose_side_by_side(r);
+	if (r->side_by_side) {
+		options.threads = 1;
+	} else if (r->trace) {
 		const int unpacks = options.threads > 2; /* one of them does nothing else */
 		int status = nm_readahead_new(&r->readahead, r->trace, unpacks, err);
 

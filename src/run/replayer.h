@@ -14,8 +14,9 @@ struct nm_replay_request {
 	struct nm_import_options import; /* of another tool's trace */
 	const char *const *binaries;     /* FILE[@ADDRESS] that such a trace ran (binaries.h) */
 	size_t binary_count;
-	int by_phase;      /* count by the phases of the run, which a first pass finds */
-	const char *phase; /* only this one, by its name or letter; or NULL */
+	unsigned processors; /* replay so many processes at a time, if that is faster; 0: one */
+	int by_phase;        /* count by the phases of the run, which a first pass finds */
+	const char *phase;   /* only this one, by its name or letter; or NULL */
 };
 
 /* Does it need the pass that finds phases? */

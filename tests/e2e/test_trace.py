@@ -68,6 +68,26 @@ def case_code_without_accesses():
     assert found == {f"number (quiet.c:{at('tests/programs/quiet.c', 'number')})": 200}, found
 
 
+def case_processes_side_by_side():
+    """However many processes are replayed at a time, each view has the same rows, but for times in info."""
+    shell, sort, gzip, wc = need("sh", "sort", "gzip", "wc")
+    with open("text", "w", encoding="ascii") as f:
+        f.writelines(f"{7919 * i % 10007} {'abcdefgh'[:i % 7]}\n" for i in range(4000))
+    record([shell, "-c", f"{sort} text > a & {gzip} -c text > b & {sort} -n text > c & {sort} -r text > d & wait;"
+            f"(read x < text; {wc} text > e)"], "--trace", "t.nmt", "-q")
+    made = [made for (made,) in rows("SELECT sum(reads + writes) FROM counts WHERE level = 'L1d' GROUP BY process")]
+    assert len(made) > 6 and max(made) < 0.4 * sum(made), made # no process has most of it
+    views = [view for (view,) in rows("SELECT name FROM sqlite_master WHERE type = 'view' AND name <> 'info'")]
+    replay("t.nmt", "--threads", "1", profile="one.nmp")
+    same("p.nmp", "one.nmp")
+    for threads in ("2", "7"):
+        replay("t.nmt", "--threads", threads)
+        same("one.nmp", "r.nmp")
+        for view in views:
+            one, many = (sorted(rows(f"SELECT * FROM {view}", profile=profile), key=repr) for profile in ("one.nmp", "r.nmp"))
+            assert one == many, (threads, view)
+
+
 def contents_of(path):
     with open(path, "rb") as f:
         return f.read()

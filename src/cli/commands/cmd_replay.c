@@ -2,6 +2,8 @@
  *
  * cmd_replay.c - nearmiss replay FILE: simulates the references of a trace, ours or another tool's.
  */
+#include <unistd.h>
+
 #include "import.h"
 #include "message.h"
 #include "options.h"
@@ -39,7 +41,7 @@ static const struct nm_option options[] = {
     NM_ROW_RELOCATE(struct replay_options, simulation),
     NM_ROW_PMU(struct replay_options, simulation),
     {"threads", 0, "N",
-     "1 to 4 threads: to decode, simulate, unpack, count distances (0: as many as are of use)",
+     "threads: for processes, or to decode, simulate, unpack, count distances (0: as many as are of use)",
      NM_OPTION_NUMBER, offsetof(struct replay_options, simulation.threads), NULL},
     NM_ROW_ASM(struct replay_options, simulation),
     NM_ROW_SETS(struct replay_options, simulation),
@@ -103,6 +105,8 @@ static int run(const struct nm_command *self, int argc, char **argv)
 	request.input = operands.at[0];
 	request.binaries = o.binaries.at;
 	request.binary_count = o.binaries.count;
+	request.processors =
+	    (unsigned)(o.simulation.threads ? o.simulation.threads : sysconf(_SC_NPROCESSORS_ONLN));
 	request.by_phase = o.by_phase;
 	request.phase = o.phase;
 	if (o.format)

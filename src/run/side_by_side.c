@@ -1,0 +1,197 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * side_by_side.c - see side_by_side.h.
+ *
+ * The caches of each process start cold, so its counts depend on its own stream alone; of its parent it needs what
+ * memory and stacks were at the fork. So a thread takes one stream after another, in the order in which they began,
+ * reads the chunks of this stream alone, and feeds them. A stream is taken and introduced to the session by one
+ * thread at a time: whoever waits for its parent's fork then knows the parent, and that a thread is at work on it.
+ */
+#include "side_by_side.h"
+
+#include <assert.h>
+#include <pthread.h>
+#include <stdlib.h>
+
+#include "session.h"
+#include "trace.h"
+#include "vector.h"
+
+struct chunks nm_vec(struct nm_trace_chunk);
+
+struct workers {
+	const struct nm_side_by_side *replay;
+	pthread_mutex_t lock;
+	struct chunks chunks; /* of words: those of a stream one behind the other */
+	size_t next;          /* the first that no thread has taken */
+	int status;           /* the first failure */
+	struct nm_error fault;
+};
+
+/* A stream that a thread has taken, and the words that it has read last. */
+struct turn {
+	uint32_t stream;
+	size_t at, end; /* chunks */
+	const uint64_t *words;
+	size_t count;
+};
+
+static int by_stream(const void *a, const void *b)
+{
+	const struct nm_trace_chunk *x = a, *y = b;
+
+	if (x->stream != y->stream)
+		return x->stream < y->stream ? -1 : 1;
+	return x->offset < y->offset ? -1 : x->offset > y->offset;
+}
+
+static int list_chunks(struct nm_trace *trace, struct chunks *ret_chunks, struct nm_error *err)
+{
+	struct nm_trace_chunk chunk;
+
+	for (size_t i = 0; nm_trace_chunk(trace, i, &chunk, err) > 0; i++)
+		if (chunk.kind == NM_TRACE_WORDS && nm_vec_push(ret_chunks, chunk))
+			return nm_fail_memory(err);
+	if (ret_chunks->count)
+		qsort(ret_chunks->at, ret_chunks->count, sizeof *ret_chunks->at, by_stream);
+	return 0;
+}
+
+static size_t end_of_stream(const struct chunks *chunks, size_t from)
+{
+	size_t end = from;
+
+	while (end < chunks->count && chunks->at[end].stream == chunks->at[from].stream)
+		end++;
+	return end;
+}
+
+unsigned nm_side_by_side_processes(struct nm_trace *trace)
+{
+	struct chunks chunks = {0};
+	uint64_t all = 0, most = 0;
+	unsigned streams = 0;
+
+	if (nm_trace_is_piped(trace) || nm_trace_fault(trace) || list_chunks(trace, &chunks, NULL)) {
+		nm_vec_free(&chunks);
+		return 0;
+	}
+	for (size_t i = 0; i < chunks.count; streams++) {
+		uint64_t words = 0;
+
+		for (const size_t end = end_of_stream(&chunks, i); i < end; i++)
+			words += chunks.at[i].words;
+		all += words;
+		most = words > most ? words : most;
+	}
+	nm_vec_free(&chunks);
+	return most > all / 2 ? 0 : streams;
+}
+
+/* Reads on: 1, 0 at the end of the stream, or a code. */
+static int read_words(const struct workers *w, struct nm_trace *trace, struct turn *t, struct nm_error *err)
+{
+	int status = nm_trace_next(trace, &t->words, &t->count, err);
+
+	while (!status && ++t->at < t->end) {
+		status = nm_trace_begin(trace, &w->chunks.at[t->at], err);
+		if (!status)
+			status = nm_trace_next(trace, &t->words, &t->count, err);
+	}
+	return status;
+}
+
+/* Called with the lock. Takes the next stream and reads its first words: 1, 0 if no stream is left, or a code. */
+static int take_turn(struct workers *w, struct nm_trace *trace, struct turn *t, struct nm_error *err)
+{
+	const struct nm_side_by_side *replay = w->replay;
+	int status;
+
+	if (w->next == w->chunks.count)
+		return 0;
+	*t = (struct turn){.stream = w->chunks.at[w->next].stream, .at = w->next};
+	w->next = t->end = end_of_stream(&w->chunks, t->at);
+	status = nm_trace_begin(trace, &w->chunks.at[t->at], err);
+	if (!status)
+		status = read_words(w, trace, t, err);
+	if (status > 0 && nm_session_introduce(replay->session, t->stream, t->words, t->count, err))
+		replay->ends_early(replay->arg, t->stream, err);
+	return status;
+}
+
+/* A fault in one stream is only a warning: the others go on. Returns 0 or NM_ENOMEM. */
+static int tell(struct workers *w, const struct turn *t, int fault, const struct nm_error *err)
+{
+	pthread_mutex_lock(&w->lock);
+	if (fault && fault != NM_ENOMEM)
+		w->replay->ends_early(w->replay->arg, t->stream, err);
+	w->replay->fed(w->replay->arg);
+	pthread_mutex_unlock(&w->lock);
+	return fault == NM_ENOMEM ? fault : 0;
+}
+
+/* Feeds a stream from its first words on, and ends it. 0 or a code: the trace is damaged, or memory is exhausted. */
+static int run_turn(struct workers *w, struct nm_trace *trace, struct turn *t, struct nm_error *err)
+{
+	struct nm_session *const session = w->replay->session;
+	struct nm_error at_end;
+	int status = 1, fault;
+
+	while (status > 0) {
+		fault = nm_session_feed(session, t->stream, t->words, t->count, err);
+		status = tell(w, t, fault, err);
+		if (!fault)
+			status = read_words(w, trace, t, err);
+	}
+	fault = nm_session_end(session, t->stream, &at_end);
+	if (!fault || status)
+		return status;
+	*err = at_end;
+	return tell(w, t, fault, err);
+}
+
+static void *work(void *arg)
+{
+	struct workers *w = arg;
+	struct nm_trace *trace = NULL;
+	struct nm_error err;
+	struct turn turn;
+	int status = nm_trace_open(&trace, w->replay->path, &err);
+
+	pthread_mutex_lock(&w->lock);
+	while (!status && (status = take_turn(w, trace, &turn, &err)) > 0) {
+		pthread_mutex_unlock(&w->lock);
+		status = run_turn(w, trace, &turn, &err);
+		pthread_mutex_lock(&w->lock);
+	}
+	if (status && !w->status) {
+		w->status = status;
+		w->fault = err;
+		w->next = w->chunks.count;
+	}
+	pthread_mutex_unlock(&w->lock);
+	nm_trace_free(trace);
+	return NULL;
+}
+
+int nm_side_by_side_feed(const struct nm_side_by_side *replay, struct nm_trace *trace, struct nm_error *err)
+{
+	struct workers w = {.replay = replay};
+	pthread_t threads[NM_SIDE_BY_SIDE];
+	unsigned started = 0;
+
+	assert(replay->threads <= NM_SIDE_BY_SIDE);
+	if (list_chunks(trace, &w.chunks, err))
+		return NM_ENOMEM;
+	pthread_mutex_init(&w.lock, NULL);
+	while (started + 1 < replay->threads && !pthread_create(&threads[started], NULL, work, &w))
+		started++;
+	work(&w);
+	while (started)
+		pthread_join(threads[--started], NULL);
+	pthread_mutex_destroy(&w.lock);
+	nm_vec_free(&w.chunks);
+	if (w.status && err)
+		*err = w.fault;
+	return w.status;
+}
