@@ -4,6 +4,7 @@
  */
 #include "message.h"
 
+#include <inttypes.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -57,6 +58,17 @@ void nm_message_progress(uint64_t references, double per_second)
 void nm_message_samples(uint64_t samples, double per_second)
 {
 	show_progress(samples, "samples", per_second);
+}
+
+void nm_message_tasks(size_t done, size_t all, double seconds_left)
+{
+	const uint64_t left = seconds_left < 0 ? 0 : (uint64_t)(seconds_left + 0.5);
+
+	fprintf(stderr, "\r\033[Knearmiss: %zu of %zu tasks", done, all);
+	if (seconds_left >= 0)
+		fprintf(stderr, ", %" PRIu64 ":%02" PRIu64 ":%02" PRIu64 " left", left / 3600, left / 60 % 60,
+			left % 60);
+	progress_is_shown = 1;
 }
 
 void nm_message_progress_end(void)

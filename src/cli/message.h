@@ -5,6 +5,7 @@
 #ifndef NM_MESSAGE_H
 #define NM_MESSAGE_H
 
+#include <stddef.h>
 #include <stdint.h>
 
 #include "errors.h"
@@ -27,6 +28,8 @@ int nm_failed(const struct nm_error *err, int otherwise);
 /* Shows how far a run is, in the terminal's last line, until the next message or nm_message_progress_end. */
 void nm_message_progress(uint64_t references, double per_second);
 void nm_message_samples(uint64_t samples, double per_second); /* the same of samples */
+/* The same of tasks; seconds_left: negative if that is not known yet. */
+void nm_message_tasks(size_t done, size_t all, double seconds_left);
 void nm_message_progress_end(void);
 
 /* The word of a list (ended by NULL) that is most like `typed`, or NULL if none is close. */

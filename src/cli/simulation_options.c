@@ -17,6 +17,7 @@
 #include "latencies.h"
 #include "lru_misses.h"
 #include "message.h"
+#include "size.h"
 
 enum {
 	MAX_THREADS = 64,
@@ -42,20 +43,6 @@ static unsigned choose_threads(const struct nm_simulation_options *o)
 	if (o->distances || o->estimates || o->relocations)
 		return (unsigned)stages + 1;
 	return (unsigned)(processors < stages ? processors : stages);
-}
-
-/* Drops L1i, which nothing references without --instr. */
-static void drop_instruction_levels(struct nm_machine *machine)
-{
-	const enum nm_page_size huge = machine->levels[0].huge;
-	unsigned kept = 0;
-
-	for (unsigned i = 0; i < machine->count; i++)
-		if (machine->levels[i].side != NM_SIDE_INSTRUCTION)
-			machine->levels[kept++] = machine->levels[i];
-	machine->count = kept;
-	if (kept)
-		machine->levels[0].huge = huge; /* of the TLB; kept in the first level */
 }
 
 static int read_description(const char *path, struct nm_machine *ret_machine)
@@ -171,7 +158,7 @@ static int join(const struct nm_simulation_options *o, struct nm_machine *to, st
 	if (nm_machine_check_present(machine, o->stored, &err))
 		return nm_failed(&err, NM_STATUS_USAGE);
 	if (!o->instructions)
-		drop_instruction_levels(machine);
+		nm_machine_drop_fetches(machine);
 	if (!machine->count) {
 		nm_message("the machine has only instruction caches: add --instr");
 		return NM_STATUS_USAGE;
@@ -341,24 +328,6 @@ static int find_machines(const struct nm_command *self, const struct nm_simulati
 	for (size_t i = 0; i < o->caches.count && !status; i++)
 		status = join_described(o, o->caches.at[i], ret_machine);
 	return status ? status : choose_cores(self, o, ret_machine);
-}
-
-/* Reads a number of bytes with an optional suffix K, M or G. */
-int nm_read_size(const char *text, uint64_t *ret)
-{
-	static const char suffixes[] = "KMG";
-	const char *suffix;
-	char *end;
-
-	errno = 0;
-	*ret = strtoull(text, &end, 10);
-	if (!isdigit((unsigned char)*text) || errno)
-		return 0;
-	suffix = *end ? strchr(suffixes, *end) : NULL;
-	if (!suffix)
-		return !*end;
-	*ret <<= 10 * (suffix - suffixes + 1);
-	return !end[1] && *ret >> 10 * (suffix - suffixes + 1) == strtoull(text, NULL, 10);
 }
 
 /* "enter:FUNCTION", "mark#2:NAME". 1, or 0: it is none. */

@@ -219,9 +219,6 @@ int nm_find_machine(const char *name, struct nm_machine *ret_machine);
  * status. */
 int nm_each_machine(const char *names, int (*take)(void *arg, struct nm_machine *machine), void *arg);
 
-/* A size, such as 64K, 256M or 2G. 1, or 0: it is none. */
-int nm_read_size(const char *text, uint64_t *ret_bytes);
-
 /* Joins all machines that were named into one. 0, or a status after a message. */
 int nm_simulation_prepare(const struct nm_command *self, const struct nm_simulation_options *options,
 			  struct nm_chosen_simulation *ret_simulation);

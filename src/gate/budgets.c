@@ -5,14 +5,12 @@
  */
 #include "budgets.h"
 
-#include <cyaml/cyaml.h>
 #include <math.h>
-#include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "sources.h"
-#include "yaml_lines.h"
+#include "yaml_load.h"
 
 /* ---- the schema --------------------------------------------------------------------------------- */
 
@@ -41,63 +39,6 @@ static const cyaml_schema_field_t document_fields[] = {
     CYAML_FIELD_END};
 static const cyaml_schema_value_t document_schema = {
     CYAML_VALUE_MAPPING(CYAML_FLAG_POINTER, struct document, document_fields)};
-
-/* What libcyaml logs: a sentence, then the places around it, from the innermost. */
-struct complaint {
-	char text[200];
-	int line;
-};
-
-static void take_complaint(cyaml_log_t level, void *self, const char *format, va_list args)
-{
-	struct complaint *c = self;
-	char text[sizeof c->text], *line;
-
-	(void)level;
-	vsnprintf(text, sizeof text, format, args);
-	line = strstr(text, "(line: ");
-	if (line && !c->line)
-		c->line = atoi(line + strlen("(line: "));
-	if (line || *c->text)
-		return;
-	text[strcspn(text, "\n")] = '\0';
-	strcpy(c->text, text + (strncmp(text, "Load: ", 6) ? 0 : 6));
-}
-
-static const cyaml_config_t *config_of(struct complaint *complaint, cyaml_config_t *config)
-{
-	*config = (cyaml_config_t){.log_fn = take_complaint,
-				   .log_ctx = complaint,
-				   .log_level = CYAML_LOG_ERROR,
-				   .mem_fn = cyaml_mem};
-	return config;
-}
-
-static int load(const char *text, size_t bytes, const char *path, yaml_document_t *lines,
-		struct document **ret_document, struct nm_error *err)
-{
-	static const char unexpected[] = "Unexpected key: ";
-	struct complaint c = {.line = 0};
-	cyaml_config_t config;
-	const cyaml_err_t code = cyaml_load_data((const uint8_t *)text, bytes, config_of(&c, &config),
-						 &document_schema, (cyaml_data_t **)ret_document, NULL);
-	const char *key =
-	    strncmp(c.text, unexpected, strlen(unexpected)) ? NULL : c.text + strlen(unexpected);
-	const int line = key ? nm_yaml_line_of_key(lines, key) : 0;
-
-	if (code == CYAML_ERR_OOM)
-		return nm_fail_memory(err);
-	if (key)
-		return nm_fail(err, NM_EINVAL, "%s:%d: unknown key \"%s\"", path, line ? line : c.line, key);
-	if (code != CYAML_OK)
-		return nm_fail(err, NM_EINVAL, "%s:%d: %s", path, c.line ? c.line : 1,
-			       *c.text ? c.text : cyaml_strerror(code));
-	return *ret_document ? 0
-			     : nm_fail(err, NM_EINVAL,
-				       "%s:1: there are no budgets; the shortest file is "
-				       "\"budgets: [{level: L1d, relative: 1%%}]\"",
-				       path);
-}
 
 /* ---- values ------------------------------------------------------------------------------------- */
 
@@ -186,19 +127,20 @@ static int take_entry(const struct reading *r, const struct entry *e)
 
 static int read_text(struct nm_budgets *budgets, const char *text, size_t bytes, struct nm_error *err)
 {
+	static const char none[] =
+	    "there are no budgets; the shortest file is \"budgets: [{level: L1d, relative: 1%}]\"";
 	struct document *document = NULL;
-	struct complaint ignored;
-	cyaml_config_t config;
 	yaml_document_t lines;
 	int status = nm_yaml_lines_load(&lines, text, bytes, budgets->path, err);
 	struct reading r = {budgets, &lines, 0, err};
 
 	if (status)
 		return status;
-	status = load(text, bytes, budgets->path, &lines, &document, err);
+	status =
+	    nm_yaml_load(text, bytes, budgets->path, &lines, &document_schema, none, (void **)&document, err);
 	for (; !status && r.index < document->count; r.index++)
 		status = take_entry(&r, &document->budgets[r.index]);
-	cyaml_free(config_of(&ignored, &config), &document_schema, document, 0);
+	nm_yaml_free(&document_schema, document);
 	nm_yaml_lines_done(&lines);
 	return status;
 }

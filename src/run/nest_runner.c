@@ -91,7 +91,8 @@ static int look_ahead(struct runner *r, struct nm_nest *nest, struct nm_error *e
 static int prepare(struct runner *r, struct nm_nest *nest, struct nm_error *err)
 {
 	const char *trace = r->request->trace;
-	int status = nm_profile_writer_new(&r->writer, r->request->run.output, err);
+	const char *output = r->request->run.output;
+	int status = output ? nm_profile_writer_new(&r->writer, output, err) : 0;
 
 	if (!status)
 		status = nm_symbols_new(&r->symbols, err);
@@ -143,7 +144,7 @@ int nm_nest_simulate(const struct nm_nest_run_request *request, struct nm_error 
 	struct nm_nest *nest;
 	int status;
 
-	assert(request->run.output && request->run.engine.machine);
+	assert(request->run.engine.machine);
 	nm_progress_start(&r.progress, &request->run.feedback);
 	if (nm_nest_load(&nest, request->path, request->settings, err))
 		return nm_status_of(err->code, NM_STATUS_BAD_INPUT);

@@ -14,6 +14,7 @@
 #include "recorder.h"
 #include "sample_option.h"
 #include "simulation_options.h"
+#include "size.h"
 #include "summary.h"
 
 struct record_options {

@@ -47,6 +47,9 @@ struct nm_nest_sink {
 int nm_nest_run(struct nm_nest *nest, const char *const *argv, const struct nm_nest_sink *sink,
 		struct nm_error *err);
 
+/* About how many references a run makes, with warm-up; takes no longer for many iterations than for few. */
+double nm_nest_estimate(const struct nm_nest *nest);
+
 /* One reference as it is made. */
 struct nm_nest_step {
 	uint64_t number;  /* from 1, in order of execution */

@@ -547,6 +547,19 @@ int nm_machine_join(struct nm_machine *to, const struct nm_machine *m, struct nm
 	return nm_machine_check(to, err);
 }
 
+void nm_machine_drop_fetches(struct nm_machine *machine)
+{
+	const enum nm_page_size huge = machine->levels[0].huge;
+	unsigned kept = 0;
+
+	for (unsigned i = 0; i < machine->count; i++)
+		if (machine->levels[i].side != NM_SIDE_INSTRUCTION)
+			machine->levels[kept++] = machine->levels[i];
+	machine->count = kept;
+	if (kept)
+		machine->levels[0].huge = huge; /* of the TLB; kept in the first level */
+}
+
 const struct nm_level_spec *nm_machine_data_cache(const struct nm_machine *machine)
 {
 	for (unsigned i = 0; i < machine->count; i++)

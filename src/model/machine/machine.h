@@ -150,6 +150,9 @@ int nm_machine_private(const struct nm_machine *machine, unsigned i);
  * requests must not depend on other levels' contents. */
 void nm_machine_set_cores(struct nm_machine *machine, unsigned cores);
 
+/* Takes the levels of fetches away, which nothing references where these are not simulated. */
+void nm_machine_drop_fetches(struct nm_machine *machine);
+
 /* The name of the protocol that keeps level i coherent, or NULL; whether level i is filled from memory. */
 const char *nm_machine_protocol(const struct nm_machine *machine, unsigned i);
 int nm_machine_is_last(const struct nm_machine *machine, unsigned i);

@@ -2,8 +2,8 @@
  *
  * yaml_lines.h - in which line of a YAML document something stands; libcyaml does not tell.
  */
-#ifndef NM_GATE_YAML_LINES_H
-#define NM_GATE_YAML_LINES_H
+#ifndef NM_YAML_LINES_H
+#define NM_YAML_LINES_H
 
 #include <stddef.h>
 #include <yaml.h>
