@@ -64,6 +64,25 @@ static int check_header(const unsigned char *header, uint64_t bytes, const char 
 	return 0;
 }
 
+/* A sweep writes its file in place, with SQLite's journal beside it while a transaction is under way. */
+static int check_journal(const char *path, struct nm_error *err)
+{
+	struct stat st;
+	char *journal;
+	int is_there;
+
+	if (asprintf(&journal, "%s-journal", path) < 0)
+		return nm_fail_memory(err);
+	is_there = !stat(journal, &st) && st.st_size > 0;
+	free(journal);
+	return is_there
+		   ? nm_fail(
+			 err, NM_EFORMAT,
+			 "%s is being written; if no sweep runs, one was killed there: let nearmiss sweep go on with it",
+			 path)
+		   : 0;
+}
+
 /* Checks header and checksum; *ret_bytes is the size of the file. */
 static int check_file(const char *path, uint64_t *ret_bytes, struct nm_error *err)
 {
@@ -81,6 +100,8 @@ static int check_file(const char *path, uint64_t *ret_bytes, struct nm_error *er
 		status = nm_fail(err, NM_EFORMAT, "%s is not a nearmiss profile", path);
 	} else {
 		status = check_header(header, (uint64_t)st.st_size, path, err);
+		if (!status)
+			status = check_journal(path, err);
 		if (!status && nm_checksum_holds(fd, pages_bytes(header)) <= 0)
 			status = nm_fail(err, NM_EFORMAT,
 					 "profile %s is damaged: it is not as it was written", path);

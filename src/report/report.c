@@ -153,6 +153,15 @@ static int fits(const struct nm_report *report, struct nm_profile *profile, cons
 	return 0;
 }
 
+/* The processes of a sweep's file are its tasks: of each the counts of levels are known, and their sum says nothing. */
+static int fits_sweep(const struct nm_report *report, const struct nm_report_request *r, struct nm_error *err)
+{
+	if (report == nm_report_named("tasks") || (report == nm_report_named("levels") && r->process))
+		return 0;
+	return nm_fail(err, NM_EINVAL,
+		       "this is the file of a sweep, which has the report tasks, and levels for one --process");
+}
+
 /* ---- showing it ---------------------------------------------------------------------------------- */
 
 /* Behind the rows of text: what they come to. */
@@ -178,16 +187,20 @@ int nm_report_run(const struct nm_report *report, struct nm_profile *profile,
 	struct nm_report_table filled = {.table = {0}};
 	int sampled = report->is_summary ? nm_profile_is_sampled(profile, err) : 0, status;
 	int has_samples = nm_profile_has_samples(profile, err);
+	const int is_sweep = nm_profile_has(profile, "tasks", err);
 
 	if (has_samples)
 		return has_samples < 0 ? has_samples
 				       : nm_samples_report(report, profile, request, style, out, err);
 	if (sampled)
 		return sampled < 0 ? sampled : nm_sampled_summary_run(profile, request, style, out, err);
-	status = nm_select_counts(profile, err);
+	if (is_sweep > 0 && report->is_summary && !request->process)
+		report = nm_report_named("tasks");
+	status = is_sweep < 0 ? is_sweep : nm_select_counts(profile, err);
+	if (!status && is_sweep)
+		status = fits_sweep(report, request, err);
 	if (!status)
 		status = fits(report, profile, request, err);
-
 	if (!status)
 		status = nm_selection_make(profile, request, &selection, err);
 	if (!status && report->is_summary) {

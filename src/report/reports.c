@@ -44,6 +44,28 @@ static const char level_sql[] =
     "sum(cold), sum(capacity), sum(conflict), sum(coherence), sum(loads), sum(evictions), sum(writebacks) "
     "FROM levels WHERE ?2 IS NULL OR process = ?2 GROUP BY position";
 
+static const struct nm_column task_columns[] = {
+    {.name = "input", .title = "input", .kind = NM_COLUMN_NAME},
+    {.name = "settings", .title = "set", .kind = NM_COLUMN_TEXT},
+    {.name = "machine", .title = "machine", .kind = NM_COLUMN_NAME},
+    {.name = "level", .title = "level", .kind = NM_COLUMN_TEXT},
+    {.name = "policy", .title = "policy", .kind = NM_COLUMN_TEXT},
+    {.name = "size", .title = "size", .kind = NM_COLUMN_BYTES},
+    {.name = "references", .title = "references", .kind = NM_COLUMN_NUMBER, .drop_order = 3},
+    {.name = "misses", .title = "misses", .kind = NM_COLUMN_NUMBER},
+    {.name = "miss_ratio", .title = "ratio %", .kind = NM_COLUMN_REAL, .decimals = 2},
+    {.name = "state", .title = "state", .kind = NM_COLUMN_TEXT},
+    {.name = "remark", .title = "remark", .kind = NM_COLUMN_NAME, .hidden = 1},
+    {.name = "seconds", .title = "seconds", .kind = NM_COLUMN_REAL, .decimals = 3, .hidden = 1},
+    {.name = "worker", .title = "worker", .kind = NM_COLUMN_NUMBER, .hidden = 1},
+};
+
+static const char task_sql[] =
+    "SELECT input, settings, machine, level, policy, size, reads + writes AS \"references\", "
+    "read_misses + write_misses AS misses, "
+    "100.0 * (read_misses + write_misses) / nullif(reads + writes, 0) AS miss_ratio, state, remark, seconds, worker, task "
+    "FROM tasks WHERE ?2 IS NULL OR process = ?2";
+
 static const struct nm_column context_columns[] = {
     {.name = "chain", .title = "call chain", .kind = NM_COLUMN_NAME},
     {.name = "calls", .title = "calls", .kind = NM_COLUMN_NUMBER, .drop_order = 3},
@@ -450,6 +472,15 @@ static const struct nm_report reports[] = {
      .keys = "band",
      .view = "samples",
      .without = "samples of a processor: import a file of perf"},
+    {.name = "tasks",
+     .summary = "misses of each input with each cache, of the file of a sweep (sweep)",
+     .columns = task_columns,
+     .column_count = COUNT_OF(task_columns),
+     .ties = "input, settings, machine, level, policy, size, task",
+     .sql = task_sql,
+     .all_levels = 1,
+     .view = "tasks",
+     .without = "tasks: nearmiss sweep makes such a file"},
 };
 
 const struct nm_report nm_report_by = {.name = "by", .sort = "misses"};

@@ -58,7 +58,9 @@ static int find_machine(const struct nm_sweep_reading *r, size_t i, const char *
 	if (!status)
 		status = nm_machine_check_present(ret_machine, 1, &fault);
 	if (status)
-		return nm_sweep_fault(r, "machines", i, "%s", fault.text);
+		return nm_sweep_fault(
+		    r, "machines", i, "%s%s", fault.text,
+		    strchr(name, '=') && !strchr(name, ',') ? "; in a list a SPEC has quotes around it" : "");
 	nm_machine_drop_fetches(ret_machine);
 	return ret_machine->count
 		   ? 0

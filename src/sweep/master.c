@@ -6,7 +6,7 @@
  * than the others until none is left, and a task that is lost with its worker is known. Such a task is given out once
  * more; if that too ends its worker, it has failed.
  *
- * Results are committed when no answer is waiting, at the latest after COMMIT_MS: many short tasks share a commit.
+ * Results are committed every COMMIT_MS: short tasks share a commit, and no more than that is run again after a kill.
  */
 #include "master.h"
 
@@ -18,7 +18,7 @@
 #include "clock.h"
 #include "words.h"
 
-enum { COMMIT_MS = 1000, PROGRESS_MS = 500, ATTEMPTS = 2 };
+enum { COMMIT_MS = 200, PROGRESS_MS = 500, ATTEMPTS = 2 };
 
 struct waiting {
 	const struct nm_sweep_task *task;
@@ -33,6 +33,7 @@ struct master {
 	struct nm_vec(size_t) lost;    /* whose workers ended: they go first */
 	struct nm_vec(size_t) running; /* [worker]: number of its task + 1; 0: it has none */
 	double work, work_done;
+	int is_dirty; /* results were taken since the last commit */
 	double begun_ms, committed_ms, shown_ms;
 	struct nm_sweep_progress progress;
 	struct nm_sweep_run run;
@@ -97,6 +98,7 @@ static int give(struct master *m, unsigned worker)
 
 static int take_outcome(struct master *m, const struct waiting *w, const struct nm_sweep_outcome *outcome)
 {
+	m->is_dirty = 1;
 	m->work_done += w->task->work;
 	m->progress.done++;
 	if (outcome->failed && !m->progress.failed++)
@@ -164,6 +166,7 @@ static int is_over(const struct master *m)
 static int commit(struct master *m)
 {
 	m->committed_ms = nm_now_ms();
+	m->is_dirty = 0;
 	return nm_sweep_file_commit(m->request->file, m->err);
 }
 
@@ -179,23 +182,28 @@ static void show(struct master *m)
 	m->request->progress(m->request->self, &m->progress);
 }
 
+/* How long a message can be waited for: until what was taken is to be committed. */
+static int patience(const struct master *m)
+{
+	const double rest = m->committed_ms + COMMIT_MS - nm_now_ms();
+
+	return !m->is_dirty || rest > PROGRESS_MS ? PROGRESS_MS : rest > 0 ? (int)rest + 1 : 0;
+}
+
 static int run_tasks(struct master *m)
 {
 	static struct nm_sweep_received received;
 	const struct nm_sweep_transport *t = m->request->transport;
-	int status = 0, is_dirty = 0;
+	int status = 0;
 
 	for (unsigned i = 0; i < t->workers && !status; i++)
 		status = give(m, i);
 	while (!status && !is_over(m)) {
-		const int more = t->receive(t->self, is_dirty ? 0 : PROGRESS_MS, &received, m->err);
+		const int more = t->receive(t->self, patience(m), &received, m->err);
 
 		status = more < 0 ? more : more ? take(m, &received) : 0;
-		is_dirty |= more > 0;
-		if (!status && is_dirty && (!more || nm_now_ms() - m->committed_ms > COMMIT_MS)) {
+		if (!status && m->is_dirty && nm_now_ms() - m->committed_ms >= COMMIT_MS)
 			status = commit(m);
-			is_dirty = 0;
-		}
 		if (!status)
 			show(m);
 	}

@@ -44,7 +44,7 @@ int nm_yaml_load(const char *text, size_t bytes, const char *path, yaml_document
 		 const cyaml_schema_value_t *schema, const char *empty, void **ret_document,
 		 struct nm_error *err)
 {
-	static const char unexpected[] = "Unexpected key: ";
+	static const char unexpected[] = "Unexpected key: ", list[] = "Expecting SEQUENCE";
 	struct complaint c = {.line = 0};
 	cyaml_config_t config;
 	const cyaml_err_t code =
@@ -57,6 +57,9 @@ int nm_yaml_load(const char *text, size_t bytes, const char *path, yaml_document
 		return nm_fail_memory(err);
 	if (key)
 		return nm_fail(err, NM_EINVAL, "%s:%d: unknown key \"%s\"", path, line ? line : c.line, key);
+	if (!strncmp(c.text, list, strlen(list)))
+		return nm_fail(err, NM_EINVAL, "%s:%d: this key takes a list: [ ... ]", path,
+			       c.line ? c.line : 1);
 	if (code != CYAML_OK)
 		return nm_fail(err, NM_EINVAL, "%s:%d: %s", path, c.line ? c.line : 1,
 			       *c.text ? c.text : cyaml_strerror(code));

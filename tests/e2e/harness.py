@@ -31,7 +31,7 @@ ENVIRONMENT = {"PATH": "/usr/local/bin:/usr/bin:/bin", "HOME": "/nonexistent", "
                "PYTHONHASHSEED": "0", "PYTHONDONTWRITEBYTECODE": "1"}
 
 # Tools that no package of `packages` has.
-UNPACKAGED = ("go", "perf", "mpicc.openmpi", "mpirun.openmpi", "mpicc.mpich", "mpirun.mpich")
+UNPACKAGED = ("go", "perf")
 
 
 class Skip(Exception):

@@ -165,7 +165,7 @@ def case_plugins():
 
 
 def case_man_pages():
-    run_man_pages("evictions", "machines", "monitor", "nest", "query", "replay", "trace")
+    run_man_pages("evictions", "machines", "monitor", "nest", "query", "replay", "sweep", "trace")
 
 
 def case_man_pages_of_profiles():

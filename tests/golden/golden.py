@@ -162,6 +162,10 @@ CASES = {
     "fault-gate-profile": ["gate", *G, "no-such-profile.nmp"],
     "fault-gate-output": ["gate", *G, *TWO, "--write=sarif=no-such-folder/x"],
     "help-gate": ["gate", "--help"],
+    "help-sweep": ["sweep", "--help"],
+    **{f"fault-sweep-{name}": ["sweep", f"sweep/{name}.yaml", "-o", "sweep/none/sweep.nmp"]
+       for name in ("empty", "key", "list", "machine", "spec", "no-level", "size", "no-size", "policy", "nest", "missing",
+                    "syntax")},
     "help-noise": ["noise", "--help"],
     "fault-noise": ["noise", *P],
     "accuracy": ["accuracy", *M],

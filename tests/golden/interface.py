@@ -225,7 +225,8 @@ def case_reports_are_all_named():
                 "sectors": b"no sector misses", "prefetches": b"no prefetches", "buckets": b"--heap-chains", "numa": b"no nodes",
                 "schedules": b"--schedules",
                 "latencies": b"no samples", "phases": b"no phases", "ranks": b"nearmiss merge", "groups": b"nearmiss merge",
-                "spread": b"nearmiss merge", "linespread": b"nearmiss merge"}.get(name)
+                "spread": b"nearmiss merge", "linespread": b"nearmiss merge",
+                "tasks": b"nearmiss sweep"}.get(name)
         if told:  # what the stored profile lacks
             assert done.returncode == 2 and told in done.stderr, done
         else:

@@ -53,7 +53,8 @@ const struct nm_command nm_cmd_query = {
 	"affinity, hot_lines, contexts, context_counts, buckets, threads, regions, timeline,\n"
 	"timeline_objects, timeline_lines, phases, curve, distances, reuses, scope_distances,\n"
 	"predictions, undebugged, pass_figures, cells, places, samples, relocations, pmu_samplers,\n"
-	"pmu_samples, modules, inputs, input_levels, input_counts, spread_objects, spread_lines.\n"
+	"pmu_samples, modules, inputs, input_levels, input_counts, spread_objects, spread_lines;\n"
+	"of a sweep: tasks, sweep_runs.\n"
 	"docs/format/profile.md describes their columns.  Example:\n\n"
 	"  nearmiss query \"SELECT object, sum(read_misses + write_misses) AS misses FROM counts\n"
 	"                  WHERE level = 'L1d' GROUP BY object ORDER BY misses DESC LIMIT 10\"\n",

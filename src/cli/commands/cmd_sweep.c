@@ -65,9 +65,10 @@ static int conclude(const struct sweep_options *o, const struct nm_sweep_progres
 		nm_message("%zu of %zu tasks had a result in %s", p->earlier, p->tasks, o->output);
 	if (!o->quiet && p->done)
 		nm_message(
-		    "%zu tasks in %.1f s by %u workers, which spent %.1f%% of it in tasks; see nearmiss report "
-		    "tasks %s",
-		    p->done, run->seconds, run->workers, all > 0 ? 100 * run->busy / all : 0, o->output);
+		    "%zu task%s in %.1f s, of which %u worker%s spent %.1f %% in tasks: nearmiss report tasks %s "
+		    "shows the results",
+		    p->done, p->done == 1 ? "" : "s", run->seconds, run->workers,
+		    run->workers == 1 ? "" : "s", all > 0 ? 100 * run->busy / all : 0, o->output);
 	if (!p->failed)
 		return NM_STATUS_OK;
 	nm_message(

@@ -21,6 +21,8 @@
 
 extern const char nm_sweep_schema[]; /* sweep.sql */
 
+enum { PATIENCE_MS = 60000 }; /* with those who read the file meanwhile */
+
 enum sweep_statement { ENTER, FIND, RESET, FORGET_PROCESS, FORGET_LEVELS, FINISH, RUN, STATEMENTS };
 
 static const char *const sql[STATEMENTS] = {
@@ -183,6 +185,7 @@ static int open_database(struct nm_sweep_file *file, struct nm_error *err)
 	free(uri);
 	if (status)
 		return fail(file, status, err);
+	sqlite3_busy_timeout(file->db, PATIENCE_MS);
 	status = count_tables(file, &tables);
 	if (status && status != SQLITE_NOTADB)
 		return fail(file, status, err);

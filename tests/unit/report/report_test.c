@@ -206,7 +206,8 @@ static int is_missing(const struct nm_report *report)
 	       report == nm_report_named("numa") || report == nm_report_named("schedules") ||
 	       report == nm_report_named("phases") || report == nm_report_named("latencies") ||
 	       report == nm_report_named("ranks") || report == nm_report_named("groups") ||
-	       report == nm_report_named("spread") || report == nm_report_named("linespread");
+	       report == nm_report_named("spread") || report == nm_report_named("linespread") ||
+	       report == nm_report_named("tasks");
 }
 
 /* What a report writes; malloc'ed. */
