@@ -51,7 +51,7 @@ static void show(void *self, const struct nm_sweep_progress *p)
 	if (nm_now_ms() - said_ms < SAY_MS)
 		return;
 	said_ms = nm_now_ms();
-	nm_message("%zu of %zu tasks, about %.0f minutes left", done, p->tasks, p->seconds_left / 60);
+	nm_message("%zu of %zu tasks, about %.0f min left", done, p->tasks, p->seconds_left / 60);
 }
 
 /* Says what was done. */
