@@ -140,7 +140,9 @@ static int fits(const struct nm_report *report, struct nm_profile *profile, cons
 		return status ? status
 			      : nm_fail(err, NM_EINVAL,
 					"the profile has no call chains: record with --callgraph");
-	status = report->view ? nm_profile_has_rows(profile, report->view, err) : 1;
+	status = report->view ? nm_profile_has(profile, report->view, err) : 1;
+	if (status > 0 && report->view)
+		status = nm_profile_has_rows(profile, report->view, err);
 	if (status <= 0)
 		return status ? status : nm_fail(err, NM_EINVAL, "the profile has no %s", report->without);
 	if (report->columns && r->thread)
@@ -158,8 +160,9 @@ static int fits_sweep(const struct nm_report *report, const struct nm_report_req
 {
 	if (report == nm_report_named("tasks") || (report == nm_report_named("levels") && r->process))
 		return 0;
-	return nm_fail(err, NM_EINVAL,
-		       "this is the file of a sweep, which has the report tasks, and levels for one --process");
+	return nm_fail(
+	    err, NM_EINVAL,
+	    "this is the file of a sweep, which has the report tasks, and levels for one --process");
 }
 
 /* ---- showing it ---------------------------------------------------------------------------------- */

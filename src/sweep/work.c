@@ -28,17 +28,6 @@ static void keep_warning(const char *format, ...)
 	va_end(args);
 }
 
-static void add_counts(struct nm_counts *to, const struct nm_counts *from)
-{
-	uint64_t sum[sizeof *to / sizeof(uint64_t)], more[sizeof *to / sizeof(uint64_t)];
-
-	memcpy(sum, to, sizeof sum);
-	memcpy(more, from, sizeof more);
-	for (size_t i = 0; i < sizeof sum / sizeof *sum; i++)
-		sum[i] += more[i];
-	memcpy(to, sum, sizeof sum);
-}
-
 static int add_result(void *arg, const struct nm_result *result, struct nm_error *err)
 {
 	struct nm_sweep_outcome *outcome = arg;
@@ -47,7 +36,7 @@ static int add_result(void *arg, const struct nm_result *result, struct nm_error
 	outcome->instructions += result->instructions;
 	outcome->references += result->references;
 	for (unsigned i = 0; i < outcome->machine.count; i++)
-		add_counts(&outcome->totals[i], &result->levels[i].total);
+		nm_counts_add(&outcome->totals[i], &result->levels[i].total);
 	return 0;
 }
 

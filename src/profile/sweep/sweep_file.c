@@ -157,7 +157,7 @@ static int check(struct nm_sweep_file *file, struct nm_error *err)
 				 file->path);
 }
 
-/* Whether there is nothing in it: it is new, or was killed as it was. The first statement undoes what a killed process left
+/* None: the file is new, or its first sweep was killed at once. The first statement undoes what a killed process left
  * half written. */
 static int count_tables(struct nm_sweep_file *file, int *ret_count)
 {
