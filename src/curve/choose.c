@@ -36,10 +36,30 @@ static double end_of(const struct nm_curve *c)
 	return c->points.at[i - 1].bytes;
 }
 
+/* Outside of the sizes of a sweep nothing is known. 0: not all curves are of one. */
+static int choose_simulated(struct nm_curves *curves, const struct nm_curve_request *r)
+{
+	double first = HUGE_VAL, last = 0;
+
+	for (size_t i = 0; i < curves->list.count; i++) {
+		const struct nm_curve *c = &curves->list.at[i];
+
+		if (!c->simulated || !c->points.count)
+			return 0;
+		first = fmin(first, c->points.at[0].bytes);
+		last = fmax(last, c->points.at[c->points.count - 1].bytes);
+	}
+	curves->from = r->from > 0 ? r->from : first;
+	curves->to = r->to > 0 ? r->to : fmax(last, 2 * first);
+	return 1;
+}
+
 static void choose_sizes(struct nm_curves *curves, const struct nm_curve_request *r)
 {
 	double last = 0;
 
+	if (choose_simulated(curves, r))
+		return;
 	for (size_t i = 0; i < curves->list.count; i++)
 		last = fmax(last, end_of(&curves->list.at[i]));
 	curves->from = r->from > 0 ? r->from : least_from;

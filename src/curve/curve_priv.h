@@ -15,11 +15,12 @@ struct nm_curve_point {
 };
 
 /* Points ascend in size. An exact curve is a step function: its ratio stays the same until the next point,
- * and is 1 before the first. Other curves are interpolated. */
+ * and is 1 before the first. Other curves are interpolated, those of sweeps between the sizes that were simulated. */
 struct nm_curve {
 	const char *source; /* the profile's label, or NULL */
 	const char *process, *name, *method, *policy;
 	int exact;
+	int simulated;               /* by a sweep, at these sizes alone */
 	unsigned group;              /* the same for all methods of one name in one profile */
 	unsigned method_index;       /* methods are numbered in the order of their first curves */
 	int64_t references, samples; /* references: 0 if only samples are known */

@@ -305,8 +305,8 @@ static int print_legend(const struct canvas *c, FILE *out)
 			return NM_ENOMEM;
 		nm_percent_text(curve->cold_ratio, cold);
 		fprintf(out, "%*s%s%c%s  %s  (", LEFT, "", colour_of(c, curve), labels[i], plain(c), name);
-		nm_print_grouped(curve->exact ? curve->references : curve->samples, out);
-		fprintf(out, " %s, %s cold)\n", curve->exact ? "references" : "samples", cold);
+		nm_print_grouped(curve->references ? curve->references : curve->samples, out);
+		fprintf(out, " %s, %s cold)\n", curve->references ? "references" : "samples", cold);
 		free(name);
 	}
 	if (c->curves->list.count > CURVES)

@@ -69,6 +69,7 @@ static int begin_curve(struct nm_curves *curves, const struct nm_curve_source *s
 	if (!c.process || !c.name || !c.method || !c.policy)
 		return NM_ENOMEM;
 	c.exact = !strcmp(c.method, "exact");
+	c.simulated = !strcmp(c.method, "simulated");
 	return nm_vec_push(&curves->list, c);
 }
 

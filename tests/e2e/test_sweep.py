@@ -2,6 +2,7 @@
 """test_sweep.py - sweeps: the same results however they are run, after any interruption, and a row for each failure."""
 
 import os
+import re
 import signal
 import shutil
 import sqlite3
@@ -70,6 +71,9 @@ def case_counts():
     assert len(shown) == 1 + TASKS and shown[0].startswith("input,settings,machine,level,policy,size,references,misses"), shown[0]
     points = nearmiss("curve", "sweep.nmp", "-n", "0", "--format=csv").stdout.decode().splitlines()
     assert len(points) == 1 + TASKS, points
+    plot = nearmiss("curve", "sweep.nmp", "--machine=none").stdout.decode()  # only between the sizes that were simulated
+    assert re.search(r"^ +4K .* 16K *$", plot, re.MULTILINE) and " 2K" not in plot and " 32K" not in plot, plot
+    assert "references, " in plot and "samples" not in plot, plot
     assert nearmiss("report", "pairs", "sweep.nmp").returncode == USAGE
     assert rows("SELECT value FROM info WHERE key = 'processes'", profile="sweep.nmp") == [(TASKS,)]
 

@@ -35,7 +35,7 @@ CREATE VIEW info AS
 -- A point for each size of the level that varies.
 DROP VIEW curve;
 CREATE VIEW curve AS
-	SELECT 'total' AS scope, machine || ' ' || level || ' ' || policy AS name, size,
+	SELECT 'total' AS scope, policy || ' ' || level || ' of ' || machine AS name, size,
 		1.0 * (read_misses + write_misses) / nullif(reads + writes, 0) AS miss_ratio,
 		1.0 * (read_misses + write_misses) / nullif(reads + writes, 0) AS low,
 		1.0 * (read_misses + write_misses) / nullif(reads + writes, 0) AS high,

@@ -399,6 +399,44 @@ static void walks_know_the_indices(void **state)
 	nm_nest_free(nest);
 }
 
+/* Exact where all iterations are alike, near where they are not. */
+static void references_are_estimated(void **state)
+{
+	static const struct {
+		const char *text;
+		double off; /* at most, as a share */
+	} nests[] = {
+	    {"array A(100) of real*8\nfor i = 1 to 100\nA(i) += 1\nend\nread A(1)\n", 0},
+	    {"array A(100) of real*8\nfor i = 100 to 1 step -7\nread A(i)\nend\n", 0},
+	    {"array A(9) of real*8\nfor i = 5 to 4\nread A(i)\nend\nread A(2)\n", 0},
+	    {"array A(9, 8) of real*8\nwarmup\nread A(1, 1)\nend\nfor i = 1 to 9\nread A(i, 1)\n"
+	     "for j = 1 to 8\nwrite A(i, j)\nend\nend\n",
+	     0},
+	    {"array A(99, 99) of real*8\nfor i = 1 to 99\nfor j = i to 99\nread A(i, j)\nend\nend\n", 0.001},
+	    {"array A(60, 60) of real*8\nfor i = 1 to 60\nfor j = i to 60\nfor k = j to 60\nread A(i, k)\n"
+	     "end\nend\nend\n",
+	     0.05},
+	    {"array R(4) of int = 1, 3, 5, 7\narray A(7) of real*8\nfor i = 1 to 3\n"
+	     "for k = R(i) to R(i + 1) - 1\nread A(k)\nend\nend\n",
+	     0},
+	};
+
+	(void)state;
+	for (size_t i = 0; i < sizeof nests / sizeof *nests; i++) {
+		struct nm_nest *nest = parse(nests[i].text, NO_SETTINGS);
+		double wanted, found;
+		struct stream s;
+
+		assert_int_equal(run(&s, nest, NULL), 0);
+		wanted = (double)s.seen.count;
+		found = nm_nest_estimate(nest);
+		if (found < wanted * (1 - nests[i].off) - 1e-6 || found > wanted * (1 + nests[i].off) + 1e-6)
+			fail_msg("nest %zu: %g references, not %g", i, found, wanted);
+		done(&s);
+		nm_nest_free(nest);
+	}
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -414,6 +452,7 @@ int main(void)
 	    cmocka_unit_test(what_warms_up_stands_apart),
 	    cmocka_unit_test(walks_show_what_runs_send),
 	    cmocka_unit_test(walks_know_the_indices),
+	    cmocka_unit_test(references_are_estimated),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
