@@ -74,7 +74,7 @@ static int run(const struct nm_sweep_task *task, struct nm_sweep_outcome *outcom
 	const struct nm_result_receiver receiver = {receive, outcome};
 	const struct nm_run_request request = {.engine = {.machine = &outcome->machine, .threads = 1},
 					       .receiver = &receiver,
-					       .feedback = {keep_warning}};
+					       .feedback = {.warn = keep_warning}};
 	int status = nm_machine_parse(task->spec, &outcome->machine, err);
 
 	if (status)
