@@ -223,8 +223,16 @@ int nm_profile_has_samples(struct nm_profile *profile, struct nm_error *err)
 
 int nm_select_counts(struct nm_profile *profile, struct nm_error *err)
 {
-	int sampled = nm_profile_has_samples(profile, err);
+	int is_sweep = nm_profile_has(profile, "tasks", err), sampled;
 
+	if (is_sweep)
+		return is_sweep < 0
+			   ? is_sweep
+			   : nm_fail(
+				 err, NM_EINVAL,
+				 "this is the file of a sweep, which has no more than the counts of levels: "
+				 "nearmiss report tasks, or report levels of one --process, shows them");
+	sampled = nm_profile_has_samples(profile, err);
 	if (sampled > 0)
 		return nm_fail(
 		    err, NM_EINVAL,

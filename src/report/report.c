@@ -156,13 +156,9 @@ static int fits(const struct nm_report *report, struct nm_profile *profile, cons
 }
 
 /* The processes of a sweep's file are its tasks: of each the counts of levels are known, and their sum says nothing. */
-static int fits_sweep(const struct nm_report *report, const struct nm_report_request *r, struct nm_error *err)
+static int shows_sweep(const struct nm_report *report, const struct nm_report_request *r)
 {
-	if (report == nm_report_named("tasks") || (report == nm_report_named("levels") && r->process))
-		return 0;
-	return nm_fail(
-	    err, NM_EINVAL,
-	    "this is the file of a sweep, which has the report tasks, and levels for one --process");
+	return report == nm_report_named("tasks") || (report == nm_report_named("levels") && r->process);
 }
 
 /* ---- showing it ---------------------------------------------------------------------------------- */
@@ -199,9 +195,9 @@ int nm_report_run(const struct nm_report *report, struct nm_profile *profile,
 		return sampled < 0 ? sampled : nm_sampled_summary_run(profile, request, style, out, err);
 	if (is_sweep > 0 && report->is_summary && !request->process)
 		report = nm_report_named("tasks");
-	status = is_sweep < 0 ? is_sweep : nm_select_counts(profile, err);
-	if (!status && is_sweep)
-		status = fits_sweep(report, request, err);
+	status = is_sweep < 0                               ? is_sweep
+		 : is_sweep && shows_sweep(report, request) ? 0
+							    : nm_select_counts(profile, err);
 	if (!status)
 		status = fits(report, profile, request, err);
 	if (!status)

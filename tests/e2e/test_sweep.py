@@ -74,7 +74,11 @@ def case_counts():
     plot = nearmiss("curve", "sweep.nmp", "--machine=none").stdout.decode()  # only between the sizes that were simulated
     assert re.search(r"^ +4K .* 16K *$", plot, re.MULTILINE) and " 2K" not in plot and " 32K" not in plot, plot
     assert "references, " in plot and "samples" not in plot, plot
-    assert nearmiss("report", "pairs", "sweep.nmp").returncode == USAGE
+    for command in (["report", "pairs"], ["report", "levels"], ["annotate"], ["evictions"], ["export", "callgrind"],
+                    ["diff", "sweep.nmp"], ["merge"]):  # tasks have no sum
+        done = nearmiss(*command, "sweep.nmp")
+        assert done.returncode and b"file of a sweep" in done.stderr, (command, done)
+    assert nearmiss("report", "levels", "sweep.nmp", "--process", process).returncode == 0
     assert rows("SELECT value FROM info WHERE key = 'processes'", profile="sweep.nmp") == [(TASKS,)]
 
 

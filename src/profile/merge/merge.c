@@ -124,6 +124,8 @@ static int check_input(struct nm_merge *merge, const char *path, struct nm_error
 	static const struct {
 		const char *sql, *what;
 	} rules[] = {
+	    {"SELECT 1 FROM src.sqlite_master WHERE name = 'task'",
+	     "is the file of a sweep, whose tasks have no sum"},
 	    {"SELECT 1 FROM main.sqlite_master m WHERE m.type = 'table' AND NOT EXISTS (SELECT 1 FROM src.sqlite_master s "
 	     "WHERE s.type = 'table' AND s.name = m.name AND s.sql = m.sql)",
 	     "was written by another version of nearmiss: replay its trace, or record it again"},
