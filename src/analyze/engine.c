@@ -5,6 +5,7 @@
 #include <stdlib.h>
 
 #include "engine_priv.h"
+#include "layouts.h"
 #include "schedules.h"
 
 nm_execute_function *nm_execute_supported(unsigned i)
@@ -76,6 +77,8 @@ int nm_engine_make_passes(struct nm_engine *e, struct nm_error *err)
 	e->feed.has_passes = 1;
 	if (!status)
 		status = nm_schedules_new(&e->output.schedules, e, &setup, err);
+	if (!status)
+		status = nm_layouts_new(&e->output.layouts, e, &setup, err);
 	if (!status)
 		start_passes(e);
 	return status;
@@ -166,7 +169,8 @@ int nm_engine_new_without_passes(struct nm_engine **ret_engine, const struct nm_
 	nm_sampler_init(&e->sampler);
 	status = nm_workers_new(&e->output.workers, options->threads, options->idle, err);
 	if (!status && (init_process(e, needs) || init_executor(e, needs) ||
-			(e->machine.cores > 1 && nm_engine_interleave(e))))
+			(e->machine.cores > 1 && nm_engine_interleave(e)) ||
+			(options->candidate_count && nm_layouts_add_areas(&e->areas))))
 		status = nm_fail_memory(err);
 	if (status) {
 		nm_engine_free(e);
@@ -223,6 +227,7 @@ void nm_engine_free(struct nm_engine *e)
 	nm_workers_free(e->output.workers);
 	nm_interleave_free(e->output.interleave);
 	nm_schedules_free(e->output.schedules);
+	nm_layouts_free(e->output.layouts);
 	nm_passes_free(&e->feed.passes);
 	nm_engine_free_threads(e);
 	nm_executor_done(&e->executor);

@@ -21,6 +21,7 @@
 #include "phase_plan.h"
 #include "window.h"
 
+struct nm_candidate;
 struct nm_engine;
 struct nm_oracle;
 struct nm_pass;
@@ -62,6 +63,10 @@ struct nm_engine_options {
 	struct nm_thread_order order;        /* of threads, where the machine has several cores */
 	unsigned schedules;       /* orders that are simulated, `order` and those after it; 0: one */
 	unsigned relocations;     /* of memory, that are simulated too; at most NM_RELOCATIONS */
+	/* layouts of the program's data that are simulated too, on one core (candidate.h); they note what they met;
+	 * borrowed */
+	struct nm_candidate *candidates;
+	size_t candidate_count;
 	const struct nm_pmu *pmu; /* samplers of a simulated PMU, or NULL; borrowed */
 	struct nm_idle idle;      /* for the other thread, until the engine is freed */
 	/* the caller's own pass (pass.h) instead of all others, and what its `make` finds; or NULL */

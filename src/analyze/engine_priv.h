@@ -6,6 +6,7 @@
  *   execute/                 executions of blocks become batches of references; knows nothing of the engine
  *   events.c, sampled.c      all other records
  *   submit.c, schedules.c    batches go to the passes, merged into an order of threads
+ *   layouts/                 the same references, as candidate layouts of the data would make them
  *   memory.c                 what passes learn between batches
  *   passes/, program.c       the analyses, and what they may ask of the engine
  *   naming/                  when the stream has ended: names of objects, code, attribution keys as source
@@ -30,6 +31,7 @@
 #include "workers.h"
 
 struct nm_schedules;
+struct nm_layouts;
 
 /* engine.c: the i-th copy of execute.c that this processor can run, the fastest first; NULL behind the
  * last. */
@@ -57,6 +59,7 @@ struct nm_output {
 	uint64_t submitted;               /* batches */
 	struct nm_interleave *interleave; /* NULL: the machine has one core */
 	struct nm_schedules *schedules;   /* further orders of the threads, or NULL */
+	struct nm_layouts *layouts;       /* candidates, or NULL */
 };
 
 struct nm_engine {

@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "engine_priv.h"
+#include "layouts.h"
 #include "schedules.h"
 
 /* ---- process and threads ---- */
@@ -250,6 +251,8 @@ static int allocate(struct nm_engine *e, uint64_t address, uint64_t size, struct
 	if ((e->executor.running.thread && enter_context(e, 1, &calls, &context)) ||
 	    nm_space_alloc(&e->space, address, size, context, chain))
 		return nm_fail_memory(err);
+	if (nm_layouts_allocated(e->output.layouts, address))
+		return nm_fail_memory(err);
 	nm_resolver_forget_released_blocks(&e->executor.resolver);
 	if (context && !e->sampled.options.rate) /* a probe needs the accesses of blocks */
 		nm_executor_probe_wrapper(&e->executor, context, calls.unfolded, address, size);
@@ -277,17 +280,24 @@ static int hand_out(struct nm_engine *e, const struct nm_wire_alloc *piece, stru
 	return status;
 }
 
-static void release(struct nm_engine *e, uint64_t address)
+static int release(struct nm_engine *e, uint64_t address, struct nm_error *err)
 {
 	struct nm_block b;
 
+	if (nm_layouts_have_moved(e->output.layouts, address)) {
+		const int status = nm_executor_flush(&e->executor);
+
+		if (status || nm_layouts_released(e->output.layouts, address))
+			return status ? status : nm_fail_memory(err);
+	}
 	if (nm_space_close_chunk(&e->space, address, &b))
 		nm_space_forget(&e->space);
 	else if (!nm_blocks_remove(&e->space.heap, address, &b))
-		return;
+		return 0;
 	nm_passes_released(&e->feed.passes, b.address, b.size, b.object);
 	nm_schedules_released(e->output.schedules, b.address, b.size, b.object);
 	nm_resolver_forget_released_blocks(&e->executor.resolver);
+	return 0;
 }
 
 static int on_heap(struct nm_engine *e, const struct nm_wire_record *r, struct nm_error *err)
@@ -306,16 +316,12 @@ static int on_heap(struct nm_engine *e, const struct nm_wire_record *r, struct n
 						   : allocate(e, a.address, a.size, err);
 	case NM_WIRE_FREE:
 		status = nm_wire_free_decode(r, &f, err);
-		if (!status)
-			release(e, f.address);
-		return status;
+		return status ? status : release(e, f.address, err);
 	default:
 		status = nm_wire_realloc_decode(r, &re, err);
-		if (status)
-			return status;
-		if (re.address || !re.size)
-			release(e, re.old_address);
-		return allocate(e, re.address, re.size, err);
+		if (!status && (re.address || !re.size))
+			status = release(e, re.old_address, err);
+		return status ? status : allocate(e, re.address, re.size, err);
 	}
 }
 

@@ -15,6 +15,7 @@
 #include <string.h>
 
 #include "engine_priv.h"
+#include "layouts.h"
 #include "schedules.h"
 
 static int list_memory(const struct nm_space *space, struct nm_ranges *ret_list)
@@ -44,6 +45,8 @@ static int announce_memory(struct nm_engine *e)
 		status = nm_passes_memory(&e->feed.passes, list.at, list.count);
 	if (!status)
 		status = nm_schedules_memory(e->output.schedules, list.at, list.count);
+	if (!status)
+		status = nm_layouts_memory(e->output.layouts, list.at, list.count);
 	nm_vec_free(&list);
 	e->feed.memory_changed = 0;
 	return status;
@@ -62,6 +65,8 @@ static int announce_keys(struct nm_engine *e)
 		status = nm_passes_keys(&e->feed.passes, list, count);
 	if (!status)
 		status = nm_schedules_keys(e->output.schedules, list, count);
+	if (!status)
+		status = nm_layouts_keys(e->output.layouts, list, count);
 	free(list);
 	e->feed.keys_announced += count;
 	return status;

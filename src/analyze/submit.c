@@ -4,6 +4,7 @@
  * order in which the threads might have run. Shows the passes the references that are sampled.
  */
 #include "engine_priv.h"
+#include "layouts.h"
 #include "schedules.h"
 
 static int submit(struct nm_engine *e, struct nm_batch *batch, const uint64_t *clock)
@@ -52,9 +53,12 @@ int nm_engine_submit(void *arg, const struct nm_built_batch *built)
 	if (nm_engine_must_announce(e) && nm_engine_announce(e))
 		return NM_ENOMEM;
 	nm_coalesced_raise_limit(e->executor.resolver.coalesced, (uint32_t)nm_engine_attr_count(e));
-	if (!o->interleave)
-		return submit(e, &(struct nm_batch){.refs = built->refs, .count = built->count},
-			      built->clock);
+	if (!o->interleave) {
+		status = nm_layouts_add(o->layouts, built->refs, built->count, e->executor.has_paused);
+		return status ? status
+			      : submit(e, &(struct nm_batch){.refs = built->refs, .count = built->count},
+				       built->clock);
+	}
 	status = nm_schedules_add(o->schedules, built->refs, built->count, built->syncs, built->sync_count);
 	return status ? status
 		      : nm_interleave_add(o->interleave, built->refs, built->count, built->clock,

@@ -59,14 +59,41 @@ static void free_coherence(struct nm_result_coherence *machines, size_t count)
 	free(machines);
 }
 
-void nm_result_free(struct nm_result *result)
+struct nm_result nm_result_with_layout(const struct nm_result *result, size_t layout)
+{
+	const struct nm_result_layout *l = &result->layouts[layout];
+	struct nm_result r = *result;
+
+	assert(layout < result->layout_count);
+	memcpy(r.levels, l->levels, sizeof r.levels);
+	r.walks = l->walks;
+	r.relocated = l->relocated;
+	r.field_count = r.field_use_count = r.affinity_count = r.line_count = r.stride_count = 0;
+	r.interval_count = r.interval_part_count = r.stretch_count = r.phase_count = 0;
+	r.distance_count = r.estimate_count = r.figure_count = r.pmu_sample_count = 0;
+	memset(&r.pmu, 0, sizeof r.pmu);
+	return r;
+}
+
+static void free_levels(struct nm_result_level *levels)
 {
 	for (unsigned i = 0; i < NM_MAX_LEVELS; i++) {
-		free(result->levels[i].counts);
-		free(result->levels[i].context_counts);
-		free(result->levels[i].extras);
-		free(result->levels[i].evictions);
+		free(levels[i].counts);
+		free(levels[i].context_counts);
+		free(levels[i].extras);
+		free(levels[i].evictions);
 	}
+}
+
+void nm_result_free(struct nm_result *result)
+{
+	free_levels(result->levels);
+	for (size_t i = 0; i < result->layout_count; i++) {
+		free_levels(result->layouts[i].levels);
+		free(result->layouts[i].walks);
+		free(result->layouts[i].relocated);
+	}
+	free(result->layouts);
 	free(result->objects);
 	free(result->sites);
 	free(result->attrs);

@@ -275,6 +275,13 @@ struct nm_result_level {
 	size_t eviction_count;
 };
 
+/* What a candidate layout of the program's data gives instead of the result's own. */
+struct nm_result_layout {
+	struct nm_result_level levels[NM_MAX_LEVELS];
+	struct nm_walk *walks;
+	uint64_t *relocated;
+};
+
 /* An interval of the run. */
 struct nm_result_interval {
 	uint64_t begin, instructions; /* executed before it; in it */
@@ -364,6 +371,8 @@ struct nm_result {
 	size_t coherence_count;
 	struct nm_result_schedule *schedules; /* further orders of the threads */
 	size_t schedule_count;
+	struct nm_result_layout *layouts; /* of the candidates */
+	size_t layout_count;
 	uint64_t *relocated; /* [relocations][machine.count][attr_count]: misses if memory lay elsewhere */
 	size_t relocations;
 	struct nm_result_pmu pmu;
@@ -409,6 +418,10 @@ int nm_result_add_figure(struct nm_result *result, const char *pass, const char 
 /* What a phase is called, after what misses most in it; of those that are called the same, all but the first have a
  * number behind it. malloc'ed; NULL: out of memory. phase_name.c */
 char *nm_result_phase_name(const struct nm_result *result, size_t phase);
+
+/* The result with a candidate's layout, without what was found of the layout as it is. Its arrays are those of
+ * `result`: it is not freed. */
+struct nm_result nm_result_with_layout(const struct nm_result *result, size_t layout);
 
 void nm_result_free(struct nm_result *result); /* frees the arrays, not the strings */
 

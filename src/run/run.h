@@ -31,6 +31,8 @@ struct nm_run_request {
 	struct nm_engine_options
 	    engine;         /* what to simulate and count; the run sets symbols, oracle and idle */
 	const char *output; /* path of the profile; NULL: write none */
+	/* paths of the profiles of engine.candidates, or NULL; only with `output` */
+	const char *const *candidate_outputs;
 	const struct nm_result_receiver *receiver; /* or NULL */
 	struct nm_source_choice sources;           /* whose texts the profile keeps */
 	struct nm_run_feedback feedback;

@@ -4,6 +4,8 @@
  */
 #include "run_profile.h"
 
+#include "candidate.h"
+
 #include <assert.h>
 #include <inttypes.h>
 #include <stdio.h>
@@ -48,6 +50,7 @@ static int write_job(const struct nm_run_job *job, struct nm_profile_writer *wri
 /* What the writing of results has seen of them. */
 struct written {
 	struct nm_profile_writer *writer;
+	size_t layout;                      /* 1 + the candidate; 0: the program as it is */
 	const char *command;                /* of the first process */
 	struct nm_result_sampling sampling; /* the same for all processes; samples: of all */
 	unsigned window_met;                /* by any */
@@ -64,7 +67,27 @@ static int write_result(void *arg, const struct nm_result *result, struct nm_err
 	}
 	w->sampling.samples = samples + result->sampling.samples;
 	w->window_met |= result->window_met;
+	if (w->layout) {
+		const struct nm_result changed = nm_result_with_layout(result, w->layout - 1);
+
+		return nm_profile_writer_add(w->writer, &changed, err);
+	}
 	return nm_profile_writer_add(w->writer, result, err);
+}
+
+/* That of a candidate says what it changes. */
+static int write_command(const struct nm_run_request *request, const struct written *w, struct nm_error *err)
+{
+	char *text = NULL;
+	int status;
+
+	if (!w->layout)
+		return nm_profile_writer_info(w->writer, "command", w->command, err);
+	if (asprintf(&text, "%s, if: %s", w->command, request->engine.candidates[w->layout - 1].text) < 0)
+		return nm_fail_memory(err);
+	status = nm_profile_writer_info(w->writer, "command", text, err);
+	free(text);
+	return status;
 }
 
 /* Of a sampled recording. */
@@ -135,16 +158,18 @@ static void warn_of_unmet(const struct nm_run_request *request, unsigned met)
 					       ends[i].so);
 }
 
+/* Of the program as it is (0), or of a candidate. */
 static int write_profile(const struct nm_run_request *request, const struct nm_run_info *info,
-			 struct nm_session *session, struct nm_profile_writer *writer, struct nm_error *err)
+			 struct nm_session *session, size_t layout, struct nm_profile_writer *writer,
+			 struct nm_error *err)
 {
-	struct written written = {.writer = writer};
+	struct written written = {.writer = writer, .layout = layout};
 	int status = nm_session_each(session, write_result, &written, err);
 
-	if (!status)
+	if (!status && !layout)
 		warn_of_unmet(request, written.window_met);
 	if (!status && written.command)
-		status = nm_profile_writer_info(writer, "command", written.command, err);
+		status = write_command(request, &written, err);
 	if (!status && written.sampling.rate)
 		status = write_sampling(&written.sampling, writer, err);
 	if (!status)
@@ -161,6 +186,22 @@ static int write_profile(const struct nm_run_request *request, const struct nm_r
 	return status;
 }
 
+/* The profiles of the candidates. */
+static int write_candidates(const struct nm_run_request *request, const struct nm_run_info *info,
+			    struct nm_session *session, struct nm_error *err)
+{
+	int status = 0;
+
+	for (size_t i = 0; i < request->engine.candidate_count && !status; i++) {
+		struct nm_profile_writer *writer;
+
+		status = nm_profile_writer_new(&writer, request->candidate_outputs[i], err);
+		if (!status)
+			status = write_profile(request, info, session, i + 1, writer, err);
+	}
+	return status;
+}
+
 int nm_run_finish(const struct nm_run_request *request, const struct nm_run_info *info,
 		  struct nm_session *session, struct nm_profile_writer *writer, struct nm_error *err)
 {
@@ -169,7 +210,9 @@ int nm_run_finish(const struct nm_run_request *request, const struct nm_run_info
 
 	assert(!writer == !request->output);
 	if (writer)
-		status = write_profile(request, info, session, writer, err);
+		status = write_profile(request, info, session, 0, writer, err);
+	if (writer && !status && request->candidate_outputs)
+		status = write_candidates(request, info, session, err);
 	if (receiver && !status)
 		status = receiver->receive(receiver->self, session, err);
 	return status;

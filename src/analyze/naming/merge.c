@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "engine_priv.h"
+#include "layouts.h"
 #include "schedules.h"
 #include "sort.h"
 
@@ -218,14 +219,14 @@ static void add_references_to(struct merge *f, struct nm_result_level *level, in
 
 /* Those that the program made go to the first level of their side of each machine; without a pass that
  * simulates it (options->pass), there are no counts. */
-static void add_references(struct merge *f)
+static void add_references(struct merge *f, struct nm_result_level *levels)
 {
 	const struct nm_machine *machine = &f->engine->machine;
 
-	for (unsigned i = 0; i < machine->count && f->result->levels[i].counts; i++)
+	for (unsigned i = 0; i < machine->count && levels[i].counts; i++)
 		for (int code = 0; code < 2; code++)
 			if (nm_machine_first(machine, i, code ? NM_SIDE_INSTRUCTION : NM_SIDE_DATA))
-				add_references_to(f, &f->result->levels[i], code);
+				add_references_to(f, &levels[i], code);
 }
 
 /* ---- modules ---- */
@@ -321,9 +322,13 @@ static int merge_all(struct merge *f)
 		status = nm_passes_finish(&e->feed.passes, &merge, r);
 	if (!status)
 		status = nm_schedules_finish(e->output.schedules, &merge, r);
+	if (!status)
+		status = nm_layouts_finish(e->output.layouts, &merge, r);
 	if (status)
 		return status;
-	add_references(f);
+	add_references(f, r->levels);
+	for (size_t i = 0; i < r->layout_count; i++)
+		add_references(f, r->layouts[i].levels);
 	r->by_instruction = e->options.by_instruction;
 	if (r->by_instruction && nm_engine_list_code(e, r))
 		return NM_ENOMEM;

@@ -1,0 +1,377 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * layouts.c - see layouts.h. Each candidate has instances of the cache pass and of that of relocations.
+ */
+#include "layouts.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "engine_priv.h"
+#include "placement.h"
+
+/* A key of a batch, as a candidate sees it. */
+struct layout_key {
+	uint8_t known;
+	uint32_t object;
+	struct nm_layout_rule *rule; /* or NULL */
+};
+
+struct layout {
+	struct nm_placement placement;
+	struct nm_vec(struct layout_key) keys;
+	struct nm_vec(uint8_t) groups; /* by coalesced access: 1: none of it moves, 2: it may */
+	struct nm_vec(struct nm_attr_references) more; /* by key: references that the program did not make */
+	struct nm_vec(struct nm_ref) out;
+	void *cache, *relocations;
+};
+
+struct nm_layouts {
+	struct nm_engine *engine;
+	const struct nm_coalesced_table *coalesced;
+	struct nm_engine_options options; /* of the passes; single events are kept of the program as it is */
+	size_t count;
+	struct layout at[];
+};
+
+int nm_layouts_add_areas(struct nm_areas *areas)
+{
+	return nm_areas_add(areas, NM_MEMORY_BLOCKS, NM_MEMORY_BLOCKS + NM_MEMORY_BYTES, NM_AREA_HEAP,
+			    NULL) ||
+		       nm_areas_add(areas, NM_MEMORY_PAGES, NM_MEMORY_PAGES + NM_MEMORY_BYTES,
+				    NM_AREA_MAPPING, NULL) ||
+		       nm_areas_add(areas, NM_MEMORY_HUGE, NM_MEMORY_HUGE + NM_MEMORY_BYTES, NM_AREA_MAPPING,
+				    NULL)
+		   ? NM_ENOMEM
+		   : 0;
+}
+
+int nm_layouts_new(struct nm_layouts **ret, struct nm_engine *e, const struct nm_pass_setup *setup,
+		   struct nm_error *err)
+{
+	const size_t count = e->options.candidate_count;
+	struct nm_layouts *all = count ? calloc(1, sizeof *all + count * sizeof *all->at) : NULL;
+	struct nm_pass_setup further = *setup;
+	int status = 0;
+
+	if (!count)
+		return 0;
+	if (!all)
+		return nm_fail_memory(err);
+	all->engine = e;
+	all->coalesced = setup->coalesced;
+	all->options = e->options;
+	all->options.event_query = NULL;
+	further.options = &all->options;
+	further.sampler = NULL;
+	for (; all->count < count && !status; all->count++) {
+		struct layout *l = &all->at[all->count];
+
+		status = nm_placement_init(&l->placement, &e->options.candidates[all->count])
+			     ? nm_fail_memory(err)
+			     : nm_pass_cache.make(&l->cache, &further, err);
+		if (!status)
+			status = nm_pass_relocations.make(&l->relocations, &further, err);
+	}
+	if (status)
+		nm_layouts_free(all);
+	else
+		*ret = all;
+	return status;
+}
+
+static void end_passes(struct layout *l)
+{
+	if (l->cache)
+		nm_pass_cache.free(l->cache);
+	if (l->relocations)
+		nm_pass_relocations.free(l->relocations);
+	l->cache = l->relocations = NULL;
+}
+
+void nm_layouts_free(struct nm_layouts *all)
+{
+	for (size_t i = 0; all && i < all->count; i++) {
+		struct layout *l = &all->at[i];
+
+		end_passes(l);
+		nm_placement_done(&l->placement);
+		nm_vec_free(&l->keys);
+		nm_vec_free(&l->groups);
+		nm_vec_free(&l->more);
+		nm_vec_free(&l->out);
+	}
+	free(all);
+}
+
+/* ---- references ----------------------------------------------------------------------------------- */
+
+static int know_key(const struct nm_layouts *all, struct layout *l, uint32_t key, uint64_t address)
+{
+	struct nm_engine *e = all->engine;
+	struct layout_key *k = &l->keys.at[key];
+	int known;
+
+	k->object = nm_program_attribution(e, nm_program_attr_of_key(e, key))->object;
+	if (nm_placement_rule(&l->placement, e, k->object, address, &k->rule, &known))
+		return NM_ENOMEM;
+	k->known = (uint8_t)known;
+	return 0;
+}
+
+/* Whether a reference can be to what moves: *ret. */
+static inline int find_rule(const struct nm_layouts *all, struct layout *l, const struct nm_ref *r,
+			    struct nm_layout_rule **ret)
+{
+	if (nm_vec_reach(&l->keys, (size_t)r->attr + 1) ||
+	    (!l->keys.at[r->attr].known && know_key(all, l, r->attr, r->address)))
+		return NM_ENOMEM;
+	*ret = l->keys.at[r->attr].rule;
+	return 0;
+}
+
+/* The reference, at its places. */
+static int move(struct layout *l, const struct nm_layout_place *place, const struct nm_ref *r)
+{
+	struct nm_moved moved[NM_MOVED_MOST];
+	const unsigned count = nm_placement_move(place, r->address, r->size, moved);
+	struct nm_attr_references *more;
+
+	if (nm_vec_reserve(&l->out, count) || nm_vec_reach(&l->more, (size_t)r->attr + 1))
+		return NM_ENOMEM;
+	more = &l->more.at[r->attr];
+	for (unsigned i = 0; i < count; i++) {
+		struct nm_ref *to = &l->out.at[l->out.count++];
+
+		*to = *r;
+		to->address = moved[i].address;
+		to->size = (uint16_t)moved[i].bytes;
+		if (moved[i].is_pointer)
+			to->kind = NM_REF_READ;
+		more->count[to->kind == NM_REF_WRITE] += 1;
+	}
+	more->count[r->kind == NM_REF_WRITE] -= 1;
+	return 0;
+}
+
+static int take_one(struct nm_layouts *all, struct layout *l, const struct nm_ref *r)
+{
+	const struct nm_layout_place *place = NULL;
+	struct nm_layout_rule *rule = NULL;
+	int status = r->kind == NM_REF_FETCH || !r->weight ? 0 : find_rule(all, l, r, &rule);
+
+	if (!status && rule)
+		status = nm_placement_find(&l->placement, all->engine, rule, l->keys.at[r->attr].object,
+					   r->address, &place);
+	if (status)
+		return status;
+	return place ? move(l, place, r) : nm_vec_push(&l->out, *r);
+}
+
+/* A coalesced access of which nothing moves stays one. */
+static int take_group(struct nm_layouts *all, struct layout *l, const struct nm_ref *r)
+{
+	struct nm_ref single[NM_COALESCED_MAX];
+	const unsigned count = nm_pass_expand(all->coalesced, r, single);
+	int moves = 0, status = 0;
+
+	if (nm_vec_reach(&l->groups, (size_t)r->attr + 1))
+		return NM_ENOMEM;
+	if (l->groups.at[r->attr] == 1)
+		return nm_vec_push(&l->out, *r);
+	for (unsigned i = 0; i < count && !status && !l->groups.at[r->attr]; i++) {
+		struct nm_layout_rule *rule;
+
+		status = find_rule(all, l, &single[i], &rule);
+		moves |= !status && (rule || !l->keys.at[single[i].attr].known);
+	}
+	if (!status && !l->groups.at[r->attr])
+		l->groups.at[r->attr] = moves ? 2 : 1;
+	if (!status && l->groups.at[r->attr] == 1)
+		return nm_vec_push(&l->out, *r);
+	for (unsigned i = 0; i < count && !status; i++)
+		status = take_one(all, l, &single[i]);
+	return status;
+}
+
+static int run(struct layout *l, int uncounted)
+{
+	int status = 0;
+
+	for (size_t i = 0; i < l->out.count && !status; i += NM_BATCH) {
+		const size_t left = l->out.count - i;
+		const struct nm_pass_batch batch = {.refs = l->out.at + i,
+						    .count = left < NM_BATCH ? left : NM_BATCH,
+						    .uncounted = uncounted};
+
+		status = nm_pass_cache.batch(l->cache, &batch);
+		if (!status && l->relocations)
+			status = nm_pass_relocations.batch(l->relocations, &batch);
+	}
+	l->out.count = 0;
+	return status;
+}
+
+int nm_layouts_add(struct nm_layouts *all, const struct nm_ref *refs, size_t count, int uncounted)
+{
+	int status = 0;
+
+	for (size_t i = 0; all && i < all->count && !status; i++) {
+		struct layout *l = &all->at[i];
+
+		for (size_t k = 0; k < count && !status; k++)
+			status = nm_ref_is_coalesced(&refs[k]) ? take_group(all, l, &refs[k])
+							       : take_one(all, l, &refs[k]);
+		if (!status)
+			status = run(l, uncounted);
+	}
+	return status;
+}
+
+/* ---- the program's memory ------------------------------------------------------------------------- */
+
+int nm_layouts_memory(struct nm_layouts *all, const struct nm_range *ranges, size_t count)
+{
+	const struct nm_range own[] = {
+	    {NM_MEMORY_BLOCKS, NM_MEMORY_BLOCKS + NM_MEMORY_BYTES, NM_PAGE_4K},
+	    {NM_MEMORY_PAGES, NM_MEMORY_PAGES + NM_MEMORY_BYTES, NM_PAGE_4K},
+	    {NM_MEMORY_HUGE, NM_MEMORY_HUGE + NM_MEMORY_BYTES, NM_PAGE_2M},
+	};
+	enum { OWN = sizeof own / sizeof *own };
+	struct nm_range *list = all ? malloc((count + OWN) * sizeof *list) : NULL;
+	size_t below = 0;
+	int status = 0;
+
+	if (!all)
+		return 0;
+	if (!list)
+		return NM_ENOMEM;
+	while (below < count && ranges[below].low < own[0].low)
+		below++;
+	memcpy(list, ranges, below * sizeof *list);
+	memcpy(list + below, own, sizeof own);
+	memcpy(list + below + OWN, ranges + below, (count - below) * sizeof *list);
+	for (size_t i = 0; i < all->count && !status; i++)
+		status = nm_pass_cache.memory(all->at[i].cache, list, count + OWN);
+	free(list);
+	return status;
+}
+
+int nm_layouts_keys(struct nm_layouts *all, const struct nm_attribution *attributions, size_t count)
+{
+	int status = 0;
+
+	for (size_t i = 0; all && i < all->count && !status; i++)
+		status = nm_pass_cache.keys(all->at[i].cache, attributions, count);
+	return status;
+}
+
+int nm_layouts_allocated(struct nm_layouts *all, uint64_t address)
+{
+	const struct nm_layout_place *place;
+	struct nm_layout_rule *rule;
+	struct nm_block block;
+	int known, status = 0;
+
+	if (!all || !nm_program_block(all->engine, address, &block))
+		return 0;
+	for (size_t i = 0; i < all->count && !status; i++) {
+		struct nm_placement *p = &all->at[i].placement;
+
+		status = nm_placement_rule(p, all->engine, block.object, address, &rule, &known);
+		if (!status && rule && !(rule->pool && rule->pool->by_first_use))
+			status = nm_placement_find(p, all->engine, rule, block.object, address, &place);
+	}
+	return status;
+}
+
+int nm_layouts_have_moved(const struct nm_layouts *all, uint64_t address)
+{
+	for (size_t i = 0; all && i < all->count; i++)
+		if (nm_placement_has(&all->at[i].placement, address))
+			return 1;
+	return 0;
+}
+
+int nm_layouts_released(struct nm_layouts *all, uint64_t address)
+{
+	int status = 0;
+
+	for (size_t i = 0; all && i < all->count && !status; i++)
+		status = nm_placement_release(&all->at[i].placement, address);
+	return status;
+}
+
+/* ---- the result ----------------------------------------------------------------------------------- */
+
+/* The references that a candidate adds go to the first level of data of each machine. */
+static void add_more(const struct layout *l, const struct nm_pass_merge *merge, struct nm_result *r)
+{
+	for (unsigned i = 0; i < r->machine.count; i++) {
+		struct nm_counts *counts = r->levels[i].counts;
+
+		for (size_t key = 1; key < l->more.count && nm_machine_first(&r->machine, i, NM_SIDE_DATA);
+		     key++) {
+			counts[merge->keys[key]].reads += l->more.at[key].count[0];
+			counts[merge->keys[key]].writes += l->more.at[key].count[1];
+		}
+	}
+}
+
+/* An attribution's loads wait for each other as they do in the program as it is. */
+static void chain(struct nm_result *r, const struct nm_result *base)
+{
+	for (unsigned i = 0; i < r->machine.count; i++) {
+		struct nm_result_level *level = &r->levels[i];
+
+		for (size_t a = 0; a < base->attr_count; a++) {
+			const struct nm_counts *was = &base->levels[i].counts[a];
+			struct nm_counts *is = &level->counts[a];
+
+			if (was->chained)
+				is->chained =
+				    (is->loads - is->foreseen) * was->chained / (was->loads - was->foreseen);
+			level->total.chained += is->chained;
+		}
+	}
+}
+
+static int finish(struct layout *l, const struct nm_pass_merge *merge, const struct nm_result *base,
+		  struct nm_result_layout *to)
+{
+	struct nm_result r = {.machine = base->machine,
+			      .objects = base->objects,
+			      .object_count = base->object_count,
+			      .attrs = base->attrs,
+			      .attr_count = base->attr_count,
+			      .context_attr_count = base->context_attr_count};
+	int status = nm_pass_cache.ending(l->cache, merge->program);
+
+	if (!status)
+		status = nm_pass_cache.finish(l->cache, merge, &r);
+	if (!status && l->relocations)
+		status = nm_pass_relocations.finish(l->relocations, merge, &r);
+	if (!status) {
+		add_more(l, merge, &r);
+		chain(&r, base);
+	}
+	end_passes(l);
+	memcpy(to->levels, r.levels, sizeof to->levels);
+	to->walks = r.walks;
+	to->relocated = r.relocated;
+	return status;
+}
+
+int nm_layouts_finish(struct nm_layouts *all, const struct nm_pass_merge *merge, struct nm_result *result)
+{
+	int status = 0;
+
+	if (!all)
+		return 0;
+	result->layouts = calloc(all->count, sizeof *result->layouts);
+	if (!result->layouts)
+		return NM_ENOMEM;
+	for (size_t i = 0; i < all->count && !status; i++)
+		status = finish(&all->at[i], merge, result, &result->layouts[result->layout_count++]);
+	return status;
+}

@@ -1,0 +1,465 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * placement.c - see placement.h.
+ */
+#include "placement.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+/* The rule of objects without one. */
+static struct nm_layout_rule none;
+
+/* Where objects of one base lie, and where variables begin: sizes beyond what a program's array has. */
+#define SLOT (UINT64_C(1) << 30)
+enum { VARIABLE_ALIGNMENT = 32 /* that compilers give to arrays */ };
+
+int nm_placement_init(struct nm_placement *p, struct nm_candidate *candidate)
+{
+	*p = (struct nm_placement){.candidate = candidate};
+	nm_memory_init(&p->memory);
+	return nm_vec_reach(&p->bases, candidate->transforms.count) ||
+		       nm_vec_reach(&p->pools, candidate->transforms.count)
+		   ? NM_ENOMEM
+		   : 0;
+}
+
+static void free_rule(struct nm_layout_rule *rule)
+{
+	if (!rule || rule == &none)
+		return;
+	nm_element_map_done(&rule->map);
+	free(rule);
+}
+
+void nm_placement_done(struct nm_placement *p)
+{
+	uint64_t key, place;
+
+	for (size_t i = 0; nm_map_next(&p->places, &i, &key, &place);)
+		free((void *)(uintptr_t)place);
+	nm_map_done(&p->places);
+	for (size_t i = 0; i < p->rules.count; i++)
+		free_rule(p->rules.at[i]);
+	nm_vec_free(&p->rules);
+	for (size_t i = 0; i < p->pools.count; i++)
+		nm_pool_done(&p->pools.at[i]);
+	nm_vec_free(&p->pools);
+	nm_vec_free(&p->bases);
+	nm_memory_done(&p->memory);
+	nm_elements_done(&p->elements);
+}
+
+/* ---- rules ---- */
+
+/* Whether a type is meant by a name: "node" or "struct node". */
+static int is_type(const struct nm_type *type, const char *typed)
+{
+	const char *blank = strchr(type->name, ' ');
+
+	return !strcmp(type->name, typed) ||
+	       (blank && (!strncmp(type->name, "struct ", 7) || !strncmp(type->name, "union ", 6)) &&
+		!strcmp(blank + 1, typed));
+}
+
+/* Whether an object is meant: by its name, or by what comes before the place of its allocation. */
+static int is_object(const char *name, const char *typed)
+{
+	const size_t n = strlen(typed);
+
+	return !strncmp(name, typed, n) && (!name[n] || !strncmp(name + n, " (", 2));
+}
+
+static int is_meant(const struct nm_transform *t, const char *name, const struct nm_type *type)
+{
+	if (nm_transform_is_of_type(t))
+		return type && is_type(type, t->target);
+	return is_object(name, t->target) || (t->other && is_object(name, t->other));
+}
+
+static int can_move(enum nm_object_kind kind)
+{
+	return kind == NM_OBJECT_GLOBAL || kind == NM_OBJECT_STATIC || kind == NM_OBJECT_HEAP ||
+	       kind == NM_OBJECT_NAMED || kind == NM_OBJECT_ANONYMOUS;
+}
+
+/* What cannot be done, and why: told when the run has ended. */
+static int refuse(struct nm_placement *p, struct nm_transform *t, const char *why)
+{
+	if (!t->refused)
+		t->refused = nm_intern(&p->candidate->names, why);
+	return t->refused ? 0 : NM_ENOMEM;
+}
+
+static int add_map(struct nm_placement *p, struct nm_layout_rule *rule, struct nm_transform *t,
+		   const struct nm_type *type)
+{
+	struct nm_error err;
+	int status = 0;
+
+	if (!rule->has_map)
+		status = nm_element_map_init(&rule->map, type);
+	rule->has_map = 1;
+	if (!status)
+		status = nm_element_map_apply(&rule->map, type, t, &err);
+	if (status == NM_EINVAL)
+		return refuse(p, t, err.text);
+	t->met += !status;
+	return status;
+}
+
+/* Two arrays side by side; the wider elements are aligned to their size, if that is a power of two up to 16. */
+static int merge(struct nm_layout_rule *rule, struct nm_transform *t, int is_other)
+{
+	const uint64_t all = t->bytes | t->other_bytes, low = all & -all, align = low < 16 ? low : 16;
+	const uint64_t at = (t->bytes + align - 1) / align * align,
+		       stride = (at + t->other_bytes + align - 1) / align * align;
+
+	rule->has_map = 1;
+	return nm_element_map_place(&rule->map, is_other ? t->other_bytes : t->bytes, is_other ? at : 0,
+				    stride);
+}
+
+static int add(struct nm_placement *p, struct nm_layout_rule *rule, struct nm_transform *t, const char *name,
+	       const struct nm_type *type)
+{
+	const int is_other = t->other && is_object(name, t->other);
+
+	if (nm_transform_is_of_type(t))
+		return add_map(p, rule, t, type);
+	if (t->kind == NM_POOL && !rule->is_heap)
+		return refuse(p, t, "it is no site that allocates blocks");
+	if (t->kind == NM_MERGE && rule->has_map)
+		return refuse(p, t, "its structures are laid out anew already");
+	t->met += !is_other;
+	switch (t->kind) {
+	case NM_ALIGN: rule->align = t; return 0;
+	case NM_POOL: rule->pool = t; return 0;
+	case NM_HUGE_PAGES: rule->huge = t; return 0;
+	case NM_TRANSPOSE:
+	case NM_PAD_ROWS: rule->rows = t; return 0;
+	case NM_OFFSET:
+		if (rule->shared) /* what several objects are moved against */
+			return 0;
+		rule->shared = t;
+		rule->shift = is_other ? 0 : t->number;
+		return 0;
+	default: rule->shared = t; return merge(rule, t, is_other);
+	}
+}
+
+/* Collects what names the object or its type. */
+static int make_rule(struct nm_placement *p, const struct nm_object *object, const char *name,
+		     const struct nm_type *type, struct nm_layout_rule **ret)
+{
+	struct nm_layout_rule *rule = NULL;
+	int status = 0;
+
+	for (size_t i = 0; i < p->candidate->transforms.count && !status; i++) {
+		struct nm_transform *t = &p->candidate->transforms.at[i];
+
+		if (!is_meant(t, name, type))
+			continue;
+		if (!can_move(object->kind)) {
+			status = refuse(p, t, "it is on a stack, or belongs to a thread, and stays there");
+			continue;
+		}
+		if (!rule && !(rule = calloc(1, sizeof *rule)))
+			return NM_ENOMEM;
+		rule->is_heap = object->kind == NM_OBJECT_HEAP;
+		status = add(p, rule, t, name, type);
+	}
+	*ret = rule ? rule : &none;
+	return status;
+}
+
+int nm_placement_rule(struct nm_placement *p, struct nm_engine *program, uint32_t object, uint64_t address,
+		      struct nm_layout_rule **ret, int *ret_known)
+{
+	const struct nm_object *o = nm_program_object(program, object);
+	struct nm_element at = {.type = NULL};
+	const char *name = "";
+	int status;
+
+	if (nm_vec_reach(&p->rules, (size_t)object + 1) || !nm_elements_owner(&p->elements, object))
+		return NM_ENOMEM;
+	*ret = p->rules.at[object] == &none ? NULL : p->rules.at[object];
+	*ret_known = 1;
+	if (p->rules.at[object])
+		return 0;
+	p->elements.program = program;
+	if (can_move(o->kind) && !nm_elements_place(&p->elements, object, address, &at)) {
+		*ret_known = 0;
+		return 0;
+	}
+	if (o->kind == NM_OBJECT_LOCAL)
+		at.type = nm_program_local(program, object)->structure;
+	if (o->kind != NM_OBJECT_CODE && o->kind != NM_OBJECT_UNMEASURED &&
+	    nm_program_object_name(program, object, &name))
+		return NM_ENOMEM;
+	status = make_rule(p, o, name ? name : "", at.type, &p->rules.at[object]);
+	*ret = p->rules.at[object] == &none ? NULL : p->rules.at[object];
+	return status;
+}
+
+/* ---- places ---- */
+
+static unsigned parts_of(const struct nm_layout_rule *rule)
+{
+	return rule->has_map ? (unsigned)rule->map.strides.count : 1;
+}
+
+static uint64_t part_bytes(const struct nm_layout_rule *rule, const struct nm_layout_place *place,
+			   unsigned part)
+{
+	const uint64_t bytes = place->end - place->low;
+
+	if (rule->has_map)
+		return nm_element_map_bytes(&rule->map, part, place->elements,
+					    bytes - place->elements * rule->map.bytes);
+	if (rule->rows && rule->rows->kind == NM_PAD_ROWS)
+		return bytes + (bytes + rule->rows->number - 1) / rule->rows->number * rule->rows->bytes;
+	return bytes;
+}
+
+/* The base that several objects share: room for it is made once. */
+static uint64_t shared_base(struct nm_placement *p, const struct nm_transform *t)
+{
+	const size_t index = (size_t)(t - p->candidate->transforms.at);
+	size_t first = index;
+
+	for (size_t i = 0; t->kind == NM_OFFSET && i < index; i++)
+		if (p->candidate->transforms.at[i].kind == NM_OFFSET &&
+		    !strcmp(p->candidate->transforms.at[i].other, t->other)) {
+			first = i;
+			break;
+		}
+	if (!p->bases.at[first])
+		p->bases.at[first] = nm_memory_variable(&p->memory, SLOT, SLOT);
+	return p->bases.at[first];
+}
+
+static uint64_t alignment(const struct nm_layout_rule *rule)
+{
+	const uint64_t asked = rule->align ? rule->align->number : 1;
+	const uint64_t own = rule->has_map && rule->map.align > 16 ? rule->map.align : 16;
+
+	return asked > own ? asked : own;
+}
+
+static uint64_t choose_base(struct nm_placement *p, const struct nm_layout_rule *rule,
+			    const struct nm_layout_place *place, unsigned part)
+{
+	const uint64_t bytes = part_bytes(rule, place, part), align = part ? 16 : alignment(rule);
+	const struct nm_transform *first = p->candidate->transforms.at;
+
+	if (!part && rule->pool)
+		return nm_pool_allocate(&p->pools.at[rule->pool - first], &p->memory, bytes);
+	if (!part && rule->huge)
+		return nm_memory_huge(&p->memory, bytes);
+	if (!part && rule->shared && rule->shared->kind == NM_MERGE)
+		return shared_base(p, rule->shared);
+	if (!part && rule->shared) /* in a slot of its own: they are as far apart modulo its size */
+		return rule->shift ? nm_memory_variable(&p->memory, 2 * SLOT, SLOT) + rule->shift % SLOT
+				   : shared_base(p, rule->shared);
+	if (rule->is_heap)
+		return nm_memory_allocate(&p->memory, bytes, align);
+	return nm_memory_variable(&p->memory, bytes, align > VARIABLE_ALIGNMENT ? align : VARIABLE_ALIGNMENT);
+}
+
+/* Whether a block stays where it is. */
+static int stays(const struct nm_layout_rule *rule, const struct nm_layout_place *place)
+{
+	return !rule->pool && !rule->huge && !rule->shared && parts_of(rule) == 1 &&
+	       part_bytes(rule, place, 0) == place->end - place->low && place->low % alignment(rule) == 0;
+}
+
+static struct nm_layout_place *new_place(struct nm_placement *p, struct nm_layout_rule *rule,
+					 const struct nm_element *at)
+{
+	const unsigned parts = parts_of(rule);
+	struct nm_layout_place *place = calloc(1, sizeof *place + parts * sizeof *place->bases);
+
+	if (!place)
+		return NULL;
+	place->low = at->low;
+	place->end = at->end;
+	place->rule = rule;
+	place->elements = rule->has_map ? (at->end - at->low) / rule->map.bytes : 1;
+	if (stays(rule, place))
+		place->bases[0] = place->low;
+	else
+		for (unsigned part = 0; part < parts; part++)
+			place->bases[part] = choose_base(p, rule, place, part);
+	return place;
+}
+
+static struct nm_layout_place *place_at(const struct nm_placement *p, uint64_t low)
+{
+	return (struct nm_layout_place *)(uintptr_t)nm_map_get(&p->places, low, 0);
+}
+
+/* Gives back what a block has, and forgets it. */
+static int drop(struct nm_placement *p, struct nm_layout_place *place)
+{
+	struct nm_layout_rule *rule = place->rule;
+	int status = 0;
+
+	for (unsigned part = 0; rule->is_heap && !stays(rule, place) && part < parts_of(rule) && !status;
+	     part++) {
+		const uint64_t bytes = part_bytes(rule, place, part);
+
+		if (!part && rule->pool)
+			status = nm_pool_release(&p->pools.at[rule->pool - p->candidate->transforms.at],
+						 place->bases[0], bytes);
+		else if (part || (!rule->huge && !rule->shared))
+			status = nm_memory_release(&p->memory, place->bases[part], bytes,
+						   part ? 16 : alignment(rule));
+	}
+	if (rule->recent == place)
+		rule->recent = NULL;
+	rule->places--;
+	(void)nm_map_remove(&p->places, place->low);
+	free(place);
+	return status;
+}
+
+/* Puts a block somewhere; *ret = NULL if it cannot be moved. */
+static int put(struct nm_placement *p, struct nm_layout_rule *rule, const struct nm_element *at,
+	       struct nm_layout_place **ret)
+{
+	*ret = NULL;
+	if (rule->shared && rule->places)
+		return refuse(p, (struct nm_transform *)rule->shared,
+			      "an object has several blocks at a time");
+	*ret = new_place(p, rule, at);
+	if (!*ret || nm_map_put(&p->places, at->low, (uintptr_t)*ret)) {
+		free(*ret);
+		return NM_ENOMEM;
+	}
+	rule->places++;
+	return 0;
+}
+
+int nm_placement_find(struct nm_placement *p, struct nm_engine *program, struct nm_layout_rule *rule,
+		      uint32_t object, uint64_t address, const struct nm_layout_place **ret)
+{
+	struct nm_layout_place *place = rule->recent;
+	struct nm_element at;
+	int status = 0;
+
+	*ret = NULL;
+	if (!place || address - place->low >= place->end - place->low) {
+		p->elements.program = program;
+		if (!nm_elements_place(&p->elements, object, address, &at))
+			return 0;
+		place = place_at(p, at.low);
+		if (place && (place->end != at.end || place->rule != rule)) {
+			if (drop(p, place)) /* another block has come without a release */
+				return NM_ENOMEM;
+			place = NULL;
+		}
+		if (!place)
+			status = put(p, rule, &at, &place);
+		rule->recent = place;
+	}
+	*ret = place;
+	return status;
+}
+
+/* What new[] puts before a block's elements belongs to it. */
+static struct nm_layout_place *place_of_block(const struct nm_placement *p, uint64_t address)
+{
+	struct nm_layout_place *place = place_at(p, address);
+
+	return place ? place : place_at(p, address + NM_COUNT_BYTES);
+}
+
+int nm_placement_has(const struct nm_placement *p, uint64_t address)
+{
+	return p->places.count && place_of_block(p, address) != NULL;
+}
+
+int nm_placement_release(struct nm_placement *p, uint64_t address)
+{
+	struct nm_layout_place *place = place_of_block(p, address);
+
+	return place ? drop(p, place) : 0;
+}
+
+/* ---- references ---- */
+
+/* Adds bytes, which join those before them if they follow. */
+static unsigned append(struct nm_moved *moved, unsigned count, struct nm_moved more)
+{
+	struct nm_moved *last = count ? &moved[count - 1] : NULL;
+
+	if (last && !last->is_pointer && !more.is_pointer && last->address + last->bytes == more.address) {
+		last->bytes += more.bytes;
+		return count;
+	}
+	if (count < NM_MOVED_MOST)
+		moved[count++] = more;
+	return count;
+}
+
+/* An offset in an array whose rows are padded or that is transposed. */
+static uint64_t offset_by_rows(const struct nm_transform *t, uint64_t offset)
+{
+	const uint64_t element = offset / (t->bytes ? t->bytes : 1),
+		       row = element / (t->columns ? t->columns : 1);
+
+	if (t->kind == NM_PAD_ROWS)
+		return offset + offset / t->number * t->bytes;
+	if (element >= t->rows * t->columns)
+		return offset;
+	return (element % t->columns * t->rows + row) * t->bytes + offset % t->bytes;
+}
+
+static unsigned move_by_rows(const struct nm_layout_place *place, uint64_t offset, uint32_t bytes,
+			     struct nm_moved *moved)
+{
+	const struct nm_transform *t = place->rule->rows;
+	const uint64_t unit = t->kind == NM_PAD_ROWS ? t->number : t->bytes, end = offset + bytes;
+	unsigned count = 0;
+
+	for (uint64_t next; offset < end; offset = next) {
+		next = (offset / unit + 1) * unit;
+		next = next < end ? next : end;
+		count = append(moved, count,
+			       (struct nm_moved){place->bases[0] + offset_by_rows(t, offset),
+						 (uint32_t)(next - offset), 0});
+	}
+	return count;
+}
+
+unsigned nm_placement_move(const struct nm_layout_place *place, uint64_t address, uint32_t bytes,
+			   struct nm_moved moved[NM_MOVED_MOST])
+{
+	const struct nm_layout_rule *rule = place->rule;
+	const struct nm_element_map *map = &rule->map;
+	struct nm_placed placed[NM_PLACED_MOST];
+	unsigned count = 0, places;
+
+	if (rule->rows)
+		return move_by_rows(place, address - place->low, bytes, moved);
+	if (!rule->has_map) {
+		moved[0] = (struct nm_moved){place->bases[0] + (address - place->low), bytes, 0};
+		return 1;
+	}
+	places = nm_element_map_find(map, place->elements, address - place->low, bytes, placed);
+	for (unsigned i = 0; i < places; i++) {
+		const struct nm_placed *to = &placed[i];
+
+		if (to->part && map->pointer != NM_NO_POINTER)
+			count = append(
+			    moved, count,
+			    (struct nm_moved){place->bases[0] +
+						  to->offset / map->strides.at[1] * map->strides.at[0] +
+						  (uint64_t)map->pointer,
+					      8, 1});
+		count = append(moved, count,
+			       (struct nm_moved){place->bases[to->part] + to->offset, to->bytes, 0});
+	}
+	return count;
+}

@@ -1,0 +1,73 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * placement.h - where one candidate layout puts the program's objects: for each object a rule, made of the
+ * transformations that name it or its structure, and for each of its blocks a place.
+ *
+ * An object that none of them names has no rule, and its references stay what they are. A block whose bytes and
+ * alignment do not change stays where it is.
+ */
+#ifndef NM_PLACEMENT_H
+#define NM_PLACEMENT_H
+
+#include "candidate_memory.h"
+#include "element_map.h"
+#include "elements.h"
+
+/* What becomes of the blocks of an object. The transformations are NULL if there is none. */
+struct nm_layout_rule {
+	struct nm_element_map map;
+	int has_map, is_heap;
+	const struct nm_transform *rows; /* transpose, or pad rows */
+	const struct nm_transform *align, *pool, *huge;
+	const struct nm_transform *shared; /* merge or offset: its base is shared by several objects */
+	uint64_t shift;                    /* from that base */
+	struct nm_layout_place *recent;    /* found last, or NULL */
+	uint64_t places;                   /* that live */
+};
+
+/* A block, or a variable, that has a rule. */
+struct nm_layout_place {
+	uint64_t low, end;
+	struct nm_layout_rule *rule;
+	uint64_t elements;
+	uint64_t bases[]; /* of each part */
+};
+
+struct nm_placement {
+	struct nm_candidate *candidate;
+	struct nm_elements elements;
+	struct nm_candidate_memory memory;
+	struct nm_map places;                         /* low -> struct nm_layout_place * */
+	struct nm_vec(struct nm_layout_rule *) rules; /* by object; NULL: not known yet, or &none */
+	struct nm_vec(uint64_t) bases;                /* by transformation: shared, 0: none yet */
+	struct nm_vec(struct nm_pool) pools;          /* by transformation */
+};
+
+int nm_placement_init(struct nm_placement *placement, struct nm_candidate *candidate);
+void nm_placement_done(struct nm_placement *placement);
+
+/* The rule of an object that is accessed at the address, NULL: there is none. *ret_known: it will not change. 0 or
+ * NM_ENOMEM. */
+int nm_placement_rule(struct nm_placement *placement, struct nm_engine *program, uint32_t object,
+		      uint64_t address, struct nm_layout_rule **ret_rule, int *ret_known);
+
+/* The place around an address of an object with a rule; NULL: it is in none. 0 or NM_ENOMEM. */
+int nm_placement_find(struct nm_placement *placement, struct nm_engine *program, struct nm_layout_rule *rule,
+		      uint32_t object, uint64_t address, const struct nm_layout_place **ret_place);
+
+/* Whether a block that begins at the address has a place; it goes. 0 or NM_ENOMEM. */
+int nm_placement_has(const struct nm_placement *placement, uint64_t address);
+int nm_placement_release(struct nm_placement *placement, uint64_t address);
+
+/* What becomes of a reference to [address, address + bytes) of a place: addresses and bytes, in order; their number.
+ * With split by pointer, a load of the pointer comes first, which *ret_loads_pointer says. */
+struct nm_moved {
+	uint64_t address;
+	uint32_t bytes;
+	uint8_t is_pointer; /* the load that finds the next one */
+};
+enum { NM_MOVED_MOST = 2 * NM_PLACED_MOST };
+unsigned nm_placement_move(const struct nm_layout_place *place, uint64_t address, uint32_t bytes,
+			   struct nm_moved ret_moved[NM_MOVED_MOST]);
+
+#endif

@@ -1,0 +1,292 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * cmd_whatif.c - nearmiss whatif: the misses of a traced program if its data were laid out otherwise.
+ */
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "candidate.h"
+#include "diff.h"
+#include "layout_levels.h"
+#include "message.h"
+#include "options.h"
+#include "output.h"
+#include "replayer.h"
+#include "report_options.h"
+#include "simulation_options.h"
+#include "temporary.h"
+
+enum { MOST = NM_DIFF_SIDES - 1 /* candidates */, MOST_TEXT = 1 << 20, RELOCATIONS = 3 };
+
+struct whatif_options {
+	struct nm_simulation_options simulation;
+	struct nm_option_list apply;
+	const char *level, *by, *keep;
+	int64_t limit, width;
+	int layout;
+};
+
+static const struct nm_option options[] = {
+    {"apply", 'a', "TEXT", "a candidate: transformations by lines or ';', or @FILE; may be repeated",
+     NM_OPTION_LIST, offsetof(struct whatif_options, apply), NULL},
+    {"by", 'b', "KEYS", "rows of changes: keys by commas, as of diff (object,line)", NM_OPTION_TEXT,
+     offsetof(struct whatif_options, by), NULL},
+    {"level", 'l', "LEVEL", "changes of misses of this level (the first that takes data)", NM_OPTION_TEXT,
+     offsetof(struct whatif_options, level), NULL},
+    {"limit", 'n', "N", "show N rows of changes (10); 0: all", NM_OPTION_NUMBER,
+     offsetof(struct whatif_options, limit), NULL},
+    {"keep", 'k', "PREFIX", "keep the profiles, PREFIX-a.nmp of the program as it is, -b.nmp, ...",
+     NM_OPTION_TEXT, offsetof(struct whatif_options, keep), NULL},
+    {"format", 'f', "FORMAT", "output format (text); csv and json have levels, or with --by its rows",
+     NM_OPTION_CHOICE, offsetof(struct whatif_options, layout), "text|csv|json|markdown"},
+    NM_ROW_WIDTH(struct whatif_options, width),
+    NM_ROW_MACHINE(struct whatif_options, simulation),
+    NM_ROW_CACHE(struct whatif_options, simulation),
+    {"relocate", 0, "K", "simulate K other placements of memory too, for intervals (3); 0: none",
+     NM_OPTION_NUMBER, offsetof(struct whatif_options, simulation.relocations), NULL},
+    NM_ROW_THREADS(struct whatif_options, simulation),
+    NM_ROW_ALLOC_FN(struct whatif_options, simulation),
+    NM_ROW_POOL_FN(struct whatif_options, simulation),
+    NM_ROW_USER_PATH(struct whatif_options, simulation),
+    NM_ROW_FROM(struct whatif_options, simulation),
+    NM_ROW_UNTIL(struct whatif_options, simulation),
+    NM_ROW_IN(struct whatif_options, simulation),
+    NM_ROW_QUIET(struct whatif_options, simulation),
+};
+
+/* The candidates, and the profiles of the program as it is ([0]) and of each of them. */
+struct whatif {
+	struct nm_candidate candidates[MOST];
+	size_t count;
+	char *folder; /* of the profiles, if they are not kept */
+	char *paths[MOST + 1];
+	struct nm_diff_input inputs[MOST + 1];
+};
+
+/* ---- candidates ---- */
+
+/* The text of an --apply; malloc'ed. NULL: a message was printed. */
+static char *text_of(const char *apply)
+{
+	FILE *file = *apply == '@' ? fopen(apply + 1, "r") : NULL;
+	char *text;
+	size_t n;
+
+	if (*apply != '@')
+		return strdup(apply);
+	if (!file) {
+		nm_message("cannot read %s", apply + 1);
+		return NULL;
+	}
+	text = malloc(MOST_TEXT + 1);
+	n = text ? fread(text, 1, MOST_TEXT, file) : 0;
+	if (text)
+		text[n] = '\0';
+	fclose(file);
+	return text;
+}
+
+static int read_candidates(struct whatif *w, const struct nm_command *self,
+			   const struct nm_option_list *apply)
+{
+	struct nm_error err;
+
+	if (!apply->count || apply->count > MOST)
+		return nm_usage(self, "name 1 to %d candidates, each with --apply TEXT", MOST);
+	for (; w->count < apply->count; w->count++) {
+		char *text = text_of(apply->at[w->count]);
+		int status = text ? nm_candidate_parse(&w->candidates[w->count], text, &err) : NM_ENOENT;
+
+		free(text);
+		if (status && text)
+			nm_message_error(&err);
+		if (status)
+			return NM_STATUS_USAGE;
+	}
+	return 0;
+}
+
+/* Says what a candidate did not do; a status. */
+static int check_candidates(const struct whatif *w, const char *trace)
+{
+	for (size_t i = 0; i < w->count; i++)
+		for (size_t k = 0; k < w->candidates[i].transforms.count; k++) {
+			const struct nm_transform *t = &w->candidates[i].transforms.at[k];
+
+			if (t->met && t->refused)
+				nm_message("%s: of what it names, a part stays as it is: %s", t->text,
+					   t->refused);
+			if (t->met)
+				continue;
+			if (t->refused)
+				nm_message("%s: %s", t->text, t->refused);
+			else
+				nm_message(
+				    "%s: %s accesses no %s of this name (nearmiss report %s names them)",
+				    t->text, trace, nm_transform_is_of_type(t) ? "structure" : "object",
+				    nm_transform_is_of_type(t) ? "--by type" : "objects");
+			return NM_STATUS_USAGE;
+		}
+	return 0;
+}
+
+/* ---- profiles ---- */
+
+static int name_profiles(struct whatif *w, const char *keep)
+{
+	const char *folder = getenv("TMPDIR");
+
+	if (!keep && asprintf(&w->folder, "%s/nearmiss-XXXXXX", folder && *folder ? folder : "/tmp") < 0)
+		w->folder = NULL;
+	if (!keep && (!w->folder || !mkdtemp(w->folder))) {
+		nm_message("cannot make a folder in %s", folder && *folder ? folder : "/tmp");
+		free(w->folder);
+		w->folder = NULL;
+		return NM_STATUS_FAILED;
+	}
+	for (size_t i = 0; i <= w->count; i++) {
+		if (asprintf(&w->paths[i], "%s%s%c.nmp", keep ? keep : w->folder, keep ? "-" : "/",
+			     'a' + (int)i) < 0)
+			return NM_STATUS_FAILED;
+		if (!keep)
+			nm_temporary_add(w->paths[i]);
+	}
+	return 0;
+}
+
+static int open_profiles(struct whatif *w)
+{
+	struct nm_error err;
+
+	for (size_t i = 0; i <= w->count; i++) {
+		w->inputs[i].path = i ? w->candidates[i - 1].text : "as it is"; /* what it is called */
+		if (nm_profile_open(&w->inputs[i].profile, w->paths[i], &err))
+			return nm_failed(&err, NM_STATUS_FAILED);
+	}
+	return 0;
+}
+
+static void done(struct whatif *w)
+{
+	for (size_t i = 0; i < w->count; i++)
+		nm_candidate_done(&w->candidates[i]);
+	for (size_t i = 0; i <= w->count; i++) {
+		if (w->inputs[i].profile)
+			nm_profile_close(w->inputs[i].profile);
+		if (w->folder && w->paths[i]) {
+			unlink(w->paths[i]);
+			nm_temporary_forget(w->paths[i]);
+		}
+		free(w->paths[i]);
+	}
+	if (w->folder)
+		rmdir(w->folder);
+	free(w->folder);
+}
+
+/* ---- the command ---- */
+
+static int replay(struct whatif *w, const struct nm_command *self, struct whatif_options *o,
+		  const char *trace)
+{
+	struct nm_chosen_simulation simulation;
+	struct nm_replay_request request = {.input = trace};
+	struct nm_error err;
+	int has_result, status;
+
+	o->simulation.output = w->paths[0];
+	status = nm_simulation_prepare(self, &o->simulation, &simulation);
+	if (status)
+		return status;
+	simulation.run.engine.candidates = w->candidates;
+	simulation.run.engine.candidate_count = w->count;
+	simulation.run.candidate_outputs = (const char *const *)w->paths + 1;
+	request.run = simulation.run;
+	nm_temporary_unlink_on_signals();
+	status = nm_replay(&request, &has_result, &err);
+	if (status)
+		nm_message_error(&err);
+	return has_result ? 0 : status;
+}
+
+static int write_all(const struct whatif *w, const struct whatif_options *o, const struct nm_style *style,
+		     FILE *out, struct nm_error *err)
+{
+	const unsigned count = (unsigned)w->count + 1;
+	const int in_words = o->layout == NM_DIFF_TEXT || o->layout == NM_DIFF_MARKDOWN;
+	const struct nm_diff_request request = {
+	    .level = o->level, .by = o->by, .limit = o->limit, .layout = (enum nm_diff_layout)o->layout};
+	char *over = NULL;
+	int status = 0;
+
+	if (in_words || !o->by)
+		status = nm_layout_levels(w->inputs, count, request.layout, style, out, err);
+	if (!status && in_words)
+		fputc('\n', out);
+	if (!status && (in_words || o->by))
+		status = nm_diff_run(w->inputs, count, &request, style, out, &over, err);
+	free(over);
+	return status;
+}
+
+static int show(const struct whatif *w, const struct whatif_options *o)
+{
+	const enum nm_format format = o->layout == NM_DIFF_CSV    ? NM_FORMAT_CSV
+				      : o->layout == NM_DIFF_JSON ? NM_FORMAT_JSON
+								  : NM_FORMAT_TEXT;
+	const struct nm_style style = nm_style_of(stdout, format, o->width);
+	struct nm_command_output output;
+	struct nm_error err;
+	int code, status;
+
+	nm_output_open(&output, format);
+	code = write_all(w, o, &style, output.file, &err);
+	status = nm_output_close(&output);
+	return code ? nm_failed(&err, NM_STATUS_USAGE) : status;
+}
+
+static int run(const struct nm_command *self, int argc, char **argv)
+{
+	struct whatif_options o = {.simulation = {.stored = 1, .relocations = RELOCATIONS},
+				   .limit = 10,
+				   .width = NM_WIDTH_OF_TERMINAL};
+	struct whatif w = {.count = 0};
+	struct nm_operands operands;
+	int status;
+
+	if (!nm_options_parse(self, argc, argv, &o, &operands, &status))
+		return status;
+	if (operands.count != 1)
+		return nm_usage(self, operands.count ? "name one trace, not several" : "name a trace");
+	status = read_candidates(&w, self, &o.apply);
+	if (!status)
+		status = name_profiles(&w, o.keep);
+	if (!status)
+		status = replay(&w, self, &o, operands.at[0]);
+	if (!status)
+		status = check_candidates(&w, operands.at[0]);
+	if (!status)
+		status = open_profiles(&w);
+	if (!status)
+		status = show(&w, &o);
+	done(&w);
+	return status;
+}
+
+const struct nm_command nm_cmd_whatif = {
+    .name = "whatif",
+    .summary = "Show what another layout of its data would change, without a rebuild",
+    .operands = "TRACE",
+    .details =
+	"A is the program as it ran, B and on are the candidates.  A candidate's lines are:\n"
+	"  reorder struct NAME: FIELD, FIELD      pad struct NAME to BYTES     shrink NAME.FIELD to BYTES\n"
+	"  split struct NAME hot(FIELD, FIELD) parallel (or: by pointer)       soa struct NAME\n"
+	"  align OBJECT to BYTES                  pool OBJECT (or: pool OBJECT by first use)\n"
+	"  merge OBJECT of BYTES, OBJECT of BYTES                              hugepages OBJECT\n"
+	"  transpose OBJECT ROWSxCOLUMNSxBYTES    pad OBJECT rows of BYTES by BYTES\n"
+	"  offset OBJECT against OBJECT by BYTES\n",
+    .options = options,
+    .option_count = sizeof options / sizeof *options,
+    .run = run,
+};

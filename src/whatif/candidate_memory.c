@@ -1,0 +1,131 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * candidate_memory.c - see candidate_memory.h.
+ */
+#include "candidate_memory.h"
+
+#include <assert.h>
+
+enum { GRANULE = 16, HEADER = 8, LEAST = 32, PAGE = 4096, POOL = 1 << 20 };
+
+static uint64_t round_up(uint64_t value, uint64_t multiple)
+{
+	return (value + multiple - 1) & ~(multiple - 1);
+}
+
+/* ---- freed blocks ---- */
+
+/* The one freed last, or 0. */
+static uint64_t take_freed(struct nm_free_blocks *f, uint64_t bytes)
+{
+	const uint64_t head = nm_map_get(&f->heads, bytes, 0);
+	struct nm_free_block *block = head ? &f->blocks.at[head - 1] : NULL;
+
+	if (!block)
+		return 0;
+	(void)nm_map_put(&f->heads, bytes, block->next); /* it is there: no memory is needed */
+	block->next = f->spare;
+	f->spare = head;
+	return block->address;
+}
+
+static int put_freed(struct nm_free_blocks *f, uint64_t address, uint64_t bytes)
+{
+	uint64_t head = f->spare;
+
+	if (!head && nm_vec_push(&f->blocks, (struct nm_free_block){0, 0}))
+		return NM_ENOMEM;
+	if (!head)
+		head = f->blocks.count;
+	else
+		f->spare = f->blocks.at[head - 1].next;
+	f->blocks.at[head - 1] = (struct nm_free_block){address, nm_map_get(&f->heads, bytes, 0)};
+	return nm_map_put(&f->heads, bytes, head);
+}
+
+static void free_list(struct nm_free_blocks *f)
+{
+	nm_map_done(&f->heads);
+	nm_vec_free(&f->blocks);
+}
+
+/* ---- blocks ---- */
+
+void nm_memory_init(struct nm_candidate_memory *m)
+{
+	*m = (struct nm_candidate_memory){
+	    .next = NM_MEMORY_BLOCKS, .pages = NM_MEMORY_PAGES, .huge = NM_MEMORY_HUGE};
+}
+
+void nm_memory_done(struct nm_candidate_memory *m) { free_list(&m->freed); }
+
+/* Bytes that a block takes: those of its list. */
+static uint64_t room_of(uint64_t bytes, uint64_t align)
+{
+	uint64_t room =
+	    bytes >= NM_MEMORY_LARGE ? round_up(bytes + GRANULE, PAGE) : round_up(bytes + HEADER, GRANULE);
+
+	if (align > GRANULE)
+		room += align;
+	return room < LEAST ? LEAST : room;
+}
+
+uint64_t nm_memory_allocate(struct nm_candidate_memory *m, uint64_t bytes, uint64_t align)
+{
+	const uint64_t room = room_of(bytes, align);
+	uint64_t *next = bytes >= NM_MEMORY_LARGE ? &m->pages : &m->next, at = take_freed(&m->freed, room);
+
+	assert(align && !(align & (align - 1)));
+	if (!at) {
+		at = bytes >= NM_MEMORY_LARGE ? round_up(*next, PAGE) : *next;
+		*next = at + room;
+		at = round_up(at + GRANULE, align);
+	}
+	return at;
+}
+
+int nm_memory_release(struct nm_candidate_memory *m, uint64_t address, uint64_t bytes, uint64_t align)
+{
+	return put_freed(&m->freed, address, room_of(bytes, align));
+}
+
+uint64_t nm_memory_variable(struct nm_candidate_memory *m, uint64_t bytes, uint64_t align)
+{
+	const uint64_t at = round_up(m->pages, align);
+
+	m->pages = at + bytes;
+	return at;
+}
+
+uint64_t nm_memory_huge(struct nm_candidate_memory *m, uint64_t bytes)
+{
+	const uint64_t at = m->huge;
+
+	m->huge += round_up(bytes, GRANULE);
+	return at;
+}
+
+/* ---- pools ---- */
+
+uint64_t nm_pool_allocate(struct nm_pool *p, struct nm_candidate_memory *m, uint64_t bytes)
+{
+	const uint64_t room = round_up(bytes, HEADER), chunk = room > POOL ? room : POOL;
+	uint64_t at = take_freed(&p->freed, room);
+
+	if (at)
+		return at;
+	if (p->end - p->next < room) {
+		p->next = nm_memory_variable(m, chunk, PAGE);
+		p->end = p->next + chunk;
+	}
+	at = p->next;
+	p->next += room;
+	return at;
+}
+
+int nm_pool_release(struct nm_pool *p, uint64_t address, uint64_t bytes)
+{
+	return put_freed(&p->freed, address, round_up(bytes, HEADER));
+}
+
+void nm_pool_done(struct nm_pool *p) { free_list(&p->freed); }
