@@ -59,7 +59,7 @@ void nm_memory_init(struct nm_candidate_memory *m)
 
 void nm_memory_done(struct nm_candidate_memory *m) { free_list(&m->freed); }
 
-/* Bytes that a block takes: those of its list. */
+/* Bytes that a block takes, */
 static uint64_t room_of(uint64_t bytes, uint64_t align)
 {
 	uint64_t room =
@@ -70,10 +70,16 @@ static uint64_t room_of(uint64_t bytes, uint64_t align)
 	return room < LEAST ? LEAST : room;
 }
 
+/* and the list that it is in when it is free. */
+static uint64_t list_of(uint64_t bytes, uint64_t align)
+{
+	return room_of(bytes, align) << 24 | (align > GRANULE ? align : 0);
+}
+
 uint64_t nm_memory_allocate(struct nm_candidate_memory *m, uint64_t bytes, uint64_t align)
 {
 	const uint64_t room = room_of(bytes, align);
-	uint64_t *next = bytes >= NM_MEMORY_LARGE ? &m->pages : &m->next, at = take_freed(&m->freed, room);
+	uint64_t *next = bytes >= NM_MEMORY_LARGE ? &m->pages : &m->next, at = take_freed(&m->freed, list_of(bytes, align));
 
 	assert(align && !(align & (align - 1)));
 	if (!at) {
@@ -86,7 +92,7 @@ uint64_t nm_memory_allocate(struct nm_candidate_memory *m, uint64_t bytes, uint6
 
 int nm_memory_release(struct nm_candidate_memory *m, uint64_t address, uint64_t bytes, uint64_t align)
 {
-	return put_freed(&m->freed, address, room_of(bytes, align));
+	return put_freed(&m->freed, address, list_of(bytes, align));
 }
 
 uint64_t nm_memory_variable(struct nm_candidate_memory *m, uint64_t bytes, uint64_t align)

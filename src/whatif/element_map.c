@@ -286,12 +286,10 @@ static size_t piece_at(const struct nm_element_map *map, uint64_t offset)
 	return low;
 }
 
-/* Of one element: [offset, end) of it. If members move, padding is nowhere, unless nothing else is referred to. */
+/* Of one element: [offset, end) of it. If members move, padding is nowhere. */
 static unsigned find_in(const struct nm_element_map *map, uint64_t element, uint64_t offset, uint64_t end,
 			struct nm_placed *places, unsigned count)
 {
-	const unsigned before = count;
-
 	if (!map->packed)
 		return add(
 		    places, count,
@@ -310,15 +308,13 @@ static unsigned find_in(const struct nm_element_map *map, uint64_t element, uint
 			    (struct nm_placed){p->part, element * map->strides.at[p->part] + p->to + to,
 					       (uint32_t)bytes});
 	}
-	if (count == before)
-		count = add(places, count, (struct nm_placed){0, element * map->strides.at[0], 1});
 	return count;
 }
 
 unsigned nm_element_map_find(const struct nm_element_map *map, uint64_t elements, uint64_t offset,
 			     uint32_t bytes, struct nm_placed places[NM_PLACED_MOST])
 {
-	const uint64_t end = offset + bytes, behind = elements * map->bytes;
+	const uint64_t end = offset + bytes, behind = elements * map->bytes, first = offset / map->bytes;
 	unsigned count = 0;
 
 	while (offset < end && offset < behind) {
@@ -332,6 +328,8 @@ unsigned nm_element_map_find(const struct nm_element_map *map, uint64_t elements
 		count = add(places, count,
 			    (struct nm_placed){0, elements * map->strides.at[0] + offset - behind,
 					       (uint32_t)(end - offset)});
+	if (!count) /* of padding alone */
+		count = add(places, count, (struct nm_placed){0, first * map->strides.at[0], 1});
 	return count;
 }
 

@@ -433,6 +433,31 @@ static unsigned move_by_rows(const struct nm_layout_place *place, uint64_t offse
 	return count;
 }
 
+/* Bytes of the part that pointers lead to: element by element. A reference loads the pointer of each once: *last is
+ * 1 + the element whose pointer it has loaded. */
+static unsigned follow_pointers(const struct nm_layout_place *place, struct nm_placed to, uint64_t *last,
+				struct nm_moved *moved, unsigned count)
+{
+	const struct nm_element_map *map = &place->rule->map;
+	const uint64_t stride = map->strides.at[to.part], end = to.offset + to.bytes;
+
+	for (uint64_t next; to.offset < end; to.offset = next) {
+		const uint64_t element = to.offset / stride;
+
+		next = (element + 1) * stride < end ? (element + 1) * stride : end;
+		if (*last != element + 1)
+			count = append(moved, count,
+				       (struct nm_moved){place->bases[0] + element * map->strides.at[0] +
+							     (uint64_t)map->pointer,
+							 8, 1});
+		*last = element + 1;
+		count = append(
+		    moved, count,
+		    (struct nm_moved){place->bases[to.part] + to.offset, (uint32_t)(next - to.offset), 0});
+	}
+	return count;
+}
+
 unsigned nm_placement_move(const struct nm_layout_place *place, uint64_t address, uint32_t bytes,
 			   struct nm_moved moved[NM_MOVED_MOST])
 {
@@ -440,6 +465,7 @@ unsigned nm_placement_move(const struct nm_layout_place *place, uint64_t address
 	const struct nm_element_map *map = &rule->map;
 	struct nm_placed placed[NM_PLACED_MOST];
 	unsigned count = 0, places;
+	uint64_t last = 0;
 
 	if (rule->rows)
 		return move_by_rows(place, address - place->low, bytes, moved);
@@ -452,14 +478,10 @@ unsigned nm_placement_move(const struct nm_layout_place *place, uint64_t address
 		const struct nm_placed *to = &placed[i];
 
 		if (to->part && map->pointer != NM_NO_POINTER)
-			count = append(
-			    moved, count,
-			    (struct nm_moved){place->bases[0] +
-						  to->offset / map->strides.at[1] * map->strides.at[0] +
-						  (uint64_t)map->pointer,
-					      8, 1});
-		count = append(moved, count,
-			       (struct nm_moved){place->bases[to->part] + to->offset, to->bytes, 0});
+			count = follow_pointers(place, *to, &last, moved, count);
+		else
+			count = append(moved, count,
+				       (struct nm_moved){place->bases[to->part] + to->offset, to->bytes, 0});
 	}
 	return count;
 }

@@ -9,7 +9,9 @@
 #include "candidate.h"
 #include "diff.h"
 #include "layout_levels.h"
+#include "lru_misses.h"
 #include "message.h"
+#include "name_match.h"
 #include "options.h"
 #include "output.h"
 #include "replayer.h"
@@ -17,13 +19,13 @@
 #include "simulation_options.h"
 #include "temporary.h"
 
-enum { MOST = NM_DIFF_SIDES - 1 /* candidates */, MOST_TEXT = 1 << 20, RELOCATIONS = 3 };
+enum { MOST = NM_DIFF_SIDES - 1 /* candidates */, MOST_TEXT = 1 << 20, RELOCATIONS = 3, BY_MACHINE = -1 };
 
 struct whatif_options {
 	struct nm_simulation_options simulation;
 	struct nm_option_list apply;
 	const char *level, *by, *keep;
-	int64_t limit, width;
+	int64_t limit, width, relocations;
 	int layout;
 };
 
@@ -44,7 +46,7 @@ static const struct nm_option options[] = {
     NM_ROW_MACHINE(struct whatif_options, simulation),
     NM_ROW_CACHE(struct whatif_options, simulation),
     {"relocate", 0, "K", "simulate K other placements of memory too, for intervals (3); 0: none",
-     NM_OPTION_NUMBER, offsetof(struct whatif_options, simulation.relocations), NULL},
+     NM_OPTION_NUMBER, offsetof(struct whatif_options, relocations), NULL},
     NM_ROW_THREADS(struct whatif_options, simulation),
     NM_ROW_ALLOC_FN(struct whatif_options, simulation),
     NM_ROW_POOL_FN(struct whatif_options, simulation),
@@ -107,26 +109,42 @@ static int read_candidates(struct whatif *w, const struct nm_command *self,
 	return 0;
 }
 
-/* Says what a candidate did not do; a status. */
-static int check_candidates(const struct whatif *w, const char *trace)
+/* As they are written in a transformation: without "struct", without the place of an allocation. */
+#define TYPES "SELECT DISTINCT replace(type, 'struct ', '') FROM fields"
+#define OBJECTS "SELECT DISTINCT substr(object, 1, instr(object || ' (', ' (') - 1) FROM objects"
+
+/* A transformation that met nothing: why, or what is called nearly so in the profile of the program as it is. */
+static int say_unmet(const struct whatif *w, const struct nm_transform *t)
+{
+	const int is_type = nm_transform_is_of_type(t);
+	struct nm_error err;
+	char near[300] = "";
+
+	if (!t->refused && nm_near_names(w->inputs[0].profile, t->target, is_type ? TYPES : OBJECTS, near,
+					 sizeof near, &err))
+		return nm_failed(&err, NM_STATUS_FAILED);
+	if (t->refused)
+		nm_message("%s: %s", t->text, t->refused);
+	else if (*near)
+		nm_message("%s: no such %s was accessed; did you mean %s?", t->text,
+			   is_type ? "structure" : "object", near);
+	else
+		nm_message("%s: no such %s was accessed (nearmiss report %s)", t->text,
+			   is_type ? "structure" : "object", is_type ? "fields" : "objects");
+	return NM_STATUS_USAGE;
+}
+
+/* Says what candidates did not do; a status. */
+static int check_candidates(const struct whatif *w)
 {
 	for (size_t i = 0; i < w->count; i++)
 		for (size_t k = 0; k < w->candidates[i].transforms.count; k++) {
 			const struct nm_transform *t = &w->candidates[i].transforms.at[k];
 
-			if (t->met && t->refused)
-				nm_message("%s: of what it names, a part stays as it is: %s", t->text,
-					   t->refused);
-			if (t->met)
-				continue;
+			if (!t->met)
+				return say_unmet(w, t);
 			if (t->refused)
-				nm_message("%s: %s", t->text, t->refused);
-			else
-				nm_message(
-				    "%s: %s accesses no %s of this name (nearmiss report %s names them)",
-				    t->text, trace, nm_transform_is_of_type(t) ? "structure" : "object",
-				    nm_transform_is_of_type(t) ? "--by type" : "objects");
-			return NM_STATUS_USAGE;
+				nm_message("%s: a part of it stays as it is: %s", t->text, t->refused);
 		}
 	return 0;
 }
@@ -187,6 +205,28 @@ static void done(struct whatif *w)
 
 /* ---- the command ---- */
 
+static int check_machine(const struct whatif *w, const struct nm_machine *machine)
+{
+	int has_tlb = 0;
+
+	for (unsigned i = 0; i < machine->count; i++)
+		has_tlb |= machine->levels[i].pages != 0;
+	if (machine->cores > 1) {
+		nm_message("layouts are simulated on one core; this machine has %u", machine->cores);
+		return NM_STATUS_USAGE;
+	}
+	for (size_t i = 0; i < w->count && !has_tlb; i++)
+		for (size_t k = 0; k < w->candidates[i].transforms.count; k++)
+			if (w->candidates[i].transforms.at[k].kind == NM_HUGE_PAGES) {
+				nm_message(
+				    "%s: only misses of a TLB change; choose a machine that has one, as "
+				    "--machine zen3-tlb",
+				    w->candidates[i].transforms.at[k].text);
+				return NM_STATUS_USAGE;
+			}
+	return 0;
+}
+
 static int replay(struct whatif *w, const struct nm_command *self, struct whatif_options *o,
 		  const char *trace)
 {
@@ -196,9 +236,14 @@ static int replay(struct whatif *w, const struct nm_command *self, struct whatif
 	int has_result, status;
 
 	o->simulation.output = w->paths[0];
+	o->simulation.relocations = o->relocations == BY_MACHINE ? 0 : o->relocations;
 	status = nm_simulation_prepare(self, &o->simulation, &simulation);
+	if (!status)
+		status = check_machine(w, &simulation.machine);
 	if (status)
 		return status;
+	if (o->relocations == BY_MACHINE && !nm_lru_misses_check(&simulation.machine, "relocations", NULL))
+		simulation.run.engine.relocations = RELOCATIONS;
 	simulation.run.engine.candidates = w->candidates;
 	simulation.run.engine.candidate_count = w->count;
 	simulation.run.candidate_outputs = (const char *const *)w->paths + 1;
@@ -248,7 +293,8 @@ static int show(const struct whatif *w, const struct whatif_options *o)
 
 static int run(const struct nm_command *self, int argc, char **argv)
 {
-	struct whatif_options o = {.simulation = {.stored = 1, .relocations = RELOCATIONS},
+	struct whatif_options o = {.simulation = {.stored = 1},
+				   .relocations = BY_MACHINE,
 				   .limit = 10,
 				   .width = NM_WIDTH_OF_TERMINAL};
 	struct whatif w = {.count = 0};
@@ -265,9 +311,9 @@ static int run(const struct nm_command *self, int argc, char **argv)
 	if (!status)
 		status = replay(&w, self, &o, operands.at[0]);
 	if (!status)
-		status = check_candidates(&w, operands.at[0]);
-	if (!status)
 		status = open_profiles(&w);
+	if (!status)
+		status = check_candidates(&w);
 	if (!status)
 		status = show(&w, &o);
 	done(&w);
