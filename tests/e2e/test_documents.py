@@ -160,6 +160,10 @@ def case_sharing():
     run_document("docs/howto/sharing.md")
 
 
+def case_what_if():
+    run_document("docs/howto/what-if.md", "examples/faults/cold.c", "cold")
+
+
 def case_plugins():
     run_document("docs/howto/plugins.md")
 

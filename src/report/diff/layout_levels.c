@@ -13,7 +13,7 @@ static const struct nm_column columns[] = {
     {.name = "candidate", .title = "candidate", .kind = NM_COLUMN_TEXT},
     {.name = "level", .title = "level", .kind = NM_COLUMN_TEXT},
     {.name = "misses", .title = "misses", .kind = NM_COLUMN_NUMBER},
-    {.name = "change_percent", .title = "%", .kind = NM_COLUMN_RIGHT},
+    {.name = "change_percent", .title = "%", .kind = NM_COLUMN_REAL, .decimals = 1},
     {.name = "least", .title = "least", .kind = NM_COLUMN_NUMBER, .drop_order = 1},
     {.name = "greatest", .title = "greatest", .kind = NM_COLUMN_NUMBER, .drop_order = 1},
     {.name = "evictions", .title = "evictions", .kind = NM_COLUMN_NUMBER, .drop_order = 3},
@@ -50,19 +50,16 @@ static int add_row(struct nm_table *t, unsigned side, const struct nm_rows *rows
 	const char *candidate = nm_intern(&t->pool, name),
 		   *level = nm_intern(&t->pool, nm_rows_text(rows, 0));
 	const int64_t misses = nm_rows_bounded(rows, 1), before = side ? misses_before(t, level) : -1;
-	char percent[NM_DIFF_PERCENT_ROOM] = "";
-	const char *change;
 
-	if (before >= 0)
-		nm_diff_percent(before, misses, percent);
-	change = nm_intern(&t->pool, percent);
-	if (!candidate || !level || !change || nm_table_append(t))
+	if (!candidate || !level || nm_table_append(t))
 		return NM_ENOMEM;
 	nm_table_set(t, "candidate", (struct nm_value){.type = NM_VALUE_TEXT, .text = candidate});
 	nm_table_set(t, "level", (struct nm_value){.type = NM_VALUE_TEXT, .text = level});
 	nm_table_set(t, "misses", integer_of(rows, 1));
-	if (*change)
-		nm_table_set(t, "change_percent", (struct nm_value){.type = NM_VALUE_TEXT, .text = change});
+	if (before > 0)
+		nm_table_set(t, "change_percent",
+			     (struct nm_value){.type = NM_VALUE_REAL,
+					       .real = 100 * (double)(misses - before) / (double)before});
 	nm_table_set(t, "least", integer_of(rows, 2));
 	nm_table_set(t, "greatest", integer_of(rows, 3));
 	nm_table_set(t, "evictions", integer_of(rows, 4));
@@ -85,6 +82,16 @@ static int fill(struct nm_table *t, const struct nm_diff_input *inputs, unsigned
 	return status;
 }
 
+static int as_markdown(struct nm_table *table, const struct nm_diff_input *inputs, unsigned count, FILE *out)
+{
+	for (unsigned side = 1; side < count; side++) {
+		fprintf(out, "%s%c: ", side > 1 ? "; " : "", 'A' + (int)side);
+		nm_markdown_text(inputs[side].path, out);
+	}
+	fputs("\n\n", out);
+	return nm_markdown_table(table, out);
+}
+
 int nm_layout_levels(const struct nm_diff_input *inputs, unsigned count, enum nm_diff_layout layout,
 		     const struct nm_style *style, FILE *out, struct nm_error *err)
 {
@@ -93,7 +100,7 @@ int nm_layout_levels(const struct nm_diff_input *inputs, unsigned count, enum nm
 	int status = fill(&table, inputs, count, err);
 
 	if (!status && layout == NM_DIFF_MARKDOWN)
-		status = nm_markdown_table(&table, out) ? nm_fail_memory(err) : 0;
+		status = as_markdown(&table, inputs, count, out) ? nm_fail_memory(err) : 0;
 	else if (!status)
 		status = nm_table_show(&table, "whatif", NULL, style, out, err);
 	nm_table_done(&table);

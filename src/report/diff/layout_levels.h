@@ -8,7 +8,7 @@
 
 #include "diff.h"
 
-/* inputs[0] is the program as it is. Writes a table. 0 or a code. */
+/* inputs[0] is the program as it is; `path` says what the others are. Writes a table. 0 or a code. */
 int nm_layout_levels(const struct nm_diff_input *inputs, unsigned count, enum nm_diff_layout layout,
 		     const struct nm_style *style, FILE *out, struct nm_error *err);
 
