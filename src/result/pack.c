@@ -3,8 +3,8 @@
  * pack.c - see pack.h. All arrays of a result, one behind the other, as one frame of zstd: counts are mostly
  * zeros and small numbers, and take a tenth.
  *
- * Results that hold arrays within arrays (coherence, further orders of threads, candidate layouts, machine code, single events)
- * stay as they are: they come from runs that ask for them, of few processes.
+ * Results that hold arrays within arrays (coherence, further orders of threads, candidate layouts, machine
+ * code, single events) stay as they are: they come from runs that ask for them, of few processes.
  */
 #include "pack.h"
 
@@ -77,7 +77,8 @@ static size_t list(struct nm_result *r, struct array *arrays)
 
 static int is_nested(const struct nm_result *r)
 {
-	return r->coherence || r->schedules || r->layouts || r->code || r->events.rows || r->events.residencies;
+	return r->coherence || r->schedules || r->layouts || r->code || r->events.rows ||
+	       r->events.residencies;
 }
 
 int nm_result_pack(struct nm_result *r, struct nm_packed_result *ret)

@@ -4,13 +4,13 @@
  */
 #include "run_profile.h"
 
-#include "candidate.h"
-
 #include <assert.h>
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <time.h>
+
+#include "candidate.h"
 
 static int write_info(const struct nm_run_info *info, struct nm_profile_writer *writer, struct nm_error *err)
 {

@@ -37,8 +37,8 @@ struct nm_transform {
 	uint64_t other_bytes;          /* and, of merge, those of the elements of both objects */
 	int by_pointer;                /* split */
 	int by_first_use;              /* pool: in this order, not that of allocation */
-	uint64_t met;                  /* objects that it was applied to, so far */
-	const char *refused;           /* why what it names keeps its layout, or NULL */
+	uint64_t met, other_met; /* objects that it was applied to, so far; of those that `other` names */
+	const char *refused;     /* why what it names keeps its layout, or NULL */
 };
 
 struct nm_candidate {

@@ -79,7 +79,8 @@ static uint64_t list_of(uint64_t bytes, uint64_t align)
 uint64_t nm_memory_allocate(struct nm_candidate_memory *m, uint64_t bytes, uint64_t align)
 {
 	const uint64_t room = room_of(bytes, align);
-	uint64_t *next = bytes >= NM_MEMORY_LARGE ? &m->pages : &m->next, at = take_freed(&m->freed, list_of(bytes, align));
+	uint64_t *next = bytes >= NM_MEMORY_LARGE ? &m->pages : &m->next,
+		 at = take_freed(&m->freed, list_of(bytes, align));
 
 	assert(align && !(align & (align - 1)));
 	if (!at) {

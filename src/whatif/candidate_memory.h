@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT
  *
- * candidate_memory.h - addresses for what a candidate layout moves: a range of its own, in which small blocks are given
- * out as a simple malloc does. Blocks lie 16 bytes apart with a header of 8 before each; the one of a size that was freed
- * last is given out first. Large blocks begin 16 bytes behind a page, and variables at their alignment. A pool gives its
- * blocks out without headers, one behind the other.
+ * candidate_memory.h - addresses for what a candidate layout moves: a range of its own, in which small blocks are
+ * given out as a simple malloc does. They lie at multiples of 16 with a header of 8 bytes before each; of a size the
+ * block that was freed last is given out first. Large blocks begin 16 bytes behind a page, and variables at their
+ * alignment. A pool gives its blocks out without headers, one behind the other.
  */
 #ifndef NM_CANDIDATE_MEMORY_H
 #define NM_CANDIDATE_MEMORY_H

@@ -108,30 +108,65 @@ static int add_map(struct nm_placement *p, struct nm_layout_rule *rule, struct n
 	return status;
 }
 
-/* Two arrays side by side; the wider elements are aligned to their size, if that is a power of two up to 16. */
-static int merge(struct nm_layout_rule *rule, struct nm_transform *t, int is_other)
+/* That of array elements of so many bytes: at most 16. */
+static uint64_t natural_alignment(uint64_t bytes)
 {
-	const uint64_t all = t->bytes | t->other_bytes, low = all & -all, align = low < 16 ? low : 16;
-	const uint64_t at = (t->bytes + align - 1) / align * align,
-		       stride = (at + t->other_bytes + align - 1) / align * align;
+	const uint64_t low = bytes & -bytes;
+
+	return low < 16 ? low : 16;
+}
+
+/* Two arrays side by side, as a structure of both would have them. */
+static int merge(struct nm_layout_rule *rule, const struct nm_transform *t, int is_other)
+{
+	const uint64_t first = natural_alignment(t->bytes), second = natural_alignment(t->other_bytes),
+		       both = first > second ? first : second;
+	const uint64_t at = (t->bytes + second - 1) / second * second,
+		       stride = (at + t->other_bytes + both - 1) / both * both;
 
 	rule->has_map = 1;
+	rule->shared = t;
 	return nm_element_map_place(&rule->map, is_other ? t->other_bytes : t->bytes, is_other ? at : 0,
 				    stride);
+}
+
+/* Why the rule cannot have this transformation too, or NULL. */
+static const char *conflict(const struct nm_layout_rule *rule, const struct nm_transform *t, int is_other)
+{
+	static const char *const twice = "another line moves it already";
+	const int is_placed = rule->align || rule->pool || rule->huge || rule->shared;
+
+	switch (t->kind) {
+	case NM_POOL:
+		if (!rule->is_heap)
+			return "it is no site that allocates blocks";
+		return is_placed ? twice : NULL;
+	case NM_ALIGN:
+	case NM_HUGE_PAGES: return is_placed ? twice : NULL;
+	case NM_OFFSET: /* several objects may be moved against one, which stays */
+		return is_placed &&
+			       (!is_other || !rule->shared || rule->shared->kind == NM_MERGE || rule->shift)
+			   ? twice
+			   : NULL;
+	case NM_MERGE: return is_placed || rule->has_map || rule->rows ? twice : NULL;
+	case NM_TRANSPOSE:
+	case NM_PAD_ROWS: return rule->has_map || rule->rows ? twice : NULL;
+	default: return rule->rows || rule->shared ? twice : NULL;
+	}
 }
 
 static int add(struct nm_placement *p, struct nm_layout_rule *rule, struct nm_transform *t, const char *name,
 	       const struct nm_type *type)
 {
 	const int is_other = t->other && is_object(name, t->other);
+	const char *why = conflict(rule, t, is_other);
 
+	if (why)
+		return refuse(p, t, why);
 	if (nm_transform_is_of_type(t))
 		return add_map(p, rule, t, type);
-	if (t->kind == NM_POOL && !rule->is_heap)
-		return refuse(p, t, "it is no site that allocates blocks");
-	if (t->kind == NM_MERGE && rule->has_map)
-		return refuse(p, t, "its structures are laid out anew already");
 	t->met += !is_other;
+	t->other_met += (uint64_t)is_other;
 	switch (t->kind) {
 	case NM_ALIGN: rule->align = t; return 0;
 	case NM_POOL: rule->pool = t; return 0;
@@ -139,12 +174,10 @@ static int add(struct nm_placement *p, struct nm_layout_rule *rule, struct nm_tr
 	case NM_TRANSPOSE:
 	case NM_PAD_ROWS: rule->rows = t; return 0;
 	case NM_OFFSET:
-		if (rule->shared) /* what several objects are moved against */
-			return 0;
-		rule->shared = t;
 		rule->shift = is_other ? 0 : t->number;
+		rule->shared = t;
 		return 0;
-	default: rule->shared = t; return merge(rule, t, is_other);
+	default: return merge(rule, t, is_other);
 	}
 }
 

@@ -2,6 +2,7 @@
  *
  * cmd_whatif.c - nearmiss whatif: the misses of a traced program if its data were laid out otherwise.
  */
+#include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -78,7 +79,7 @@ static char *text_of(const char *apply)
 	if (*apply != '@')
 		return strdup(apply);
 	if (!file) {
-		nm_message("cannot read %s", apply + 1);
+		nm_message("cannot read %s: %s", apply + 1, strerror(errno));
 		return NULL;
 	}
 	text = malloc(MOST_TEXT + 1);
@@ -117,11 +118,12 @@ static int read_candidates(struct whatif *w, const struct nm_command *self,
 static int say_unmet(const struct whatif *w, const struct nm_transform *t)
 {
 	const int is_type = nm_transform_is_of_type(t);
+	const char *name = t->met ? t->other : t->target;
 	struct nm_error err;
 	char near[300] = "";
 
-	if (!t->refused && nm_near_names(w->inputs[0].profile, t->target, is_type ? TYPES : OBJECTS, near,
-					 sizeof near, &err))
+	if (!t->refused &&
+	    nm_near_names(w->inputs[0].profile, name, is_type ? TYPES : OBJECTS, near, sizeof near, &err))
 		return nm_failed(&err, NM_STATUS_FAILED);
 	if (t->refused)
 		nm_message("%s: %s", t->text, t->refused);
@@ -141,7 +143,7 @@ static int check_candidates(const struct whatif *w)
 		for (size_t k = 0; k < w->candidates[i].transforms.count; k++) {
 			const struct nm_transform *t = &w->candidates[i].transforms.at[k];
 
-			if (!t->met)
+			if (!t->met || (t->other && !t->other_met))
 				return say_unmet(w, t);
 			if (t->refused)
 				nm_message("%s: a part of it stays as it is: %s", t->text, t->refused);
