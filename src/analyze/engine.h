@@ -61,8 +61,8 @@ struct nm_engine_options {
 	struct nm_run_window window;              /* what counts of each process; zeros: all */
 	const struct nm_phase_plans *phases; /* to count by, found by an earlier pass, or NULL; borrowed */
 	struct nm_thread_order order;        /* of threads, where the machine has several cores */
-	unsigned schedules;       /* orders that are simulated, `order` and those after it; 0: one */
-	unsigned relocations;     /* of memory, that are simulated too; at most NM_RELOCATIONS */
+	unsigned schedules;   /* orders that are simulated, `order` and those after it; 0: one */
+	unsigned relocations; /* of memory, that are simulated too; at most NM_RELOCATIONS */
 	/* layouts of the program's data that are simulated too, on one core (candidate.h); they note what they met;
 	 * borrowed */
 	struct nm_candidate *candidates;
