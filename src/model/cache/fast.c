@@ -127,11 +127,9 @@ ALWAYS void look_ahead(struct nm_cache *c, const struct nm_ref *refs, const stru
 	}
 }
 
-/* Touches a line that is not at its predicted slot; a line that is not resident is loaded. Returns its slot. */
-static __attribute__((noinline)) uint32_t search_line(struct nm_cache *c, const struct nm_ref *r,
-						      struct shape shape)
+ALWAYS uint32_t search_in(struct nm_cache *c, const struct nm_ref *r, struct shape shape)
 {
-	const uint64_t line = r->address >> shape.line_shift, place = laid_place(c, line, shape);
+	const uint64_t line = r->address >> shift_of(c, shape), place = laid_place(c, line, shape);
 	uint32_t slot = find_at(c, place, line, shape);
 
 	if (slot == NM_NO_SLOT) {
@@ -143,6 +141,22 @@ static __attribute__((noinline)) uint32_t search_line(struct nm_cache *c, const 
 	}
 	c->predicted[nm_cache_guess(line)] = slot;
 	return slot;
+}
+
+static __attribute__((noinline)) uint32_t search_of_64(struct nm_cache *c, const struct nm_ref *r)
+{
+	return search_in(c, r, (struct shape){8, 6, 0});
+}
+
+static __attribute__((noinline)) uint32_t search_any(struct nm_cache *c, const struct nm_ref *r)
+{
+	return search_in(c, r, any_shape);
+}
+
+/* Touches a line that is not at its predicted slot; a line that is not resident is loaded. Returns its slot. */
+ALWAYS uint32_t search_line(struct nm_cache *c, const struct nm_ref *r, struct shape shape)
+{
+	return shape.ways == 8 && shape.line_shift == 6 ? search_of_64(c, r) : search_any(c, r);
 }
 
 /* The second half, from the i-th of a block on: takes references as long as they are within a line. Returns their

@@ -94,7 +94,7 @@ ALWAYS uint32_t load_in_chain(struct nm_cache *c, uint64_t address, uint32_t att
 			      uint64_t place, struct shape shape)
 {
 	struct nm_miss *const miss = &c->misses[c->miss_count++];
-	const uint64_t line = address >> (shape.line_shift ? shape.line_shift : c->line_shift);
+	const uint64_t line = address >> shift_of(c, shape);
 	const uint32_t slot = victim(c, place, shape);
 
 	miss->attr = attr;
@@ -112,10 +112,8 @@ ALWAYS uint32_t load_in_chain(struct nm_cache *c, uint64_t address, uint32_t att
 	return slot;
 }
 
-/* Prefetches, on the host, where a level will look up misses of the level above, and where it will count
- * them. */
-ALWAYS void fetch(const struct nm_cache *c, const struct nm_cache *upper, const struct nm_miss *m,
-		  uint32_t count, struct shape shape)
+/* Prefetches, on the host, where a level will look up misses of the level above. */
+ALWAYS void fetch(const struct nm_cache *c, const struct nm_miss *m, uint32_t count, struct shape shape)
 {
 	const uint64_t *const tags = c->tags, *const timestamps = c->timestamps;
 	const unsigned ways = shape.ways ? shape.ways : c->ways;
@@ -129,8 +127,6 @@ ALWAYS void fetch(const struct nm_cache *c, const struct nm_cache *upper, const 
 		}
 		__builtin_prefetch(tags + m->residency.below);
 		__builtin_prefetch(c->residencies + m->residency.below, 1);
-		__builtin_prefetch(upper->counters.loads + m->attr, 1);
-		__builtin_prefetch(upper->counters.residencies + m->residency.attr, 1);
 	}
 }
 
@@ -204,12 +200,12 @@ ALWAYS uint32_t load_below(struct nm_cache *c, const struct nm_cache *upper, str
 	return slot;
 }
 
-/* Serves a request for a line, perhaps at `slot`, that the level above has missed. */
-ALWAYS void ask(struct nm_cache *c, struct nm_cache *upper, struct nm_miss *m, uint32_t slot,
+/* Serves a request for a line, perhaps at `slot`, that the level above has missed. `tells` that level where the
+ * line is now. */
+ALWAYS void ask(struct nm_cache *c, struct nm_cache *upper, struct nm_miss *m, uint32_t slot, int tells,
 		struct shape shape)
 {
 	slot = find_again(c, m->line, slot, shape);
-	reserve(&c->shadow, 1);
 	if (slot == NM_NO_SLOT) {
 		slot = load_below(c, upper, m, shape);
 	} else {
@@ -217,8 +213,7 @@ ALWAYS void ask(struct nm_cache *c, struct nm_cache *upper, struct nm_miss *m, u
 		if (m->class == NM_MISS_UNKNOWN)
 			m->class = NM_MISS_CAPACITY;
 	}
-	/* Slots of siblings differ, so none of them tells. */
-	if (upper->tags[m->slot] == m->line && upper->next == c && !c->sibling)
+	if (tells && upper->tags[m->slot] == m->line)
 		upper->residencies[m->slot].below = slot;
 }
 
@@ -234,7 +229,6 @@ ALWAYS void count_miss(struct nm_cache *c, const struct nm_miss *m)
 	nm_counters_touch(&c->counters, m->attr);
 	if (m->class != NM_MISS_LOST)
 		loads->of_class[m->class]++;
-	c->cold = m->class == NM_MISS_COLD;
 	if (c->foresight)
 		c->counters.foreseen[m->attr] += m->foreseen;
 	if (m->left == NM_NO_LINE)
@@ -251,17 +245,19 @@ ALWAYS void take_list(struct nm_cache *c, struct nm_cache *upper, struct shape s
 {
 	struct nm_miss *m = upper->misses;
 	uint32_t left = upper->miss_count, n = left < AHEAD ? left : AHEAD, more, slots[AHEAD];
+	const int tells = upper->next == c && !c->sibling; /* slots of siblings differ: none of them does */
 
-	for (fetch(c, upper, m, n, shape); n; n = more) {
+	for (fetch(c, m, n, shape); n; n = more) {
 		left -= n;
 		more = left < AHEAD ? left : AHEAD;
-		fetch(c, upper, m + n, more, shape);
+		fetch(c, m + n, more, shape);
 		look_up(c, m, n, slots, shape);
+		reserve(&c->shadow, AHEAD);
 		for (uint32_t i = 0; i < n; i++, m++) {
 			if (m->left != NM_NO_LINE)
 				credit(c, m, shape);
 			if (m->line != NM_NO_LINE)
-				ask(c, upper, m, slots[i], shape);
+				ask(c, upper, m, slots[i], tells, shape);
 		}
 		if (c->miss_count + 2 * AHEAD > NM_MISSES)
 			carry_on(c);
@@ -305,6 +301,7 @@ static __attribute__((noinline)) void carry_on(struct nm_cache *c)
 				   : take_any_list)(next, c);
 	for (uint32_t i = 0; i < count; i++)
 		count_miss(c, &c->misses[i]);
+	c->cold = c->misses[count - 1].class == NM_MISS_COLD;
 	c->miss_count = 0;
 	for (struct nm_cache *next = c->next; next; next = next->sibling)
 		carry_on(next);

@@ -21,6 +21,11 @@ struct shape {
 };
 static const struct shape any_shape;
 
+ALWAYS unsigned shift_of(const struct nm_cache *c, struct shape shape)
+{
+	return shape.line_shift ? shape.line_shift : c->line_shift;
+}
+
 ALWAYS void emit(const struct nm_cache *c, enum nm_event_kind kind, uint64_t line, uint32_t times,
 		 uint32_t victim)
 {

@@ -206,7 +206,7 @@ int nm_shadow_seen(struct nm_shadow *r, uint64_t line)
 int nm_shadow_init(struct nm_shadow *r, uint64_t capacity, uint64_t *timestamps, uint64_t slots)
 {
 	enum { BUCKETS = 64, SEEN = 64, LEAST_LOG = 32768 };
-	uint64_t room = 4 * capacity < LEAST_LOG ? LEAST_LOG : 4 * capacity;
+	uint64_t room = 8 * capacity < LEAST_LOG ? LEAST_LOG : 8 * capacity;
 	uint32_t *log;
 
 	*r = (struct nm_shadow){
