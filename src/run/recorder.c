@@ -299,6 +299,7 @@ static int start_program(struct recorder *r, const sigset_t *ignored, struct nm_
 	r->launcher.sample = r->request->sample;
 	r->launcher.all_blocks = needs_all_blocks(r->request);
 	r->launcher.environment = r->request->hermetic;
+	r->launcher.group = r->request->run.job.group;
 	r->launcher.pools = options.pools;
 	r->launcher.pool_count = options.pool_count;
 	return nm_launch(&r->launcher, nm_consumer_fd(r->consumer), r->log, r->program, r->request->argv,

@@ -8,6 +8,8 @@
 #ifndef NM_RUN_H
 #define NM_RUN_H
 
+#include <sys/types.h>
+
 #include "engine.h"
 #include "errors.h"
 #include "feedback.h"
@@ -25,6 +27,7 @@ struct nm_result_receiver {
 /* This run as one of a job of parallel processes; texts, or NULL: it is none, or that is not known. */
 struct nm_run_job {
 	const char *rank, *ranks, *host; /* ranks: their number */
+	pid_t group;                     /* of processes, that the launcher ends (outlive.h); 0: this one's */
 };
 
 struct nm_run_request {

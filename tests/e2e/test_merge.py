@@ -6,6 +6,7 @@ import re
 import signal
 import sqlite3
 import subprocess
+import time
 
 from harness import ENVIRONMENT, NEARMISS, SPEC, TOP, Skip, at, main, nearmiss, need, program, record, rows, run
 
@@ -175,21 +176,116 @@ def as_rank(rank, ranks):
     return {**ENVIRONMENT, "PMI_RANK": str(rank), "PMI_SIZE": str(ranks)}
 
 
+def endless():
+    """A program that says that it has started, and goes on until a signal ends it."""
+    with open("started", "w", encoding="ascii") as f:
+        f.write("started\n")
+    return ["tail", "-f", "started"]
+
+
+def start_rank(rank, ranks):
+    """A rank in a process group of its own, whose program has started."""
+    started = subprocess.Popen([NEARMISS, "record", "-q", "-o", "%r.nmp", "--", *endless()], env=as_rank(rank, ranks),
+                               stdout=subprocess.PIPE, stderr=subprocess.PIPE, start_new_session=True)
+    assert started.stdout.readline() == b"started\n", started.communicate()
+    return started
+
+
+def await_files(*names):
+    """Recorders outlive what starts them."""
+    end = time.monotonic() + 60
+    while not all(map(os.path.exists, names)):
+        assert time.monotonic() < end, (names, os.listdir())
+        time.sleep(0.05)
+
+
 def case_lost_rank():
-    """A rank is killed while it is recorded: the others' profiles are whole, and the lost one is named."""
+    """A recorder is killed: the others' profiles are whole, and the lost one is named."""
     for rank in (0, 2):
         record([program("list")], "-q", profile="%r.nmp", environment=as_rank(rank, 3))
-    with subprocess.Popen([NEARMISS, "record", "-q", "-o", "%r.nmp", "--", "sleep", "60"], env=as_rank(1, 3),
-                          start_new_session=True) as lost:
-        while not any(re.match(r"1\.nmp\..*tmp", name) for name in os.listdir()):
-            assert lost.poll() is None
-        os.killpg(lost.pid, signal.SIGKILL)
+    with start_rank(1, 3) as lost:
+        with open(f"/proc/{lost.pid}/task/{lost.pid}/children", encoding="ascii") as f:
+            os.kill(int(f.read()), signal.SIGKILL)
+        assert lost.stderr.readline() == b"nearmiss: rank 1: the recorder was killed (SIGKILL): this rank has no profile\n"
+        os.killpg(lost.pid, signal.SIGKILL)  # the program, as a launcher does
+    assert lost.returncode == 128 + signal.SIGKILL
     assert sorted(name for name in os.listdir() if name.endswith(".nmp")) == ["0.nmp", "2.nmp"]
     said = merge("0.nmp", "2.nmp")
     assert "there is no profile of rank 1: it is not in the sums" in said, said
     expect_sum("all.nmp", "0.nmp", "2.nmp")
     assert rows("SELECT input, rank FROM inputs ORDER BY position", profile="all.nmp") == [("rank 0", 0), ("rank 2", 2)]
     assert rows("SELECT value FROM info WHERE key = 'missing_ranks'", profile="all.nmp") == [("1",)]
+
+
+def case_killed_group():
+    """A launcher kills the process group of a rank at once: its profile is whole."""
+    with start_rank(0, 1) as killed:
+        os.killpg(killed.pid, signal.SIGKILL)
+        await_files("0.nmp")
+    assert rows("SELECT command FROM processes", profile="0.nmp") == [(" ".join(endless()),)]
+
+
+def case_full_disk():
+    """The profile of one rank is larger than the limit of files, as on a full disk."""
+    script = '[ $PMI_RANK = 1 ] && ulimit -f 8; exec "$0" record -q -o %r.nmp -- "$1"'
+    for rank in range(3):
+        done = run(["sh", "-c", script, NEARMISS, program("list")], environment=as_rank(rank, 3))
+        assert (done.returncode == NO_OUTPUT) == (rank == 1), done
+        assert (b"nearmiss: rank 1: cannot write profile 1.nmp: no space left" in done.stderr) == (rank == 1), done
+    said = merge("0.nmp", "2.nmp")
+    assert "there is no profile of rank 1: it is not in the sums" in said, said
+    expect_sum("all.nmp", "0.nmp", "2.nmp")
+
+
+def launch(mpi, ranks, *command):
+    """mpirun of a recording; in a process group of its own."""
+    launcher = need(f"mpirun.{mpi}")
+    many = ["--oversubscribe"] if mpi == "openmpi" else []
+    return subprocess.Popen([launcher, *many, "-n", str(ranks), NEARMISS, "record", "-q", "--", *command],
+                            stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, start_new_session=True,
+                            env={**ENVIRONMENT, "OMPI_ALLOW_RUN_AS_ROOT": "1", "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM": "1"})
+
+
+def rank_process(rank):
+    """The process that the launcher started as this rank, whose child is the recorder."""
+    found = {}
+    for pid in filter(str.isdigit, os.listdir("/proc")):
+        try:
+            with open(f"/proc/{pid}/environ", "rb") as f:
+                is_rank = {b"PMIX_RANK=%d" % rank, b"PMI_RANK=%d" % rank} & set(f.read().split(b"\0"))
+            if is_rank and os.readlink(f"/proc/{pid}/cwd") == os.getcwd() \
+               and os.path.samefile(f"/proc/{pid}/exe", NEARMISS):
+                with open(f"/proc/{pid}/stat", encoding="ascii") as f:
+                    found[pid] = f.read().rsplit(")", 1)[1].split()[1]
+        except OSError:
+            continue
+    return int(next(pid for pid, parent in found.items() if parent not in found))
+
+
+def failures(mpi):
+    """However a job ends, each rank that was started has a whole profile. Without its launcher a program goes on."""
+    names = [f"nearmiss-{rank}.nmp" for rank in range(2)]
+    for end in ("rank", signal.SIGINT, signal.SIGTERM, signal.SIGKILL):
+        program_of_job = ["sh", "-c", "echo started; sleep 2"] if end == signal.SIGKILL else endless()
+        with launch(mpi, 2, *program_of_job) as job:
+            assert [job.stdout.readline() for _ in names] == [b"started\n"] * 2
+            if end == "rank":
+                os.kill(rank_process(1), signal.SIGKILL)
+            else:
+                os.kill(job.pid, end)
+            await_files(*names)
+        assert "no profile" not in merge(*names)
+        expect_sum("all.nmp", *names)
+        for name in names:
+            os.unlink(name)
+
+
+def case_failures_openmpi():
+    failures("openmpi")
+
+
+def case_failures_mpich():
+    failures("mpich")
 
 
 def case_slurm_script():

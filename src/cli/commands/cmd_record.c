@@ -9,6 +9,7 @@
 
 #include "message.h"
 #include "options.h"
+#include "outlive.h"
 #include "output.h"
 #include "rank.h"
 #include "recorder.h"
@@ -152,6 +153,11 @@ static int name_files(struct record_options *o, char *names[2])
 	return nm_refuse_same_file(o->trace, o->simulation.output, "profile");
 }
 
+static void tell_lost(const char *signal_name)
+{
+	nm_message("the recorder was killed (SIG%s): this rank has no profile", signal_name);
+}
+
 static int record(const struct nm_command *self, struct record_options *o, char *const *argv)
 {
 	const char *rank = nm_rank();
@@ -167,7 +173,7 @@ static int record(const struct nm_command *self, struct record_options *o, char 
 		return status;
 	request.run = simulation.run;
 	if (rank && !gethostname(host, sizeof host - 1))
-		request.run.job = (struct nm_run_job){rank, nm_ranks(), host};
+		request.run.job = (struct nm_run_job){rank, nm_ranks(), host, nm_outlive(tell_lost)};
 	status = choose_sample(self, o, &request);
 	if (!status)
 		status = choose_memory(self, o->memory, &request.memory);

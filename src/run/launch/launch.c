@@ -156,6 +156,8 @@ static void become(const struct nm_launcher *launcher, const int inherited[2], c
 	int saved;
 
 	nm_signals_restore(ignored);
+	if (launcher->group)
+		setpgid(0, launcher->group); /* fails if all of it has ended: the program ends by SIGTERM */
 	if (launcher->output_is_ours)
 		dup2(STDERR_FILENO, STDOUT_FILENO);
 	for (size_t i = 0; i < 2; i++)
