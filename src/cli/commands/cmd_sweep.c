@@ -4,6 +4,7 @@
  */
 #include "cmd_sweep.h"
 
+#include <math.h>
 #include <unistd.h>
 
 #include "clock.h"
@@ -51,7 +52,11 @@ static void show(void *self, const struct nm_sweep_progress *p)
 	if (nm_now_ms() - said_ms < SAY_MS)
 		return;
 	said_ms = nm_now_ms();
-	nm_message("%zu of %zu tasks, about %.0f min left", done, p->tasks, p->seconds_left / 60);
+	if (p->seconds_left < 0)
+		nm_message("%zu of %zu tasks", done, p->tasks);
+	else
+		nm_message("%zu of %zu tasks, about %.0f min left", done, p->tasks,
+			   ceil(p->seconds_left / 60));
 }
 
 /* Says what was done. */
