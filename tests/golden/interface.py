@@ -202,7 +202,7 @@ def case_completion():
         assert complete("nearmiss", "report", "-i", "so") == ["some.nmp"]
         os.mkdir("tree")
         assert complete("nearmiss", "annotate", "--source-dir", "tr") == ["tree"]
-        assert complete("nearmiss", "nest", "so") == ["some.nmp"]
+        assert complete("nearmiss", "nest", "so") == complete("nearmiss", "sweep", "so") == ["some.nmp"]
         for command in ("view", "annotate", "diff", "query"):
             assert complete("nearmiss", command, "so") == ["some.nmp"], command
         assert complete("nearmiss", "report", "--machine", "x") == [] == complete("nearmiss", "report", "nothing")

@@ -77,9 +77,8 @@ static int is_among(const char *operands, const char *const *words)
 
 enum nm_operand_files nm_operand_files(const struct nm_command *command)
 {
-	static const char *const any[] = {"FILE|", "FILE ", "NEST", "TRACE", NULL}, *const profiles[] = {
-											"PROFILE", "BEFORE",
-											NULL};
+	static const char *const any[] = {"FILE|", "FILE ", "NEST", "TRACE", "PLAN", NULL},
+				 *const profiles[] = {"PROFILE", "BEFORE", NULL};
 	static const char file[] = "FILE";
 
 	if (!strcmp(command->operands, file) || is_among(command->operands, any))

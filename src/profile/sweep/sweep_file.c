@@ -98,15 +98,14 @@ static int begin(struct nm_sweep_file *file)
 static int lock(struct nm_sweep_file *file, struct nm_error *err)
 {
 	file->lock = open(file->path, O_RDWR | O_CREAT | O_CLOEXEC, 0666);
-	if (file->lock < 0) {
-		nm_fail_errno(err, "cannot write %s", file->path);
-		return err ? (int)err->code : NM_EIO;
-	}
-	if (flock(file->lock, LOCK_EX | LOCK_NB))
+	if (file->lock >= 0 && !flock(file->lock, LOCK_EX | LOCK_NB))
+		return 0;
+	if (file->lock >= 0 && errno == EWOULDBLOCK)
 		return nm_fail(err, NM_EINVAL,
 			       "another sweep writes %s: wait for it, or choose another file by -o",
 			       file->path);
-	return 0;
+	nm_fail_errno(err, "cannot %s %s", file->lock < 0 ? "write" : "lock", file->path);
+	return err ? (int)err->code : NM_EIO;
 }
 
 static int create(struct nm_sweep_file *file, struct nm_error *err)
