@@ -23,7 +23,7 @@ extern const char nm_sweep_schema[]; /* sweep.sql */
 
 enum { PATIENCE_MS = 60000 }; /* with those who read the file meanwhile */
 
-enum sweep_statement { ENTER, FIND, RESET, FORGET_PROCESS, FORGET_LEVELS, FINISH, RUN, STATEMENTS };
+enum sweep_statement { ENTER, FIND, RESET, FORGET_PROCESS, FORGET_LEVELS, LABEL, FINISH, RUN, STATEMENTS };
 
 static const char *const sql[STATEMENTS] = {
     [ENTER] = "INSERT INTO task VALUES(NULL,?1,?2,?3,?4,?5,?6,?7,?8,?9,?10,?11,'waiting',NULL,NULL,NULL,1) "
@@ -35,6 +35,9 @@ static const char *const sql[STATEMENTS] = {
 	      "modified = ?3 WHERE id = ?1",
     [FORGET_PROCESS] = "DELETE FROM process WHERE id = ?1",
     [FORGET_LEVELS] = "DELETE FROM level WHERE process = ?1",
+    [LABEL] =
+	"SELECT trim(input || ' ' || settings) || ' on ' || machine || ', ' || level || ' ' || size || ' ' || "
+	"policy, 'task ' || id, spec FROM task WHERE id = ?1",
     [FINISH] = "UPDATE task SET state = ?2, seconds = ?3, worker = ?4, remark = ?5 WHERE id = ?1",
     [RUN] = "INSERT INTO sweep_run VALUES(NULL,?1,?2,?3,?4,?5,?6,?7)",
 };
@@ -332,20 +335,14 @@ int nm_sweep_file_entered(struct nm_sweep_file *file, struct nm_error *err)
 /* Tasks that are done are processes: their names tell them apart. */
 static int store_counts(struct nm_sweep_file *file, int64_t id, const struct nm_sweep_outcome *outcome)
 {
-	sqlite3_stmt *label = NULL;
+	sqlite3_stmt *label = file->statement[LABEL];
 	struct nm_result result = {.instructions = outcome->instructions,
 				   .references = outcome->references,
 				   .machine = outcome->machine};
-	int status = sqlite3_prepare_v2(
-	    file->db,
-	    "SELECT trim(input || ' ' || settings) || ' on ' || machine || ', ' || level || ' ' || "
-	    "size || ' ' || policy, 'task ' || id, spec FROM task WHERE id = ?1",
-	    -1, &label, NULL);
+	int status;
 
-	if (!status) {
-		sqlite3_bind_int64(label, 1, id);
-		status = sqlite3_step(label);
-	}
+	sqlite3_bind_int64(label, 1, id);
+	status = sqlite3_step(label);
 	if (status == SQLITE_ROW) {
 		result.process = (const char *)sqlite3_column_text(label, 0);
 		result.path = (const char *)sqlite3_column_text(label, 1);
@@ -355,7 +352,7 @@ static int store_counts(struct nm_sweep_file *file, int64_t id, const struct nm_
 		file->store.processes = id - 1;
 		status = nm_store_result(&file->store, &result);
 	}
-	sqlite3_finalize(label);
+	sqlite3_reset(label);
 	return status;
 }
 
