@@ -93,7 +93,7 @@ static void show_progress(void *arg)
 	nm_progress_update(&r->progress, r->session);
 }
 
-static int take(struct replayer *r, const struct nm_piece *piece, struct nm_error *err)
+static int take(struct replayer *r, const struct nm_readahead_piece *piece, struct nm_error *err)
 {
 	int status;
 
@@ -117,7 +117,7 @@ static int feed_trace(struct replayer *r, struct nm_error *err)
 						     .fed = show_progress,
 						     .ends_early = end_early,
 						     .arg = r};
-	struct nm_piece piece;
+	struct nm_readahead_piece piece;
 	int status;
 
 	if (r->side_by_side)
@@ -151,7 +151,7 @@ static int read_ahead(void *ahead) { return nm_readahead_step(ahead); }
 
 static int feed_import(struct replayer *r, struct nm_error *err)
 {
-	struct nm_piece piece = {0};
+	struct nm_readahead_piece piece = {0};
 	int status;
 
 	while ((status = nm_import_next(r->import, &piece.words, &piece.count, err)) > 0) {

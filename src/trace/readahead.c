@@ -26,7 +26,7 @@
 enum { SLOTS = 32, LINE_WORDS = NM_COPY_LINE / sizeof(uint64_t) };
 
 struct slot {
-	struct nm_piece piece;
+	struct nm_readahead_piece piece;
 	uint64_t *words; /* read by another thread for the consumer */
 	size_t room;
 	struct nm_chunk_bytes names;
@@ -67,7 +67,7 @@ static int read_names(struct nm_readahead *a, const struct nm_trace_chunk *chunk
 	if (nm_vec_reserve(&s->names, count + 1))
 		return nm_fail_memory(err);
 	memcpy(s->names.at, bytes, count);
-	s->piece = (struct nm_piece){.names = s->names.at, .names_count = count};
+	s->piece = (struct nm_readahead_piece){.names = s->names.at, .names_count = count};
 	return 1;
 }
 
@@ -79,7 +79,7 @@ static int read_piece(struct nm_readahead *a, struct slot *s, struct nm_words *w
 	for (;;) {
 		if (a->inside) {
 			status = nm_trace_words(a->trace, words, err);
-			s->piece = (struct nm_piece){a->stream, words->at, words->count, NULL, 0};
+			s->piece = (struct nm_readahead_piece){a->stream, words->at, words->count, NULL, 0};
 			if (status)
 				return status;
 			a->inside = 0;
@@ -89,7 +89,7 @@ static int read_piece(struct nm_readahead *a, struct slot *s, struct nm_words *w
 			return status;
 		a->chunk++;
 		if (chunk.kind == NM_TRACE_END) {
-			s->piece = (struct nm_piece){.stream = chunk.stream};
+			s->piece = (struct nm_readahead_piece){.stream = chunk.stream};
 			return 1;
 		}
 		if (chunk.kind == NM_TRACE_NAMES && nm_trace_is_piped(a->trace))
@@ -239,7 +239,7 @@ static void free_last_slot(struct nm_readahead *a)
 		a->head = a->tail = 0;
 }
 
-int nm_readahead_next(struct nm_readahead *a, struct nm_piece *ret_piece, struct nm_error *err)
+int nm_readahead_next(struct nm_readahead *a, struct nm_readahead_piece *ret_piece, struct nm_error *err)
 {
 	struct slot *s;
 

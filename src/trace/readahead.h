@@ -11,7 +11,7 @@
 
 #include "trace.h"
 
-struct nm_piece {
+struct nm_readahead_piece {
 	uint32_t stream;
 	const uint64_t *words; /* whole records; NULL: the stream has ended, or these are names */
 	size_t count;
@@ -30,7 +30,7 @@ int nm_readahead_new(struct nm_readahead **ret_ahead, struct nm_trace *trace, in
 void nm_readahead_free(struct nm_readahead *ahead);
 
 /* 1 and the next piece, valid until the next call; 0 at the end; or a code: the pieces before it are good. */
-int nm_readahead_next(struct nm_readahead *ahead, struct nm_piece *ret_piece, struct nm_error *err);
+int nm_readahead_next(struct nm_readahead *ahead, struct nm_readahead_piece *ret_piece, struct nm_error *err);
 
 /* Reads one piece ahead, in any thread: 1, or 0 if there is nothing to read or no room now. Does not read
  * from a pipe, which might block for long. */

@@ -39,7 +39,7 @@ static int take_beside_steppers(struct nm_trace *t, int threaded, unsigned most,
 {
 	struct stepper steppers[2] = {{0}};
 	struct nm_readahead *ahead;
-	struct nm_piece piece;
+	struct nm_readahead_piece piece;
 	int status = 1;
 
 	ret->count = 0;
@@ -135,7 +135,7 @@ static void test_nobody_steps_through_a_pipe(void **state)
 {
 	struct nm_wire_words words = {0};
 	struct nm_readahead *ahead;
-	struct nm_piece piece;
+	struct nm_readahead_piece piece;
 	struct nm_trace *t;
 	struct nm_error err;
 

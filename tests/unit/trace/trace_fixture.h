@@ -78,7 +78,7 @@ static inline int read_stream(struct nm_trace *t, uint32_t stream, int threaded,
 			      int *ret_ended)
 {
 	struct nm_readahead *ahead;
-	struct nm_piece piece;
+	struct nm_readahead_piece piece;
 	struct nm_error err;
 	int status;
 

@@ -120,7 +120,7 @@ static void expect_all(int piped, int whole)
 {
 	struct nm_readahead *ahead;
 	struct nm_trace *t;
-	struct nm_piece piece;
+	struct nm_readahead_piece piece;
 	uint32_t streams = 0;
 
 	assert_int_equal(open_trace(&t, piped), 0);
