@@ -24,8 +24,9 @@ struct workers {
 	pthread_mutex_t lock;
 	struct chunks chunks; /* of words: those of a stream one behind the other */
 	size_t next;          /* the first that no thread has taken */
-	int status;           /* the first failure */
+	int status;           /* the failure that is told: of damage, that of the first stream */
 	struct nm_error fault;
+	uint32_t failed;
 };
 
 /* A stream that a thread has taken, and the words that it has read last. */
@@ -34,6 +35,8 @@ struct turn {
 	size_t at, end; /* chunks */
 	const uint64_t *words;
 	size_t count;
+	int status; /* of the reading: 1, 0 at the end of the stream, or a code */
+	struct nm_error err;
 };
 
 static int by_stream(const void *a, const void *b)
@@ -88,87 +91,93 @@ unsigned nm_side_by_side_processes(struct nm_trace *trace)
 	return most > all / 2 ? 0 : streams;
 }
 
-/* Reads on: 1, 0 at the end of the stream, or a code. */
-static int read_words(const struct workers *w, struct nm_trace *trace, struct turn *t, struct nm_error *err)
+static void read_words(const struct workers *w, struct nm_trace *trace, struct turn *t)
 {
-	int status = nm_trace_next(trace, &t->words, &t->count, err);
-
-	while (!status && ++t->at < t->end) {
-		status = nm_trace_begin(trace, &w->chunks.at[t->at], err);
-		if (!status)
-			status = nm_trace_next(trace, &t->words, &t->count, err);
+	t->status = nm_trace_next(trace, &t->words, &t->count, &t->err);
+	while (!t->status && ++t->at < t->end) {
+		t->status = nm_trace_begin(trace, &w->chunks.at[t->at], &t->err);
+		if (!t->status)
+			t->status = nm_trace_next(trace, &t->words, &t->count, &t->err);
 	}
-	return status;
 }
 
-/* Called with the lock. Takes the next stream and reads its first words: 1, 0 if no stream is left, or a code. */
-static int take_turn(struct workers *w, struct nm_trace *trace, struct turn *t, struct nm_error *err)
+/* Called with the lock. Takes the next stream, if one is left, and reads its first words. */
+static int take_turn(struct workers *w, struct nm_trace *trace, struct turn *t)
 {
 	const struct nm_side_by_side *replay = w->replay;
-	int status;
 
 	if (w->next == w->chunks.count)
 		return 0;
 	*t = (struct turn){.stream = w->chunks.at[w->next].stream, .at = w->next};
 	w->next = t->end = end_of_stream(&w->chunks, t->at);
-	status = nm_trace_begin(trace, &w->chunks.at[t->at], err);
-	if (!status)
-		status = read_words(w, trace, t, err);
-	if (status > 0 && nm_session_introduce(replay->session, t->stream, t->words, t->count, err))
-		replay->ends_early(replay->arg, t->stream, err);
-	return status;
+	t->status = nm_trace_begin(trace, &w->chunks.at[t->at], &t->err);
+	if (!t->status)
+		read_words(w, trace, t);
+	if (t->status > 0 && nm_session_introduce(replay->session, t->stream, t->words, t->count, &t->err))
+		replay->ends_early(replay->arg, t->stream, &t->err);
+	return 1;
 }
 
-/* A fault in one stream is only a warning: the others go on. Returns 0 or NM_ENOMEM. */
-static int tell(struct workers *w, const struct turn *t, int fault, const struct nm_error *err)
+/* What the session said of a stream: memory is exhausted, or a fault, which is only a warning. */
+static void tell(struct workers *w, struct turn *t, int fault, const struct nm_error *err)
 {
 	pthread_mutex_lock(&w->lock);
-	if (fault && fault != NM_ENOMEM)
+	if (fault == NM_ENOMEM) {
+		t->status = fault;
+		t->err = *err;
+	} else if (fault) {
 		w->replay->ends_early(w->replay->arg, t->stream, err);
+	}
 	w->replay->fed(w->replay->arg);
 	pthread_mutex_unlock(&w->lock);
-	return fault == NM_ENOMEM ? fault : 0;
 }
 
-/* Feeds a stream from its first words on, and ends it. 0 or a code: the trace is damaged, or memory is exhausted. */
-static int run_turn(struct workers *w, struct nm_trace *trace, struct turn *t, struct nm_error *err)
+/* Feeds a stream from its first words on, as far as it can be read, and ends it. */
+static void run_turn(struct workers *w, struct nm_trace *trace, struct turn *t)
 {
 	struct nm_session *const session = w->replay->session;
-	struct nm_error at_end;
-	int status = 1, fault;
+	struct nm_error err;
 
-	while (status > 0) {
-		fault = nm_session_feed(session, t->stream, t->words, t->count, err);
-		status = tell(w, t, fault, err);
+	while (t->status > 0) {
+		const int fault = nm_session_feed(session, t->stream, t->words, t->count, &err);
+
+		t->status = 0;
+		tell(w, t, fault, &err);
 		if (!fault)
-			status = read_words(w, trace, t, err);
+			read_words(w, trace, t);
 	}
-	fault = nm_session_end(session, t->stream, &at_end);
-	if (!fault || status)
-		return status;
-	*err = at_end;
-	return tell(w, t, fault, err);
+	tell(w, t, nm_session_end(session, t->stream, &err), &err);
+}
+
+/* Called with the lock. Damage ends its stream alone. */
+static void fail(struct workers *w, uint32_t stream, int status, const struct nm_error *err)
+{
+	if (status != NM_EFORMAT)
+		w->next = w->chunks.count;
+	if (w->status && (w->status != NM_EFORMAT || (status == NM_EFORMAT && stream > w->failed)))
+		return;
+	w->status = status;
+	w->fault = *err;
+	w->failed = stream;
 }
 
 static void *work(void *arg)
 {
 	struct workers *w = arg;
 	struct nm_trace *trace = NULL;
-	struct nm_error err;
-	struct turn turn;
-	int status = nm_trace_open(&trace, w->replay->path, &err);
+	struct turn turn = {0};
 
+	turn.status = nm_trace_open(&trace, w->replay->path, &turn.err);
 	pthread_mutex_lock(&w->lock);
-	while (!status && (status = take_turn(w, trace, &turn, &err)) > 0) {
+	while (trace && take_turn(w, trace, &turn)) {
 		pthread_mutex_unlock(&w->lock);
-		status = run_turn(w, trace, &turn, &err);
+		run_turn(w, trace, &turn);
 		pthread_mutex_lock(&w->lock);
+		if (turn.status)
+			fail(w, turn.stream, turn.status, &turn.err);
 	}
-	if (status && !w->status) {
-		w->status = status;
-		w->fault = err;
-		w->next = w->chunks.count;
-	}
+	if (!trace)
+		fail(w, 0, turn.status, &turn.err);
 	pthread_mutex_unlock(&w->lock);
 	nm_trace_free(trace);
 	return NULL;
