@@ -213,7 +213,7 @@ static int shrink(struct nm_element_map *map, const struct nm_type *type, const 
 		return nm_fail_at(err, t->text, 0, "%s.%s has %llu bytes: shrink it to fewer", type->name,
 				  t->fields.at[0], (unsigned long long)p->to_bytes);
 	p->to_bytes = t->number;
-	for (p->align = 16; p->align > 1 && t->number % p->align;)
+	while (t->number % p->align)
 		p->align /= 2;
 	return 0;
 }

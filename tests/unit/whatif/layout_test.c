@@ -207,7 +207,7 @@ static void transform(struct structure *s, char text[100])
 		if (s->bytes[hot] % 2)
 			return transform(s, text);
 		s->bytes[hot] /= 2;
-		for (s->align[hot] = 16; s->bytes[hot] % s->align[hot];)
+		while (s->bytes[hot] % s->align[hot])
 			s->align[hot] /= 2;
 		sprintf(text, "shrink s.%s to %u", field_names[hot], (unsigned)s->bytes[hot]);
 	}
