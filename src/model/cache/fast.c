@@ -18,7 +18,8 @@
  * Counting rules: a reference that spans lines touches each of them and misses once, however many are loaded;
  * a fetch of `weight` instructions counts as `weight` accesses to each line that it touches, and misses once.
  *
- * Dropped: one loop with a search of the tags; eight references at a time with AVX-512.
+ * Dropped: one loop with a search of the tags; eight references at a time with AVX-512; sets of partial tags and
+ * an order in one line of the host (1 to 5 % fewer instructions a miss, 9 more a hit).
  */
 #include "coalesced.h"
 #include "fast_coherent.h"
