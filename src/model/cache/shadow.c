@@ -17,8 +17,8 @@
  * the last touches are renumbered in their order. The search is the hot half, in shadow_log.h.
  *
  * Dropped, no faster: a bit for each last touch; removing stale entries; a search for the oldest timestamps
- * instead of a log; a hash without gaps; times by groups of
- * neighbouring lines, not buckets: too large where lines are far apart.
+ * instead of a log; a hash without gaps; times by groups of neighbouring lines, which cost more to rebuild than
+ * buckets where lines are far apart.
  */
 #include "shadow.h"
 
