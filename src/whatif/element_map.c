@@ -48,19 +48,19 @@ int nm_element_map_init(struct nm_element_map *map, const struct nm_type *type)
 		const struct nm_field *f = &type->fields[i];
 		const uint64_t end = f->offset + f->stride * (f->count - 1) + f->bytes,
 			       align = alignment_of(f);
-		struct nm_piece *last = map->pieces.count ? &map->pieces.at[map->pieces.count - 1] : NULL;
+		struct nm_member *last = map->members.count ? &map->members.at[map->members.count - 1] : NULL;
 
 		map->align = align > map->align ? align : map->align;
 		if (last && (f->offset < last->from + last->bytes || same_member(last->name, f->name))) {
 			last->bytes = end > last->from + last->bytes ? end - last->from : last->bytes;
 			last->to_bytes = last->bytes;
 			last->align = align > last->align ? align : last->align;
-		} else if (nm_vec_push(&map->pieces, (struct nm_piece){.name = f->name,
-								       .from = f->offset,
-								       .to = f->offset,
-								       .bytes = end - f->offset,
-								       .to_bytes = end - f->offset,
-								       .align = align})) {
+		} else if (nm_vec_push(&map->members, (struct nm_member){.name = f->name,
+									 .from = f->offset,
+									 .to = f->offset,
+									 .bytes = end - f->offset,
+									 .to_bytes = end - f->offset,
+									 .align = align})) {
 			return NM_ENOMEM;
 		}
 	}
@@ -71,7 +71,7 @@ int nm_element_map_init(struct nm_element_map *map, const struct nm_type *type)
 
 void nm_element_map_done(struct nm_element_map *map)
 {
-	nm_vec_free(&map->pieces);
+	nm_vec_free(&map->members);
 	nm_vec_free(&map->strides);
 }
 
@@ -91,18 +91,19 @@ static int is_called(const char *name, const char *typed)
 }
 
 /* The member of a name, which the error lists if it is none. */
-static struct nm_piece *member(struct nm_element_map *map, const struct nm_type *type,
-			       const struct nm_transform *t, const char *name, struct nm_error *err)
+static struct nm_member *member(struct nm_element_map *map, const struct nm_type *type,
+				const struct nm_transform *t, const char *name, struct nm_error *err)
 {
 	char list[300] = "";
 	size_t used = 0;
 
-	for (size_t i = 0; i < map->pieces.count; i++)
-		if (is_called(map->pieces.at[i].name, name))
-			return &map->pieces.at[i];
-	for (size_t i = 0; i < map->pieces.count && used + 40 < sizeof list; i++)
-		used += (size_t)snprintf(list + used, sizeof list - used, "%s%.*s", i ? ", " : "",
-					 (int)member_length(map->pieces.at[i].name), map->pieces.at[i].name);
+	for (size_t i = 0; i < map->members.count; i++)
+		if (is_called(map->members.at[i].name, name))
+			return &map->members.at[i];
+	for (size_t i = 0; i < map->members.count && used + 40 < sizeof list; i++)
+		used +=
+		    (size_t)snprintf(list + used, sizeof list - used, "%s%.*s", i ? ", " : "",
+				     (int)member_length(map->members.at[i].name), map->members.at[i].name);
 	nm_fail_at(err, t->text, (int)(strstr(t->text, name) - t->text), "%s has no field \"%s\"; it has %s",
 		   type->name, name, list);
 	return NULL;
@@ -111,16 +112,16 @@ static struct nm_piece *member(struct nm_element_map *map, const struct nm_type 
 /* ---- layout ---- */
 
 /* Lays the members of each part out: those of order[0 .. count) in turn. */
-static void pack(struct nm_element_map *map, struct nm_piece *const *order)
+static void pack(struct nm_element_map *map, struct nm_member *const *order)
 {
-	const size_t count = map->pieces.count;
+	const size_t count = map->members.count;
 
 	map->packed = 1;
 	for (uint32_t part = 0; part < map->strides.count; part++) {
 		uint64_t at = 0, align = 1;
 
 		for (size_t i = 0; i < count; i++) {
-			struct nm_piece *p = order[i];
+			struct nm_member *p = order[i];
 
 			if (p->part != part)
 				continue;
@@ -141,13 +142,13 @@ static void pack(struct nm_element_map *map, struct nm_piece *const *order)
 
 /* The members by where they lie now: then those that are named, if any, come first. */
 static int order_of(struct nm_element_map *map, const struct nm_type *type, const struct nm_transform *t,
-		    struct nm_piece **order, struct nm_error *err)
+		    struct nm_member **order, struct nm_error *err)
 {
-	const size_t count = map->pieces.count;
+	const size_t count = map->members.count;
 	size_t n = 0;
 
 	for (size_t i = 0; t->kind == NM_REORDER && i < t->fields.count; i++) {
-		struct nm_piece *p = member(map, type, t, t->fields.at[i], err);
+		struct nm_member *p = member(map, type, t, t->fields.at[i], err);
 
 		if (!p)
 			return NM_EINVAL;
@@ -157,7 +158,7 @@ static int order_of(struct nm_element_map *map, const struct nm_type *type, cons
 		order[n++] = p;
 	}
 	for (size_t i = 0, named = n; i < count; i++) {
-		struct nm_piece *p = &map->pieces.at[i];
+		struct nm_member *p = &map->members.at[i];
 		size_t k = 0, to = n;
 
 		while (k < named && order[k] != p)
@@ -179,20 +180,20 @@ static int part_with(struct nm_element_map *map, const struct nm_type *type, con
 	if (map->strides.count > 1)
 		return nm_fail_at(err, t->text, 0, "%s is split already", type->name);
 	if (t->kind == NM_SOA) {
-		for (size_t i = 0; i < map->pieces.count; i++) {
-			map->pieces.at[i].part = (uint32_t)i;
+		for (size_t i = 0; i < map->members.count; i++) {
+			map->members.at[i].part = (uint32_t)i;
 			if (i && nm_vec_push(&map->strides, 0))
 				return nm_fail_memory(err);
 		}
-		return map->pieces.count <= NM_MOST_PARTS
+		return map->members.count <= NM_MOST_PARTS
 			   ? 0
 			   : nm_fail_at(err, t->text, 0, "%s has more than %d fields", type->name,
 					NM_MOST_PARTS);
 	}
-	for (size_t i = 0; i < map->pieces.count; i++)
-		map->pieces.at[i].part = 1;
+	for (size_t i = 0; i < map->members.count; i++)
+		map->members.at[i].part = 1;
 	for (size_t i = 0; i < t->fields.count; i++) {
-		struct nm_piece *hot = member(map, type, t, t->fields.at[i], err);
+		struct nm_member *hot = member(map, type, t, t->fields.at[i], err);
 
 		if (!hot)
 			return NM_EINVAL;
@@ -205,7 +206,7 @@ static int part_with(struct nm_element_map *map, const struct nm_type *type, con
 static int shrink(struct nm_element_map *map, const struct nm_type *type, const struct nm_transform *t,
 		  struct nm_error *err)
 {
-	struct nm_piece *p = member(map, type, t, t->fields.at[0], err);
+	struct nm_member *p = member(map, type, t, t->fields.at[0], err);
 
 	if (!p)
 		return NM_EINVAL;
@@ -221,7 +222,7 @@ static int shrink(struct nm_element_map *map, const struct nm_type *type, const 
 int nm_element_map_apply(struct nm_element_map *map, const struct nm_type *type, const struct nm_transform *t,
 			 struct nm_error *err)
 {
-	struct nm_vec(struct nm_piece *) order = {0};
+	struct nm_vec(struct nm_member *) order = {0};
 	int status = 0;
 
 	assert(nm_transform_is_of_type(t));
@@ -233,7 +234,7 @@ int nm_element_map_apply(struct nm_element_map *map, const struct nm_type *type,
 		status = shrink(map, type, t, err);
 	else if (t->kind != NM_REORDER)
 		status = part_with(map, type, t, err);
-	if (!status && nm_vec_reach(&order, map->pieces.count + 1))
+	if (!status && nm_vec_reach(&order, map->members.count + 1))
 		status = nm_fail_memory(err);
 	if (!status)
 		status = order_of(map, type, t, order.at, err);
@@ -247,8 +248,8 @@ int nm_element_map_place(struct nm_element_map *map, uint64_t bytes, uint64_t at
 {
 	*map = (struct nm_element_map){.bytes = bytes, .align = 16, .pointer = NM_NO_POINTER, .packed = 1};
 	return nm_vec_push(
-		   &map->pieces,
-		   (struct nm_piece){.name = "", .bytes = bytes, .align = 1, .to = at, .to_bytes = bytes}) ||
+		   &map->members,
+		   (struct nm_member){.name = "", .bytes = bytes, .align = 1, .to = at, .to_bytes = bytes}) ||
 		       nm_vec_push(&map->strides, stride)
 		   ? NM_ENOMEM
 		   : 0;
@@ -271,14 +272,14 @@ static unsigned add(struct nm_placed *places, unsigned count, struct nm_placed m
 }
 
 /* Index of the first member that ends behind an offset. */
-static size_t piece_at(const struct nm_element_map *map, uint64_t offset)
+static size_t member_at(const struct nm_element_map *map, uint64_t offset)
 {
-	size_t low = 0, high = map->pieces.count;
+	size_t low = 0, high = map->members.count;
 
 	while (low < high) {
 		const size_t mid = (low + high) / 2;
 
-		if (map->pieces.at[mid].from + map->pieces.at[mid].bytes > offset)
+		if (map->members.at[mid].from + map->members.at[mid].bytes > offset)
 			high = mid;
 		else
 			low = mid + 1;
@@ -294,8 +295,9 @@ static unsigned find_in(const struct nm_element_map *map, uint64_t element, uint
 		return add(
 		    places, count,
 		    (struct nm_placed){0, element * map->strides.at[0] + offset, (uint32_t)(end - offset)});
-	for (size_t i = piece_at(map, offset); i < map->pieces.count && map->pieces.at[i].from < end; i++) {
-		const struct nm_piece *p = &map->pieces.at[i];
+	for (size_t i = member_at(map, offset); i < map->members.count && map->members.at[i].from < end;
+	     i++) {
+		const struct nm_member *p = &map->members.at[i];
 		const uint64_t low = offset > p->from ? offset - p->from : 0,
 			       high = end - p->from < p->bytes ? end - p->from : p->bytes;
 		uint64_t to = low, bytes = high - low;

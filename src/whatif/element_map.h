@@ -15,7 +15,7 @@
 #include "vector.h"
 
 /* A member: [from, from + bytes) of the structure goes to `to` in a part, and takes `to_bytes` there. */
-struct nm_piece {
+struct nm_member {
 	const char *name; /* of the first of its fields, "a", "a.x", "a[]" */
 	uint64_t from, bytes, align;
 	uint32_t part;
@@ -25,10 +25,10 @@ struct nm_piece {
 enum { NM_NO_POINTER = -1, NM_MOST_PARTS = 256 };
 
 struct nm_element_map {
-	uint64_t bytes;                        /* of the structure as it is */
-	struct nm_vec(struct nm_piece) pieces; /* by `from` */
-	struct nm_vec(uint64_t) strides;       /* of the parts: bytes from element to element */
-	uint64_t align;                        /* of part 0's elements */
+	uint64_t bytes;                          /* of the structure as it is */
+	struct nm_vec(struct nm_member) members; /* by `from` */
+	struct nm_vec(uint64_t) strides;         /* of the parts: bytes from element to element */
+	uint64_t align;                          /* of part 0's elements */
 	int64_t pointer; /* offset in part 0 of the pointer to part 1's, or NM_NO_POINTER */
 	int packed;      /* offsets within an element are not those of the structure */
 };
