@@ -301,7 +301,7 @@ struct nm_result_interval_part {
 	uint64_t read_misses, write_misses, loads;
 };
 
-/* A stretch of intervals that is of one phase (src/analyze/passes/phases.h). */
+/* A stretch of intervals that is of one phase (src/engine/passes/phases.h). */
 struct nm_result_stretch {
 	uint32_t first, count; /* intervals */
 	uint32_t phase;        /* index */

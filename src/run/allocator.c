@@ -7,7 +7,7 @@
  * once to the size that most runs need; untouched pages cost nothing.
  *
  * malloc takes blocks of any size from this heap, and calloc has to clear them. Sparse tables are separate
- * mappings (src/base/data/lazy_array.h).
+ * mappings (src/base/lazy_array.h).
  *
  * Dropped: populating the first 44 MB with small pages, which took longer than the faults.
  */

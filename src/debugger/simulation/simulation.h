@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: MIT
  *
  * simulation.h - what a moment does with the caches that it holds, wherever it holds them: in a process of
- * its own (moment_process.c), or in memory that a page copies (page/moment_page.c).
+ * its own (checkpoint_process.c), or in memory that a page copies (page/checkpoint_page.c).
  */
 #ifndef NM_SIMULATION_H
 #define NM_SIMULATION_H
 
-#include "moment.h"
+#include "checkpoint.h"
 
 struct nm_simulation {
 	struct nm_caches *caches;
@@ -14,7 +14,7 @@ struct nm_simulation {
 	const struct nm_shared_record *record;
 };
 
-/* Each is as the function of moment.h of the same name; arrays are malloc'ed, sums are borrowed. 0 or
+/* Each is as the function of checkpoint.h of the same name; arrays are malloc'ed, sums are borrowed. 0 or
  * NM_ENOMEM. */
 void nm_simulation_run(const struct nm_simulation *simulation, uint64_t to, unsigned flags,
 		       struct nm_stop *stops, unsigned stop_count, struct nm_moment_report *ret_report);

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: MIT
  *
- * socket.c - whole messages over a socket: see moment_priv.h.
+ * socket.c - whole messages over a socket: see checkpoint_priv.h.
  */
 #include <errno.h>
 #include <sys/socket.h>
 
-#include "moment_priv.h"
+#include "checkpoint_priv.h"
 
 /* Advances *at and *count by the result n of send() or recv(). 1: more to do; 0: done; -1: error. */
 static int advance(ssize_t n, char **at, size_t *count)

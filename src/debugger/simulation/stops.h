@@ -5,7 +5,7 @@
 #ifndef NM_DEBUG_STOPS_H
 #define NM_DEBUG_STOPS_H
 
-#include "moment.h"
+#include "checkpoint.h"
 #include "nest.h"
 
 /* Whether a stop holds; `step` has the loops around the reference, or is NULL. *ret_left: see the report. */

@@ -8,7 +8,7 @@
 #include "advice.h"
 #include "memstream.h"
 #include "notes.h"
-#include "report_priv.h"
+#include "report_table.h"
 #include "selection.h"
 #include "view_json.h"
 

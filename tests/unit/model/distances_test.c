@@ -19,7 +19,7 @@
 #include "recent.h"
 #include "set_associative.h"
 #include "stack.h"
-#include "timeline.h"
+#include "touch_times.h"
 
 enum { TOUCHES = 6000, KEYS = 7, MANY = 400000 };
 

@@ -445,7 +445,7 @@ static void test_instruction_clock(void **state)
 		for (unsigned i = 0; i < 5; i++)
 			nm_instruction_clock_note(m, i, noted += 1 + i % 3);
 		nm_instruction_clock_submit(m, m->draft, 5);
-		if (batch < NM_WORKERS_QUEUE - 1)
+		if (batch < NM_BATCHES_IN_FLIGHT - 1)
 			continue;
 		counts = nm_instruction_clock_read(m);
 		for (unsigned i = 0; i < 5; i++)

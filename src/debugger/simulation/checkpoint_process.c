@@ -1,0 +1,184 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * checkpoint_process.c - the process of a moment; see checkpoint_priv.h.
+ *
+ * Any error of the connection to the debugger ends the process.
+ */
+#include <assert.h>
+#include <errno.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/resource.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+#include "checkpoint_priv.h"
+#include "simulation.h"
+
+struct process {
+	int socket;
+	struct nm_simulation simulation;
+	long faults; /* page faults up to the last copy */
+	struct nm_moment_request request;
+};
+
+static void give_up(void) { _exit(1); }
+
+static void answer(const struct process *p, const void *bytes, size_t count)
+{
+	if (nm_socket_send(p->socket, bytes, count))
+		give_up();
+}
+
+/* Sends an array: the number of bytes, then the bytes. */
+static void answer_array(const struct process *p, const void *bytes, size_t count)
+{
+	const uint64_t length = count;
+
+	answer(p, &length, sizeof length);
+	answer(p, bytes, count);
+}
+
+/* ---- requests ---- */
+
+static void run(const struct process *p)
+{
+	const struct nm_moment_request *q = &p->request;
+	struct nm_stop *stops = calloc(q->stop_count + 1, sizeof *stops);
+	struct nm_moment_report report;
+
+	if (!stops || nm_socket_receive(p->socket, stops, q->stop_count * sizeof *stops))
+		give_up();
+	nm_simulation_run(&p->simulation, q->to, q->flags, stops, q->stop_count, &report);
+	answer(p, &report, sizeof report);
+	answer(p, stops, q->stop_count * sizeof *stops);
+	free(stops);
+}
+
+static void tell_slots(const struct process *p)
+{
+	const struct nm_moment_request *q = &p->request;
+	struct nm_slot *slots;
+	size_t count;
+
+	if (nm_simulation_slots(&p->simulation, q->level, q->core, q->from, q->to, &slots, &count))
+		give_up();
+	answer_array(p, slots, count * sizeof *slots);
+	free(slots);
+}
+
+static void tell_sums(const struct process *p)
+{
+	size_t count;
+	const struct nm_sums *sums =
+	    nm_simulation_sums(&p->simulation, p->request.level, (int)p->request.by_set, &count);
+
+	answer_array(p, sums, count * sizeof *sums);
+}
+
+static void tell_lines(const struct process *p)
+{
+	struct nm_line_sum *lines;
+	size_t count;
+
+	if (nm_simulation_lines(&p->simulation, p->request.to, p->request.level, &lines, &count))
+		give_up();
+	answer_array(p, lines, count * sizeof *lines);
+	free(lines);
+}
+
+static void tell_slot(const struct process *p)
+{
+	const struct nm_moment_request *q = &p->request;
+	const struct nm_found_slot found = nm_simulation_find(&p->simulation, q->level, q->core, q->address);
+
+	answer(p, &found, sizeof found);
+}
+
+/* ---- copies ---- */
+
+/* Bytes of the pages written since the last call. Each such page faults once, since it is shared with the
+ * previous copy. */
+static uint64_t take_changed(struct process *p)
+{
+	const long before = p->faults;
+	struct rusage usage;
+
+	getrusage(RUSAGE_SELF, &usage);
+	p->faults = usage.ru_minflt;
+	return (uint64_t)(p->faults - before) * (uint64_t)sysconf(_SC_PAGESIZE);
+}
+
+/* Forks a copy, which continues with its own socket. */
+static void copy(struct process *p, int socket)
+{
+	const uint64_t changed = take_changed(p);
+	const pid_t process = socket < 0 ? -1 : fork();
+	const struct nm_moment_copied copied = {process < 0 ? errno : 0, process, changed};
+
+	if (!process) {
+		close(p->socket);
+		p->socket = socket;
+		p->faults = 0;
+		return;
+	}
+	if (socket >= 0)
+		close(socket);
+	answer(p, &copied, sizeof copied);
+}
+
+/* Receives a request and a descriptor that may be attached. */
+static int receive(struct process *p, int *ret_descriptor)
+{
+	union {
+		struct cmsghdr header;
+		char room[CMSG_SPACE(sizeof(int))];
+	} control;
+	struct iovec bytes = {&p->request, sizeof p->request};
+	struct msghdr message = {
+	    .msg_iov = &bytes, .msg_iovlen = 1, .msg_control = &control, .msg_controllen = sizeof control};
+	const ssize_t n = recvmsg(p->socket, &message, MSG_WAITALL | MSG_CMSG_CLOEXEC);
+	const struct cmsghdr *c = n > 0 ? CMSG_FIRSTHDR(&message) : NULL;
+
+	*ret_descriptor = -1;
+	if (c && c->cmsg_level == SOL_SOCKET && c->cmsg_type == SCM_RIGHTS)
+		memcpy(ret_descriptor, CMSG_DATA(c), sizeof *ret_descriptor);
+	return n == (ssize_t)sizeof p->request;
+}
+
+/* Replaces the debugger's signal handlers: this process ends when its socket is closed. */
+static void set_signals(void)
+{
+	sigset_t none;
+
+	sigemptyset(&none);
+	signal(SIGINT, SIG_IGN);
+	signal(SIGPIPE, SIG_IGN);
+	signal(SIGCHLD, SIG_IGN); /* copies are not waited for */
+	signal(SIGTERM, SIG_DFL);
+	signal(SIGHUP, SIG_DFL);
+	sigprocmask(SIG_SETMASK, &none, NULL);
+}
+
+void nm_moment_serve(int socket, struct nm_caches *caches, const struct nm_shared_record *record)
+{
+	struct process p = {.socket = socket, .simulation = {.caches = caches, .record = record}};
+	int descriptor;
+
+	set_signals();
+	if (nm_reference_reader_new(&p.simulation.reader, &caches->program->references))
+		give_up();
+	while (receive(&p, &descriptor)) {
+		switch (p.request.kind) {
+		case NM_REQUEST_COPY: copy(&p, descriptor); break;
+		case NM_REQUEST_RUN: run(&p); break;
+		case NM_REQUEST_SLOTS: tell_slots(&p); break;
+		case NM_REQUEST_SUMS: tell_sums(&p); break;
+		case NM_REQUEST_LINES: tell_lines(&p); break;
+		case NM_REQUEST_FIND: tell_slot(&p); break;
+		default: give_up();
+		}
+	}
+	_exit(0);
+}
