@@ -8,7 +8,7 @@
 #include <stdio.h>
 #include <string.h>
 
-static void set(struct nm_error *err, enum nm_code code, const char *format, va_list args)
+static void set_message(struct nm_error *err, enum nm_code code, const char *format, va_list args)
 {
 	err->code = code;
 	err->subject[0] = '\0';
@@ -23,7 +23,7 @@ int nm_fail(struct nm_error *err, enum nm_code code, const char *format, ...)
 	if (!err)
 		return code;
 	va_start(args, format);
-	set(err, code, format, args);
+	set_message(err, code, format, args);
 	va_end(args);
 	return code;
 }
@@ -54,7 +54,7 @@ int nm_fail_errno(struct nm_error *err, const char *format, ...)
 	if (!err)
 		return code;
 	va_start(args, format);
-	set(err, code, format, args);
+	set_message(err, code, format, args);
 	va_end(args);
 	n = strlen(err->text);
 	snprintf(err->text + n, sizeof err->text - n, ": %s", strerror(saved));
@@ -62,7 +62,7 @@ int nm_fail_errno(struct nm_error *err, const char *format, ...)
 }
 
 /* Of a text that has no room, what stands around the column. */
-static void show(struct nm_error *err, const char *subject, int column)
+static void show_excerpt(struct nm_error *err, const char *subject, int column)
 {
 	static const char cut[] = "...";
 	const int most = (int)sizeof err->subject - 1, before = most / 2;
@@ -83,8 +83,8 @@ int nm_fail_at(struct nm_error *err, const char *subject, int column, const char
 	if (!err)
 		return NM_EINVAL;
 	va_start(args, format);
-	set(err, NM_EINVAL, format, args);
+	set_message(err, NM_EINVAL, format, args);
 	va_end(args);
-	show(err, subject, column);
+	show_excerpt(err, subject, column);
 	return NM_EINVAL;
 }

@@ -24,6 +24,6 @@ void nm_lazy_array_use_all(void *array, uint64_t count, size_t each);
 
 /* Elements [from, end) of a large array are no longer needed: their whole pages may be freed. They then read
  * as zeros or keep their values. */
-void nm_lazy_array_give_back(void *array, uint64_t count, size_t each, uint64_t from, uint64_t end);
+void nm_lazy_array_release_pages(void *array, uint64_t count, size_t each, uint64_t from, uint64_t end);
 
 #endif

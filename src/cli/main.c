@@ -51,7 +51,7 @@ static int unknown_option(const char *typed)
 	return NM_STATUS_USAGE;
 }
 
-static int run(int argc, char **argv)
+static int run_command(int argc, char **argv)
 {
 	static char help[] = "help", *no_arguments[] = {help, NULL};
 	struct nm_command_output output = {.file = stdout};
@@ -88,7 +88,7 @@ static void *run_in_thread(void *arg)
 {
 	struct arguments *a = arg;
 
-	a->status = run(a->argc, a->argv);
+	a->status = run_command(a->argc, a->argv);
 	return NULL;
 }
 
@@ -121,5 +121,5 @@ int main(int argc, char **argv)
 	nm_profile_setup();
 	if (!getrlimit(RLIMIT_STACK, &stack) && stack.rlim_cur < STACK_BYTES)
 		return run_on_larger_stack(&arguments);
-	return run(argc, argv);
+	return run_command(argc, argv);
 }

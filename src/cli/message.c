@@ -117,7 +117,7 @@ int nm_failed(const struct nm_error *err, int otherwise)
 enum { LONGEST = 40 };
 
 /* Edit distance: insertions, deletions, changes, and exchanges of neighbours count 1 each. */
-static size_t distance(const char *a, const char *b)
+static size_t edit_distance(const char *a, const char *b)
 {
 	size_t d[LONGEST + 1][LONGEST + 1], m = strlen(a), n = strlen(b), i, j;
 
@@ -150,7 +150,7 @@ const char *nm_nearest(const char *typed, const char *const *words)
 	size_t best = LONGEST;
 
 	for (; *words; words++) {
-		size_t n = strlen(typed), d = distance(typed, *words);
+		size_t n = strlen(typed), d = edit_distance(typed, *words);
 
 		if (n >= 3 && !strncmp(typed, *words, n)) /* the beginning of a word */
 			d = 1;

@@ -49,7 +49,7 @@ const char *nm_option_choices(const struct nm_command *command, const struct nm_
 }
 
 /* Which of "a|b|c" a word is, or -1. */
-static int choice(const char *choices, const char *word)
+static int choice_index(const char *choices, const char *word)
 {
 	size_t n = strlen(word), length;
 	int i;
@@ -62,7 +62,7 @@ static int choice(const char *choices, const char *word)
 	return -1;
 }
 
-static int number(const char *text, int64_t *ret_number)
+static int parse_number(const char *text, int64_t *ret_number)
 {
 	char *end;
 	long long value;
@@ -75,7 +75,7 @@ static int number(const char *text, int64_t *ret_number)
 	return 0;
 }
 
-static int add(struct parser *parser, struct nm_option_list *list, const char *shown, const char *value)
+static int add_value(struct parser *parser, struct nm_option_list *list, const char *shown, const char *value)
 {
 	if (list->count == NM_OPTION_LIST_ROOM) {
 		parser->status =
@@ -87,7 +87,8 @@ static int add(struct parser *parser, struct nm_option_list *list, const char *s
 }
 
 /* shown: the option as it was typed, for messages. 0, or -1 with the status set. */
-static int set(struct parser *parser, const struct nm_option *option, const char *shown, const char *value)
+static int set_option(struct parser *parser, const struct nm_option *option, const char *shown,
+		      const char *value)
 {
 	void *to = parser->into + option->offset;
 
@@ -103,14 +104,14 @@ static int set(struct parser *parser, const struct nm_option *option, const char
 		parser->status = nm_usage(parser->command, "%s is given twice: %s and %s", shown,
 					  *(const char **)to, value);
 		return -1;
-	case NM_OPTION_LIST: return add(parser, to, shown, value);
+	case NM_OPTION_LIST: return add_value(parser, to, shown, value);
 	case NM_OPTION_NUMBER:
-		if (!number(value, to))
+		if (!parse_number(value, to))
 			return 0;
 		parser->status = nm_usage(parser->command, "%s takes a number, not \"%s\"", shown, value);
 		return -1;
 	case NM_OPTION_CHOICE:
-		*(int *)to = choice(nm_option_choices(parser->command, option), value);
+		*(int *)to = choice_index(nm_option_choices(parser->command, option), value);
 		if (*(int *)to >= 0)
 			return 0;
 		parser->status = nm_usage(parser->command, "%s takes one of %s, not \"%s\"", shown,
@@ -120,7 +121,7 @@ static int set(struct parser *parser, const struct nm_option *option, const char
 	return -1;
 }
 
-static int unknown(struct parser *parser, const char *shown, const char *typed)
+static int refuse_unknown(struct parser *parser, const char *shown, const char *typed)
 {
 	const struct nm_command *command = parser->command;
 	const char *words[64], *near;
@@ -138,7 +139,7 @@ static int unknown(struct parser *parser, const char *shown, const char *typed)
 	return -1;
 }
 
-static int help(struct parser *parser)
+static int print_help(struct parser *parser)
 {
 	nm_command_help(parser->command, stdout);
 	parser->status = NM_STATUS_OK;
@@ -154,7 +155,7 @@ static int long_option(struct parser *parser, char *argument)
 
 	snprintf(shown, sizeof shown, "%.*s", (int)n, argument);
 	if (!strcmp(shown, "--help"))
-		return help(parser);
+		return print_help(parser);
 	for (i = 0; i < parser->command->option_count; i++) {
 		const struct nm_option *option = &parser->command->options[i];
 
@@ -169,9 +170,12 @@ static int long_option(struct parser *parser, char *argument)
 			    nm_usage(parser->command, "%s needs a value: %s", shown, option->value);
 			return -1;
 		}
-		return set(parser, option, shown, value ? value + 1 : option->value ? *parser->next++ : NULL);
+		return set_option(parser, option, shown,
+				  value           ? value + 1
+				  : option->value ? *parser->next++
+						  : NULL);
 	}
-	return unknown(parser, shown, shown + 2);
+	return refuse_unknown(parser, shown, shown + 2);
 }
 
 /* "-n5", "-n 5", "-ab". */
@@ -184,12 +188,12 @@ static int short_options(struct parser *parser, const char *letters)
 		unsigned i;
 
 		if (shown[1] == 'h')
-			return help(parser);
+			return print_help(parser);
 		for (i = 0; i < parser->command->option_count; i++)
 			if (parser->command->options[i].letter == shown[1])
 				option = &parser->command->options[i];
 		if (!option)
-			return unknown(parser, shown, NULL);
+			return refuse_unknown(parser, shown, NULL);
 		if (option->value) {
 			value = *letters ? letters : *parser->next ? *parser->next++ : NULL;
 			letters = "";
@@ -199,7 +203,7 @@ static int short_options(struct parser *parser, const char *letters)
 				return -1;
 			}
 		}
-		if (set(parser, option, shown, value))
+		if (set_option(parser, option, shown, value))
 			return -1;
 	}
 	return 0;
@@ -254,7 +258,7 @@ static void option_help(const struct nm_command *command, const struct nm_option
 }
 
 /* The heading before an option, if it begins a group. */
-static void heading(const struct nm_option_group *group, const char *name, FILE *out)
+static void print_heading(const struct nm_option_group *group, const char *name, FILE *out)
 {
 	while (group->first && strcmp(group->first, name))
 		group++;
@@ -286,7 +290,7 @@ void nm_command_help(const struct nm_command *command, FILE *out)
 		fputs("\nOptions:\n", out);
 	for (i = 0; i < command->option_count; i++) {
 		if (command->groups)
-			heading(command->groups, command->options[i].name, out);
+			print_heading(command->groups, command->options[i].name, out);
 		option_help(command, &command->options[i], out);
 	}
 	fputs(command->groups ? "\n" : "", out);

@@ -52,7 +52,8 @@ static int sort_inputs(const struct nm_command *self, char *const *paths, int co
 }
 
 /* Whether the options fit the inputs. */
-static int check(const struct nm_command *self, const struct nm_pages_options *o, const struct inputs *in)
+static int check_options(const struct nm_command *self, const struct nm_pages_options *o,
+			 const struct inputs *in)
 {
 	int status = NM_STATUS_OK;
 
@@ -79,7 +80,7 @@ int nm_pages_need_html(const struct nm_pages_options *o)
 /* ---- life ---- */
 
 /* The profile that is not there, or the first one. */
-static const char *missing(const struct inputs *in)
+static const char *missing_profile(const struct inputs *in)
 {
 	for (size_t i = 0; i < in->count; i++)
 		if (nm_file_kind(in->profiles[i]) == NM_FILE_UNREADABLE)
@@ -92,7 +93,7 @@ static int open_view(struct nm_pages *p, const struct nm_pages_options *o, const
 	struct nm_error err;
 
 	if (nm_view_open(&p->view, in->profiles, in->count, &err))
-		return nm_profile_failed(missing(in), &err);
+		return nm_profile_failed(missing_profile(in), &err);
 	p->search = (struct nm_source_search){.folders = o->folders.at, .folder_count = o->folders.count};
 	nm_view_set_search(p->view, &p->search);
 	if (p->session.debugger)
@@ -108,7 +109,7 @@ int nm_pages_open(struct nm_pages *p, const struct nm_command *self, const struc
 
 	memset(p, 0, sizeof *p);
 	if (!status)
-		status = check(self, o, &in);
+		status = check_options(self, o, &in);
 	if (!status && in.debugged)
 		status = nm_debug_prepare(self, &o->source, &p->session);
 	if (!status && in.debugged)

@@ -72,7 +72,7 @@ int nm_rank_is_in(const char *list, int *ret_chosen, struct nm_error *err)
 }
 
 /* Writes what stands for the part of a pattern behind its '%'; returns the rest, or NULL after a message. */
-static const char *replace(const char *at, const char *pattern, FILE *out, struct nm_error *err)
+static const char *replace_placeholder(const char *at, const char *pattern, FILE *out, struct nm_error *err)
 {
 	char host[256] = "";
 	const char *rank = nm_rank();
@@ -117,7 +117,7 @@ int nm_rank_file_name(const char *pattern, char **ret_name, struct nm_error *err
 		fwrite(at, 1, plain, out);
 		at += plain;
 		if (*at)
-			at = replace(at + 1, pattern, out, err);
+			at = replace_placeholder(at + 1, pattern, out, err);
 	}
 	if (nm_memstream_close(out, ret_name))
 		return nm_fail_memory(err);

@@ -151,7 +151,8 @@ static int join_huge(const struct nm_simulation_options *o, struct nm_machine *t
 	return nm_machine_join(to, &huge, &err) ? nm_failed(&err, NM_STATUS_USAGE) : 0;
 }
 
-static int join(const struct nm_simulation_options *o, struct nm_machine *to, struct nm_machine *machine)
+static int join_levels(const struct nm_simulation_options *o, struct nm_machine *to,
+		       struct nm_machine *machine)
 {
 	struct nm_error err;
 
@@ -177,7 +178,7 @@ static int join_next(void *arg, struct nm_machine *machine)
 {
 	const struct joined *j = arg;
 
-	return join(j->options, j->to, machine);
+	return join_levels(j->options, j->to, machine);
 }
 
 static int join_named(const struct nm_simulation_options *o, const char *names, struct nm_machine *to)
@@ -197,7 +198,7 @@ static int join_described(const struct nm_simulation_options *o, const char *spe
 		status = read_description(spec + 1, &machine);
 	else if (nm_machine_parse(spec, &machine, &err))
 		status = nm_failed(&err, NM_STATUS_USAGE);
-	return status ? status : join(o, to, &machine);
+	return status ? status : join_levels(o, to, &machine);
 }
 
 /* Reads a number that must end at the character `end` or at the end of the text. */

@@ -32,7 +32,7 @@ static int look_over(struct nm_debugger *d, struct nm_error *err)
 	return status ? status : nm_debugger_go(d, 0, err);
 }
 
-static struct nm_debugger *make(const struct nm_debugger_source *source)
+static struct nm_debugger *make_debugger(const struct nm_debugger_source *source)
 {
 	struct nm_debugger *d = calloc(1, sizeof *d);
 
@@ -46,8 +46,8 @@ static struct nm_debugger *make(const struct nm_debugger_source *source)
 int nm_debugger_open(struct nm_debugger **ret_debugger, const struct nm_debugger_source *source,
 		     struct nm_error *err)
 {
-	struct nm_debugger *d = make(source);
-	int status = d ? nm_timeline_open(&d->timeline, source, err) : nm_fail_memory(err);
+	struct nm_debugger *d = make_debugger(source);
+	int status = d ? nm_checkpoints_open(&d->checkpoints, source, err) : nm_fail_memory(err);
 
 	if (!status)
 		status = look_over(d, err);
@@ -65,11 +65,11 @@ int nm_debugger_another(struct nm_debugger **ret_debugger, const struct nm_debug
 
 	if (of->settings.list.count)
 		return nm_debugger_open(ret_debugger, &of->source, err);
-	d = make(&of->source);
+	d = make_debugger(&of->source);
 	if (!d)
 		return nm_fail_memory(err);
-	d->timeline = of->timeline;
-	d->timeline->users++;
+	d->checkpoints = of->checkpoints;
+	d->checkpoints->users++;
 	status = nm_debugger_go(d, 0, err);
 	if (status)
 		nm_debugger_close(d);
@@ -88,8 +88,8 @@ void nm_debugger_close(struct nm_debugger *d)
 {
 	if (!d)
 		return;
-	nm_moment_end(&d->current);
-	nm_timeline_leave(d->timeline);
+	nm_checkpoint_end(&d->current);
+	nm_checkpoints_leave(d->checkpoints);
 	nm_settings_done(&d->settings);
 	nm_vec_free(&d->breakpoints);
 	free(d);
@@ -108,10 +108,10 @@ static int change_run(struct nm_debugger *d, const struct nm_settings *settings,
 		return status;
 	status = nm_debugger_go(other, d->current.position, err);
 	if (!status) {
-		nm_moment_end(&d->current);
-		nm_timeline_leave(d->timeline);
-		d->timeline = other->timeline;
-		d->timeline->users++;
+		nm_checkpoint_end(&d->current);
+		nm_checkpoints_leave(d->checkpoints);
+		d->checkpoints = other->checkpoints;
+		d->checkpoints->users++;
 		d->current = other->current;
 		d->report = other->report;
 		other->current.fd = -1;
@@ -135,16 +135,16 @@ int nm_debugger_restart(struct nm_debugger *d, struct nm_settings *settings, str
 
 void nm_debugger_rest(struct nm_debugger *d)
 {
-	nm_moment_end(&d->current);
+	nm_checkpoint_end(&d->current);
 	if (!d->settings.list.count)
 		return;
-	nm_timeline_leave(d->timeline);
-	d->timeline = NULL;
+	nm_checkpoints_leave(d->checkpoints);
+	d->checkpoints = NULL;
 }
 
 int nm_debugger_wake(struct nm_debugger *d, struct nm_error *err)
 {
-	if (!d->timeline)
+	if (!d->checkpoints)
 		return change_run(d, &d->settings, err);
 	return d->current.fd < 0 ? nm_debugger_go(d, d->current.position, err) : 0;
 }
@@ -153,16 +153,16 @@ int nm_debugger_go(struct nm_debugger *d, uint64_t position, struct nm_error *er
 {
 	if (position != d->current.position)
 		d->interrupted_at = 0;
-	return nm_timeline_go(d->timeline, &d->current, position, &d->report, err);
+	return nm_checkpoints_go(d->checkpoints, &d->current, position, &d->report, err);
 }
 
 uint64_t nm_debugger_position(const struct nm_debugger *d) { return d->current.position; }
 
-uint64_t nm_debugger_total(const struct nm_debugger *d) { return d->timeline->program.references.count; }
+uint64_t nm_debugger_total(const struct nm_debugger *d) { return d->checkpoints->program.references.count; }
 
 const struct nm_debug_program *nm_debugger_program(const struct nm_debugger *d)
 {
-	return &d->timeline->program;
+	return &d->checkpoints->program;
 }
 
 /* ---- breakpoints ---- */
@@ -172,11 +172,11 @@ int nm_debugger_break(struct nm_debugger *d, const struct nm_breakpoint *breakpo
 {
 	struct nm_breakpoint b = *breakpoint;
 	struct nm_condition condition;
-	int status = nm_condition_parse(&condition, b.expression, &d->timeline->program, err);
+	int status = nm_condition_parse(&condition, b.expression, &d->checkpoints->program, err);
 
 	if (status)
 		return status;
-	if (b.level >= d->timeline->machine.count)
+	if (b.level >= d->checkpoints->machine.count)
 		return nm_fail(err, NM_EINVAL, "there is no such level");
 	if (d->breakpoints.count == NM_BREAKPOINTS)
 		return nm_fail(err, NM_EINVAL, "there are %d breakpoints already", NM_BREAKPOINTS);
@@ -251,7 +251,8 @@ static int choose_stops(struct nm_debugger *d, const struct nm_debugger_run *how
 	if (how->until) {
 		ret->stops[0].level = how->level;
 		ret->count = 1;
-		return nm_condition_parse(&ret->stops[0].condition, how->until, &d->timeline->program, err);
+		return nm_condition_parse(&ret->stops[0].condition, how->until, &d->checkpoints->program,
+					  err);
 	}
 	for (size_t i = 0; i < d->breakpoints.count && !status; i++) {
 		const struct nm_breakpoint *b = &d->breakpoints.at[i];
@@ -261,7 +262,7 @@ static int choose_stops(struct nm_debugger *d, const struct nm_debugger_run *how
 			continue;
 		*stop =
 		    (struct nm_stop){.id = b->id, .level = b->level, .skip = skip_of(d, b, how->backwards)};
-		status = nm_condition_parse(&stop->condition, b->expression, &d->timeline->program, err);
+		status = nm_condition_parse(&stop->condition, b->expression, &d->checkpoints->program, err);
 		ret->count++;
 	}
 	return status;
@@ -276,16 +277,17 @@ static int run_back(struct nm_debugger *d, const struct run *run, enum nm_stoppe
 
 	*ret_stopped = NM_STOPPED_END;
 	while (end && *ret_stopped == NM_STOPPED_END && !status) {
-		struct nm_moment_report report = {0};
-		struct nm_moment moment;
+		struct nm_checkpoint_report report = {0};
+		struct nm_checkpoint checkpoint;
 		uint64_t begin;
 
-		status = nm_timeline_fetch(d->timeline, end - 1, &moment, err);
+		status = nm_checkpoints_fetch(d->checkpoints, end - 1, &checkpoint, err);
 		if (status)
 			return status;
-		begin = moment.position;
-		status = nm_moment_run(&moment, end, NM_RUN_LAST, run->stops, run->count, &report, err);
-		nm_moment_end(&moment);
+		begin = checkpoint.position;
+		status =
+		    nm_checkpoint_run(&checkpoint, end, NM_RUN_LAST, run->stops, run->count, &report, err);
+		nm_checkpoint_end(&checkpoint);
 		if (report.matched) {
 			*ret_stopped = NM_STOPPED_MATCH;
 			*ret_id = report.matched_by;
@@ -309,8 +311,8 @@ int nm_debugger_run(struct nm_debugger *d, const struct nm_debugger_run *how, en
 	if (!status && how->backwards)
 		status = run_back(d, &run, ret_stopped, ret_id, err);
 	else if (!status)
-		status = nm_timeline_advance(d->timeline, &d->current, nm_debugger_total(d), run.stops,
-					     run.count, run.deadline, ret_stopped, &d->report, err);
+		status = nm_checkpoints_advance(d->checkpoints, &d->current, nm_debugger_total(d), run.stops,
+						run.count, run.deadline, ret_stopped, &d->report, err);
 	if (!status && !how->backwards && *ret_stopped == NM_STOPPED_MATCH)
 		*ret_id = d->report.matched_by;
 	d->interrupted_at = 0;

@@ -47,7 +47,7 @@ void nm_debugger_close(struct nm_debugger *debugger);
 /* Another debugger of the same run, at position 0, with its own breakpoints. */
 int nm_debugger_another(struct nm_debugger **ret_debugger, const struct nm_debugger *of,
 			struct nm_error *err);
-/* Frees the memory of the current moment. The next answer simulates it again. */
+/* Frees the memory of the current checkpoint. The next answer simulates it again. */
 void nm_debugger_rest(struct nm_debugger *debugger);
 
 uint64_t nm_debugger_position(const struct nm_debugger *debugger);

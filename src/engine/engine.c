@@ -13,15 +13,15 @@ static int run_passes(struct nm_engine *e, enum nm_pass_part part, const struct 
 {
 	struct nm_pass_batch batch = {.refs = submitted->refs,
 				      .count = submitted->count,
-				      .turns = submitted->turns,
-				      .turn_count = submitted->turn_count,
+				      .time_slices = submitted->time_slices,
+				      .time_slice_count = submitted->time_slice_count,
 				      .uncounted = submitted->uncounted,
 				      .instructions = submitted->instructions,
 				      .next = next};
 	int status;
 
-	if (e->executor.builder.instruction_clock && part & NM_PASSES_TOGETHER)
-		batch.clock = nm_instruction_clock_read(e->executor.builder.instruction_clock);
+	if (e->replay.builder.instruction_clock && part & NM_PASSES_TOGETHER)
+		batch.clock = nm_instruction_clock_read(e->replay.builder.instruction_clock);
 	status = nm_passes_batch(&e->feed.passes, part, &batch);
 	if (status == NM_EPLUGIN)
 		e->feed.broken_promise = 1;
@@ -56,7 +56,7 @@ static void start_passes(struct nm_engine *e)
 int nm_engine_make_passes(struct nm_engine *e, struct nm_error *err)
 {
 	struct nm_pass_setup setup = {.options = &e->options,
-				      .coalesced = e->executor.resolver.coalesced,
+				      .coalesced = e->replay.resolver.coalesced,
 				      .areas = &e->areas,
 				      .sampler = &e->sampler};
 	int status = nm_passes_make(&e->feed.passes, &setup, err);
@@ -89,29 +89,29 @@ static uint32_t fetch_line(const struct nm_machine *machine)
 	return line;
 }
 
-/* The executor, which works on the engine's process. */
-static int init_executor(struct nm_engine *e, unsigned needs)
+/* The replay, which works on the engine's process. */
+static int init_replay(struct nm_engine *e, unsigned needs)
 {
-	struct nm_executor *x = &e->executor;
-	const struct nm_executor_process process = {.attrs = &e->attrs,
-						    .calls = e->calls,
-						    .regions = &e->regions,
-						    .space = &e->space,
-						    .contexts = &e->contexts,
-						    .threads = &e->threads};
+	struct nm_replay *r = &e->replay;
+	const struct nm_replay_process process = {.attrs = &e->attrs,
+						  .calls = e->calls,
+						  .regions = &e->regions,
+						  .space = &e->space,
+						  .contexts = &e->contexts,
+						  .threads = &e->threads};
 
-	x->execute = nm_execute_supported(0);
-	x->fetch_line = fetch_line(&e->machine);
-	x->fetching = e->options.instructions && x->fetch_line;
-	x->resolver.heap_chains = e->options.heap_chains;
-	x->builder.submit = nm_engine_submit;
-	x->builder.sample = nm_engine_sample;
-	x->builder.arg = e;
-	if (needs & NM_PASS_CLOCK && !(x->builder.instruction_clock = nm_instruction_clock_new()))
+	r->execute = nm_execute_supported(0);
+	r->fetch_line = fetch_line(&e->machine);
+	r->fetching = e->options.instructions && r->fetch_line;
+	r->resolver.heap_chains = e->options.heap_chains;
+	r->builder.submit = nm_engine_submit;
+	r->builder.sample = nm_engine_sample;
+	r->builder.arg = e;
+	if (needs & NM_PASS_CLOCK && !(r->builder.instruction_clock = nm_instruction_clock_new()))
 		return NM_ENOMEM;
-	if (nm_executor_init(x, &process))
+	if (nm_replay_init(r, &process))
 		return NM_ENOMEM;
-	nm_executor_set_window(x, &e->options.window);
+	nm_replay_set_window(r, &e->options.window);
 	return 0;
 }
 
@@ -155,7 +155,7 @@ int nm_engine_new_without_passes(struct nm_engine **ret_engine, const struct nm_
 	e->feed.memory_changed = (needs & NM_PASS_MEMORY) != 0;
 	nm_sampler_init(&e->sampler);
 	status = nm_workers_new(&e->output.workers, options->threads, options->idle, err);
-	if (!status && (init_process(e, needs) || init_executor(e, needs) ||
+	if (!status && (init_process(e, needs) || init_replay(e, needs) ||
 			(e->machine.cores > 1 && nm_engine_interleave(e)) ||
 			(options->candidate_count && nm_layouts_add_areas(&e->areas))))
 		status = nm_fail_memory(err);
@@ -163,7 +163,7 @@ int nm_engine_new_without_passes(struct nm_engine **ret_engine, const struct nm_
 		nm_engine_free(e);
 		return status;
 	}
-	e->executor.builder.refs = nm_workers_buffer(e->output.workers);
+	e->replay.builder.refs = nm_workers_buffer(e->output.workers);
 	*ret_engine = e;
 	return 0;
 }
@@ -186,9 +186,9 @@ int nm_engine_new(struct nm_engine **ret_engine, const struct nm_engine_options 
 
 int nm_engine_follow_phases(struct nm_engine *e, const struct nm_phase_plan *plan)
 {
-	e->executor.phases = plan;
-	nm_executor_ask(&e->executor, e->executor.asked); /* the first phase may not be asked for */
-	return nm_executor_turn(&e->executor);
+	e->replay.phases = plan;
+	nm_replay_ask(&e->replay, e->replay.asked); /* the first phase may not be asked for */
+	return nm_replay_turn(&e->replay);
 }
 
 void nm_engine_free_thread(struct nm_thread *t)
@@ -217,7 +217,7 @@ void nm_engine_free(struct nm_engine *e)
 	nm_layouts_free(e->output.layouts);
 	nm_passes_free(&e->feed.passes);
 	nm_engine_free_threads(e);
-	nm_executor_done(&e->executor);
+	nm_replay_done(&e->replay);
 	nm_attributions_done(&e->attrs);
 	nm_calls_free(e->calls);
 	nm_regions_done(&e->regions);
@@ -234,7 +234,7 @@ void nm_engine_free(struct nm_engine *e)
 	free(e);
 }
 
-uint64_t nm_engine_references(const struct nm_engine *e) { return nm_executor_references(&e->executor); }
+uint64_t nm_engine_references(const struct nm_engine *e) { return nm_replay_references(&e->replay); }
 
 struct nm_engine *nm_engine_take_child(struct nm_engine *e, uint32_t *ret_ordinal)
 {

@@ -85,18 +85,18 @@ static struct nm_thread *find_thread(struct nm_engine *e, uint32_t wire)
 }
 
 /* Drops a thread that has ended: its number stays taken, its frames own nothing any more. */
-static void retire(struct nm_engine *e, struct nm_thread *t)
+static void retire_thread(struct nm_engine *e, struct nm_thread *t)
 {
 	for (size_t i = 0; i < e->threads.count; i++)
 		if (e->threads.at[i] == t)
 			e->threads.at[i] = e->threads.at[--e->threads.count];
 	nm_engine_free_thread(t);
-	nm_resolver_forget_mappings(&e->executor.resolver);
+	nm_resolver_forget_mappings(&e->replay.resolver);
 }
 
-static int synchronise(struct nm_engine *e, struct nm_sync sync, struct nm_error *err)
+static int synchronise_thread(struct nm_engine *e, struct nm_sync sync, struct nm_error *err)
 {
-	return nm_executor_synchronise(&e->executor, sync) ? nm_fail_memory(err) : 0;
+	return nm_replay_synchronise(&e->replay, sync) ? nm_fail_memory(err) : 0;
 }
 
 static int on_thread_start(struct nm_engine *e, const struct nm_wire_record *r, struct nm_error *err)
@@ -108,28 +108,28 @@ static int on_thread_start(struct nm_engine *e, const struct nm_wire_record *r, 
 	if (status)
 		return status;
 	parent = find_thread(e, s.parent);
-	t = nm_arena_alloc(&e->executor.decoder.arena, sizeof *t);
+	t = nm_arena_alloc(&e->replay.decoder.arena, sizeof *t);
 	if (!t || nm_frames_init(&t->frames, s.stack_low, s.stack_end) || nm_vec_push(&e->threads, t))
 		return nm_fail_memory(err);
-	nm_resolver_forget_mappings(&e->executor.resolver); /* what was anonymous may be its stack */
+	nm_resolver_forget_mappings(&e->replay.resolver); /* what was anonymous may be its stack */
 	t->wire = s.thread;
 	t->number = ++e->threads_started;
 	t->live = 1;
-	if (nm_executor_start_lanes(&e->executor, t))
+	if (nm_replay_start_lanes(&e->replay, t))
 		return nm_fail_memory(err);
-	return synchronise(e,
-			   (struct nm_sync){.kind = NM_SYNC_START,
-					    .object = s.thread,
-					    .thread = t->number,
-					    .parent = parent ? parent->number : 0},
-			   err);
+	return synchronise_thread(e,
+				  (struct nm_sync){.kind = NM_SYNC_START,
+						   .object = s.thread,
+						   .thread = t->number,
+						   .parent = parent ? parent->number : 0},
+				  err);
 }
 
 static int on_thread(struct nm_engine *e, const struct nm_wire_record *r, struct nm_error *err)
 {
 	struct nm_wire_thread n;
 	int status = nm_wire_thread_decode(r, &n, err);
-	struct nm_thread *t, *before = e->executor.running.thread;
+	struct nm_thread *t, *before = e->replay.running.thread;
 
 	if (status)
 		return status;
@@ -138,15 +138,16 @@ static int on_thread(struct nm_engine *e, const struct nm_wire_record *r, struct
 		return nm_fail(err, NM_EFORMAT, "thread %u runs before it starts", n.thread);
 	if (r->kind == NM_WIRE_THREAD_EXIT) {
 		t->live = 0;
-		status = synchronise(e, (struct nm_sync){.kind = NM_SYNC_EXIT, .object = t->number}, err);
+		status =
+		    synchronise_thread(e, (struct nm_sync){.kind = NM_SYNC_EXIT, .object = t->number}, err);
 		if (t != before)
-			retire(e, t);
+			retire_thread(e, t);
 		return status;
 	}
-	nm_executor_switch_thread(&e->executor, t);
+	nm_replay_switch_thread(&e->replay, t);
 	if (before && !before->live)
-		retire(e, before);
-	return synchronise(e, (struct nm_sync){.kind = NM_SYNC_THREAD, .object = t->number}, err);
+		retire_thread(e, before);
+	return synchronise_thread(e, (struct nm_sync){.kind = NM_SYNC_THREAD, .object = t->number}, err);
 }
 
 static int on_sync(struct nm_engine *e, const struct nm_wire_record *r, struct nm_error *err)
@@ -167,8 +168,9 @@ static int on_sync(struct nm_engine *e, const struct nm_wire_record *r, struct n
 	struct nm_wire_sync_event s;
 	int status = nm_wire_sync_event_decode(r, &s, err);
 
-	return status ? status
-		      : synchronise(e, (struct nm_sync){.kind = kinds[s.what], .object = s.object}, err);
+	return status
+		   ? status
+		   : synchronise_thread(e, (struct nm_sync){.kind = kinds[s.what], .object = s.object}, err);
 }
 
 static int on_thread_pointer(struct nm_engine *e, const struct nm_wire_record *r, struct nm_error *err)
@@ -178,7 +180,7 @@ static int on_thread_pointer(struct nm_engine *e, const struct nm_wire_record *r
 
 	if (status)
 		return status;
-	nm_resolver_forget_mappings(&e->executor.resolver);
+	nm_resolver_forget_mappings(&e->replay.resolver);
 	return p.value && nm_space_thread(&e->space, p.value) ? nm_fail_memory(err) : 0;
 }
 
@@ -190,20 +192,20 @@ static int on_signal(struct nm_engine *e, const struct nm_wire_record *r, struct
 	struct nm_frames *frames;
 	size_t from;
 
-	if (status || !e->executor.running.thread)
+	if (status || !e->replay.running.thread)
 		return status;
-	frames = &e->executor.running.thread->frames;
-	from = nm_signals_resume(&e->executor.running.thread->signals, frames);
-	if (nm_executor_run_stack(&e->executor, from) ||
-	    (!nm_stack_holds(e->executor.running.stack, s.stack_pointer) &&
-	     nm_executor_switch_stack(&e->executor, s.stack_pointer)))
+	frames = &e->replay.running.thread->frames;
+	from = nm_signals_resume(&e->replay.running.thread->signals, frames);
+	if (nm_replay_run_stack(&e->replay, from) ||
+	    (!nm_stack_holds(e->replay.running.stack, s.stack_pointer) &&
+	     nm_replay_switch_stack(&e->replay, s.stack_pointer)))
 		return nm_fail_memory(err);
 	if ((e->calls || frames->current != from) &&
-	    nm_signals_enter(&e->executor.running.thread->signals, e->calls, frames, from, s.stack_pointer,
+	    nm_signals_enter(&e->replay.running.thread->signals, e->calls, frames, from, s.stack_pointer,
 			     s.number))
 		return nm_fail_memory(err);
-	nm_stack_window_own(&e->executor.running.window, nm_stack_top(e->executor.running.stack));
-	nm_executor_choose_path(&e->executor);
+	nm_stack_window_own(&e->replay.running.window, nm_stack_top(e->replay.running.stack));
+	nm_replay_choose_path(&e->replay);
 	return 0;
 }
 
@@ -214,7 +216,7 @@ static int on_signal(struct nm_engine *e, const struct nm_wire_record *r, struct
 static int enter_context(struct nm_engine *e, int returned, struct nm_chain *ret_chain, uint32_t *ret_context)
 {
 	const struct nm_object *objects = e->space.objects.at;
-	struct nm_frames *frames = &e->executor.running.thread->frames;
+	struct nm_frames *frames = &e->replay.running.thread->frames;
 	const struct nm_stack *s = nm_frames_stack(frames);
 
 	if (returned && frames->returned_from)
@@ -232,10 +234,10 @@ static int enter_mapping_context(struct nm_engine *e, uint32_t *ret_context)
 	struct nm_chain calls = {0};
 
 	*ret_context = 0;
-	return e->executor.running.thread ? enter_context(e, 0, &calls, ret_context) : 0;
+	return e->replay.running.thread ? enter_context(e, 0, &calls, ret_context) : 0;
 }
 
-static int allocate(struct nm_engine *e, uint64_t address, uint64_t size, struct nm_error *err)
+static int allocate_block(struct nm_engine *e, uint64_t address, uint64_t size, struct nm_error *err)
 {
 	const struct nm_mapping *m = nm_space_mapping(&e->space, address);
 	struct nm_chain calls = {0};
@@ -243,19 +245,19 @@ static int allocate(struct nm_engine *e, uint64_t address, uint64_t size, struct
 
 	if (!address)
 		return 0;
-	chain = e->options.heap_chains && e->executor.running.thread
-		    ? nm_frames_stack(&e->executor.running.thread->frames)->context + 1
+	chain = e->options.heap_chains && e->replay.running.thread
+		    ? nm_frames_stack(&e->replay.running.thread->frames)->context + 1
 		    : 0;
 	if (m && !m->allocator)
-		nm_resolver_forget_mappings(&e->executor.resolver);
-	if ((e->executor.running.thread && enter_context(e, 1, &calls, &context)) ||
+		nm_resolver_forget_mappings(&e->replay.resolver);
+	if ((e->replay.running.thread && enter_context(e, 1, &calls, &context)) ||
 	    nm_space_alloc(&e->space, address, size, context, chain))
 		return nm_fail_memory(err);
 	if (nm_layouts_allocated(e->output.layouts, address))
 		return nm_fail_memory(err);
-	nm_resolver_forget_released_blocks(&e->executor.resolver);
+	nm_resolver_forget_released_blocks(&e->replay.resolver);
 	if (context && !e->sampled.options.rate) /* a probe needs the accesses of blocks */
-		nm_executor_probe_wrapper(&e->executor, context, calls.unfolded, address, size);
+		nm_replay_probe_wrapper(&e->replay, context, calls.unfolded, address, size);
 	return 0;
 }
 
@@ -263,7 +265,7 @@ static int allocate(struct nm_engine *e, uint64_t address, uint64_t size, struct
 static int hand_out(struct nm_engine *e, const struct nm_wire_alloc *piece, struct nm_error *err)
 {
 	const size_t chunks = e->space.chunks.live;
-	const struct nm_thread *t = e->executor.running.thread;
+	const struct nm_thread *t = e->replay.running.thread;
 	int fits, status;
 
 	e->has_pieces = 1;
@@ -272,20 +274,20 @@ static int hand_out(struct nm_engine *e, const struct nm_wire_alloc *piece, stru
 	if (nm_space_open_chunk(&e->space, piece->address, piece->size, piece->entry, &fits))
 		return nm_fail_memory(err);
 	if (e->space.chunks.live != chunks)
-		nm_resolver_forget_mappings(&e->executor.resolver);
+		nm_resolver_forget_mappings(&e->replay.resolver);
 	if (!fits)
 		return 0;
-	status = allocate(e, piece->address, piece->size, err);
+	status = allocate_block(e, piece->address, piece->size, err);
 	nm_space_mark_piece(&e->space, piece->address);
 	return status;
 }
 
-static int release(struct nm_engine *e, uint64_t address, struct nm_error *err)
+static int release_block(struct nm_engine *e, uint64_t address, struct nm_error *err)
 {
 	struct nm_block b;
 
 	if (nm_layouts_have_moved(e->output.layouts, address)) {
-		const int status = nm_executor_flush(&e->executor);
+		const int status = nm_replay_flush(&e->replay);
 
 		if (status || nm_layouts_released(e->output.layouts, address))
 			return status ? status : nm_fail_memory(err);
@@ -296,7 +298,7 @@ static int release(struct nm_engine *e, uint64_t address, struct nm_error *err)
 		return 0;
 	nm_passes_released(&e->feed.passes, b.address, b.size, b.object);
 	nm_schedules_released(e->output.schedules, b.address, b.size, b.object);
-	nm_resolver_forget_released_blocks(&e->executor.resolver);
+	nm_resolver_forget_released_blocks(&e->replay.resolver);
 	return 0;
 }
 
@@ -313,15 +315,15 @@ static int on_heap(struct nm_engine *e, const struct nm_wire_record *r, struct n
 		if (status)
 			return status;
 		return a.allocator == NM_WIRE_POOL ? hand_out(e, &a, err)
-						   : allocate(e, a.address, a.size, err);
+						   : allocate_block(e, a.address, a.size, err);
 	case NM_WIRE_FREE:
 		status = nm_wire_free_decode(r, &f, err);
-		return status ? status : release(e, f.address, err);
+		return status ? status : release_block(e, f.address, err);
 	default:
 		status = nm_wire_realloc_decode(r, &re, err);
 		if (!status && (re.address || !re.size))
-			status = release(e, re.old_address, err);
-		return status ? status : allocate(e, re.address, re.size, err);
+			status = release_block(e, re.old_address, err);
+		return status ? status : allocate_block(e, re.address, re.size, err);
 	}
 }
 
@@ -354,17 +356,17 @@ static int on_map(struct nm_engine *e, const struct nm_wire_record *r, struct nm
 	} else if (!m.path[0] && enter_mapping_context(e, &m.context)) {
 		return nm_fail_memory(err);
 	}
-	nm_resolver_forget_mappings(&e->executor.resolver);
+	nm_resolver_forget_mappings(&e->replay.resolver);
 	return nm_space_map(&e->space, &m) ? nm_fail_memory(err) : 0;
 }
 
-static int unmap(struct nm_engine *e, uint64_t address, uint64_t bytes, struct nm_error *err)
+static int unmap_range(struct nm_engine *e, uint64_t address, uint64_t bytes, struct nm_error *err)
 {
 	if (e->has_pieces) {
 		nm_space_end_pieces(&e->space, address, bytes);
-		nm_resolver_forget_released_blocks(&e->executor.resolver);
+		nm_resolver_forget_released_blocks(&e->replay.resolver);
 	}
-	nm_resolver_forget_mappings(&e->executor.resolver);
+	nm_resolver_forget_mappings(&e->replay.resolver);
 	for (size_t i = 0; i < e->space.mappings.count; i++) {
 		const struct nm_mapping *m = &e->space.mappings.at[i];
 
@@ -393,7 +395,7 @@ static int on_remap(struct nm_engine *e, const struct nm_wire_record *r, struct 
 	m.end = w.address + w.bytes;
 	if (m.module)
 		m.bias += w.address - w.old_address;
-	status = unmap(e, w.old_address, w.old_bytes, err);
+	status = unmap_range(e, w.old_address, w.old_bytes, err);
 	if (!status && nm_space_map(&e->space, &m))
 		status = nm_fail_memory(err);
 	return status;
@@ -403,7 +405,7 @@ static int on_remap(struct nm_engine *e, const struct nm_wire_record *r, struct 
 static int in_allocator(const struct nm_engine *e)
 {
 	const struct nm_stack *s =
-	    e->executor.running.thread ? nm_frames_stack(&e->executor.running.thread->frames) : NULL;
+	    e->replay.running.thread ? nm_frames_stack(&e->replay.running.thread->frames) : NULL;
 
 	for (size_t k = 0; s && k < s->frames.count; k++)
 		if (e->space.objects.at[s->frames.at[k].caller].is_allocator)
@@ -422,7 +424,7 @@ static int on_brk(struct nm_engine *e, const struct nm_wire_record *r, struct nm
 	if (status)
 		return status;
 	if (w.end < e->space.heap_end) {
-		status = unmap(e, w.end, e->space.heap_end - w.end, err);
+		status = unmap_range(e, w.end, e->space.heap_end - w.end, err);
 		e->space.heap_end = w.end;
 		return status;
 	}
@@ -434,7 +436,7 @@ static int on_brk(struct nm_engine *e, const struct nm_wire_record *r, struct nm
 	} else if (enter_mapping_context(e, &m.context)) {
 		return nm_fail_memory(err);
 	}
-	nm_resolver_forget_mappings(&e->executor.resolver);
+	nm_resolver_forget_mappings(&e->replay.resolver);
 	return nm_space_map(&e->space, &m) ? nm_fail_memory(err) : 0;
 }
 
@@ -472,7 +474,7 @@ static int on_pages(struct nm_engine *e, const struct nm_wire_record *r, struct 
 
 	if (status)
 		return status;
-	nm_resolver_forget_mappings(&e->executor.resolver);
+	nm_resolver_forget_mappings(&e->replay.resolver);
 	return nm_space_ask(&e->space, w.address, w.bytes, (uint8_t)(w.size + 1)) ? nm_fail_memory(err) : 0;
 }
 
@@ -534,7 +536,7 @@ static int on_space(struct nm_engine *e, const struct nm_wire_record *r, struct 
 	case NM_WIRE_MAP: return on_map(e, r, err);
 	case NM_WIRE_UNMAP:
 		status = nm_wire_unmap_decode(r, &u, err);
-		return status ? status : unmap(e, u.address, u.bytes, err);
+		return status ? status : unmap_range(e, u.address, u.bytes, err);
 	case NM_WIRE_REMAP: return on_remap(e, r, err);
 	case NM_WIRE_BRK: return on_brk(e, r, err);
 	case NM_WIRE_MODULE: return on_module(e, r, err);
@@ -564,10 +566,10 @@ static int name_generated(struct nm_engine *e, const struct nm_wire_record *r, s
 
 static int on_block_def(struct nm_engine *e, const struct nm_wire_record *r, struct nm_error *err)
 {
-	int status = nm_decoder_define(&e->executor.decoder, r, err);
+	int status = nm_decoder_define(&e->replay.decoder, r, err);
 
-	e->executor.builder.bursts.has_new_code = 1;
-	nm_executor_watch_limits(&e->executor); /* it may be longer than those before */
+	e->replay.builder.bursts.has_new_code = 1;
+	nm_replay_watch_limits(&e->replay); /* it may be longer than those before */
 	return status || !e->options.perf_maps ? status : name_generated(e, r, err);
 }
 
@@ -594,7 +596,7 @@ static int on_place(struct nm_engine *e, const struct nm_wire_record *r, struct 
 static int on_region(struct nm_engine *e, const struct nm_wire_record *r, struct nm_error *err)
 {
 	struct nm_wire_region w;
-	struct nm_thread *t = e->executor.running.thread;
+	struct nm_thread *t = e->replay.running.thread;
 	int status = nm_wire_region_decode(r, &w, err);
 	const char *name;
 
@@ -604,8 +606,8 @@ static int on_region(struct nm_engine *e, const struct nm_wire_record *r, struct
 	if (!name || (w.enter && nm_regions_begin(&e->regions, &t->open, e->symbols, name)))
 		return nm_fail_memory(err);
 	if (w.enter || nm_regions_end(&t->open, name))
-		nm_executor_watch_region(&e->executor, w.enter, name);
-	return nm_executor_choose_lane(&e->executor, t) ? nm_fail_memory(err) : 0;
+		nm_replay_watch_region(&e->replay, w.enter, name);
+	return nm_replay_choose_lane(&e->replay, t) ? nm_fail_memory(err) : 0;
 }
 
 static int on_mark(struct nm_engine *e, const struct nm_wire_record *r, struct nm_error *err)
@@ -620,28 +622,28 @@ static int on_mark(struct nm_engine *e, const struct nm_wire_record *r, struct n
 	switch (r->kind) {
 	case NM_WIRE_NAME:
 		status = nm_wire_name_decode(r, &name, err);
-		nm_resolver_forget_ranges(&e->executor.resolver);
+		nm_resolver_forget_ranges(&e->replay.resolver);
 		if (!status && nm_space_name(&e->space, name.address, name.bytes, name.name))
 			status = nm_fail_memory(err);
 		break;
 	case NM_WIRE_UNNAME:
 		status = nm_wire_unname_decode(r, &gone, err);
-		nm_resolver_forget_ranges(&e->executor.resolver);
+		nm_resolver_forget_ranges(&e->replay.resolver);
 		if (!status)
 			nm_blocks_remove(&e->space.named, gone.address, NULL);
 		break;
 	case NM_WIRE_MEASURE:
 		status = nm_wire_measure_decode(r, &measure, err);
 		if (!status)
-			nm_executor_ask(&e->executor, measure.on);
+			nm_replay_ask(&e->replay, measure.on);
 		break;
 	case NM_WIRE_RAN:
 		status = nm_wire_ran_decode(r, &ran, err);
-		if (!status && nm_executor_turn(&e->executor))
+		if (!status && nm_replay_turn(&e->replay))
 			status = nm_fail_memory(err);
 		if (!status) {
-			e->executor.clock += ran.instructions;
-			nm_executor_pass_over(&e->executor, e->executor.measuring ? 0 : ran.instructions);
+			e->replay.clock += ran.instructions;
+			nm_replay_pass_over(&e->replay, e->replay.measuring ? 0 : ran.instructions);
 		}
 		break;
 	default:

@@ -10,7 +10,7 @@
 #include "schedules.h"
 
 /* Why a batch failed: the status says only that memory is exhausted. */
-static int failed(const struct nm_engine *e, int status, struct nm_error *err)
+static int explain_failure(const struct nm_engine *e, int status, struct nm_error *err)
 {
 	nm_workers_drain(e->output.workers);
 	return e->feed.broken_promise
@@ -19,8 +19,8 @@ static int failed(const struct nm_engine *e, int status, struct nm_error *err)
 }
 
 /* Stops behind a record that leaves a child, if `to_fork`. */
-static int feed(struct nm_engine *e, const uint64_t *words, size_t count, int to_fork, size_t *ret_taken,
-		struct nm_error *err)
+static int feed_words(struct nm_engine *e, const uint64_t *words, size_t count, int to_fork,
+		      size_t *ret_taken, struct nm_error *err)
 {
 	struct nm_wire_scan scan = nm_wire_scan_over(words, count);
 	struct nm_wire_record r;
@@ -31,10 +31,10 @@ static int feed(struct nm_engine *e, const uint64_t *words, size_t count, int to
 		uint64_t w = words[scan.at];
 
 		if (nm_wire_is_header(w) && nm_wire_kind(w) == NM_WIRE_BLOCK) {
-			long taken = e->executor.execute(&e->executor, words + scan.at, count - scan.at, err);
+			long taken = e->replay.execute(&e->replay, words + scan.at, count - scan.at, err);
 
 			if (taken < 0)
-				return failed(e, (int)taken, err);
+				return explain_failure(e, (int)taken, err);
 			scan.at += (size_t)taken;
 			continue;
 		}
@@ -43,24 +43,24 @@ static int feed(struct nm_engine *e, const uint64_t *words, size_t count, int to
 			break;
 		status = nm_engine_event(e, &r, err);
 	}
-	NM_CHECK(status || nm_executor_is_valid(&e->executor));
+	NM_CHECK(status || nm_replay_is_valid(&e->replay));
 	if (to_fork && e->children.count)
 		*ret_taken = scan.at;
-	return status < 0 ? failed(e, status, err) : status;
+	return status < 0 ? explain_failure(e, status, err) : status;
 }
 
 int nm_engine_feed(struct nm_engine *e, const uint64_t *words, size_t count, struct nm_error *err)
 {
 	size_t taken;
 
-	return feed(e, words, count, 0, &taken, err);
+	return feed_words(e, words, count, 0, &taken, err);
 }
 
 int nm_engine_feed_to_fork(struct nm_engine *e, const uint64_t *words, size_t count, size_t *ret_taken,
 			   struct nm_error *err)
 {
 	assert(!e->children.count);
-	return feed(e, words, count, 1, ret_taken, err);
+	return feed_words(e, words, count, 1, ret_taken, err);
 }
 
 /* Which core each thread ran on, and in which order. */
@@ -74,7 +74,7 @@ static int list_threads(const struct nm_engine *e, struct nm_result *result)
 	    .quantum = e->options.order.quantum ? e->options.order.quantum : NM_QUANTUM,
 	    .random = e->options.order.random,
 	    .seed = e->options.order.seed,
-	    .stalls = nm_interleave_stalls(e->output.interleave)};
+	    .stalls = nm_interleave_forced_progress(e->output.interleave)};
 	result->threads = calloc(count, sizeof *result->threads);
 	if (!result->threads)
 		return NM_ENOMEM;
@@ -91,7 +91,7 @@ static int list_threads(const struct nm_engine *e, struct nm_result *result)
 static void let_go(struct nm_engine *e)
 {
 	nm_engine_free_threads(e);
-	nm_executor_free_code(&e->executor);
+	nm_replay_free_code(&e->replay);
 	nm_blocks_done(&e->space.heap);
 	nm_blocks_done(&e->space.chunks);
 	nm_blocks_done(&e->space.named);
@@ -107,8 +107,8 @@ int nm_engine_finish(struct nm_engine *e, struct nm_result *ret_result, struct n
 	if (status)
 		return status;
 	status = nm_engine_drain_threads(e);
-	nm_executor_count_runs(&e->executor);
-	nm_resolver_credit_members(&e->executor.resolver);
+	nm_replay_count_runs(&e->replay);
+	nm_resolver_credit_members(&e->replay.resolver);
 	if (!status) /* while the models may still be at work */
 		status = nm_namer_objects(&e->namer, &result, &objects);
 	drained = nm_workers_drain(e->output.workers);
@@ -128,7 +128,7 @@ int nm_engine_finish(struct nm_engine *e, struct nm_result *ret_result, struct n
 	free(objects);
 	if (status) {
 		nm_result_free(&result);
-		return failed(e, nm_fail_memory(err), err);
+		return explain_failure(e, nm_fail_memory(err), err);
 	}
 	*ret_result = result;
 	return 0;

@@ -78,20 +78,20 @@ static int copy_regions(struct nm_engine *child, const struct nm_engine *parent,
 	for (size_t i = 0; i < from->open_calls.count; i++)
 		if (nm_vec_push(&to->open_calls, from->open_calls.at[i]))
 			return NM_ENOMEM;
-	return nm_executor_choose_lane(&child->executor, to);
+	return nm_replay_choose_lane(&child->replay, to);
 }
 
 /* Of the parent's threads the child has the one that forked. */
 static int copy_thread(struct nm_engine *child, const struct nm_engine *parent, const struct nm_thread *from)
 {
-	struct nm_thread *t = nm_arena_alloc(&child->executor.decoder.arena, sizeof *t);
+	struct nm_thread *t = nm_arena_alloc(&child->replay.decoder.arena, sizeof *t);
 
 	if (!t || nm_vec_push(&child->threads, t))
 		return NM_ENOMEM;
 	t->wire = from->wire;
 	t->number = child->threads_started = 1;
 	t->live = 1;
-	if (nm_executor_start_lanes(&child->executor, t) || copy_regions(child, parent, t, from))
+	if (nm_replay_start_lanes(&child->replay, t) || copy_regions(child, parent, t, from))
 		return NM_ENOMEM;
 	return copy_frames(&t->frames, &from->frames) ? NM_ENOMEM
 						      : translate_calls(child, parent, &t->frames);
@@ -99,19 +99,18 @@ static int copy_thread(struct nm_engine *child, const struct nm_engine *parent, 
 
 static int copy_definitions(struct nm_engine *child, const struct nm_engine *parent)
 {
-	size_t n = parent->executor.decoder.definitions.count;
+	size_t n = parent->replay.decoder.definitions.count;
 
-	nm_definition_store_release(child->executor.decoder.definition_store);
-	child->executor.decoder.definition_store =
-	    nm_definition_store_new(parent->executor.decoder.definition_store);
-	if (!child->executor.decoder.definition_store ||
-	    nm_vec_reserve(&child->executor.decoder.definitions, n))
+	nm_definition_store_release(child->replay.decoder.definition_store);
+	child->replay.decoder.definition_store =
+	    nm_definition_store_new(parent->replay.decoder.definition_store);
+	if (!child->replay.decoder.definition_store || nm_vec_reserve(&child->replay.decoder.definitions, n))
 		return NM_ENOMEM;
 	if (n)
-		memcpy(child->executor.decoder.definitions.at, parent->executor.decoder.definitions.at,
-		       n * sizeof *parent->executor.decoder.definitions.at);
-	child->executor.decoder.definitions.count = n;
-	child->executor.decoder.longest = parent->executor.decoder.longest;
+		memcpy(child->replay.decoder.definitions.at, parent->replay.decoder.definitions.at,
+		       n * sizeof *parent->replay.decoder.definitions.at);
+	child->replay.decoder.definitions.count = n;
+	child->replay.decoder.longest = parent->replay.decoder.longest;
 	return 0;
 }
 
@@ -122,14 +121,14 @@ int nm_engine_fork(struct nm_engine *e, uint32_t ordinal, struct nm_error *err)
 
 	if (status)
 		return status;
-	nm_executor_ask(&child->executor, e->executor.asked);
+	nm_replay_ask(&child->replay, e->replay.asked);
 	child->has_pieces = e->has_pieces;
 	nm_space_done(&child->space);
 	nm_contexts_done(&child->contexts);
 	if (nm_space_copy(&child->space, &e->space) || nm_areas_copy(&child->areas, &e->areas) ||
 	    nm_contexts_copy(&child->contexts, &e->contexts) ||
 	    nm_attributions_inherit_sites(&child->attrs, &e->attrs) || copy_definitions(child, e) ||
-	    (e->executor.running.thread && copy_thread(child, e, e->executor.running.thread)) ||
+	    (e->replay.running.thread && copy_thread(child, e, e->replay.running.thread)) ||
 	    nm_vec_push(&e->children, (struct nm_child){ordinal, child})) {
 		nm_engine_free(child);
 		return nm_fail_memory(err);

@@ -54,8 +54,8 @@ struct nm_pass_batch {
 	size_t count;
 	/* of each reference: instructions executed up to and including its own; NULL without NM_PASS_CLOCK */
 	const uint64_t *clock;
-	const struct nm_turn *turns; /* hierarchy.h; NULL: there is one core */
-	size_t turn_count;
+	const struct nm_time_slice *time_slices; /* hierarchy.h; NULL: there is one core */
+	size_t time_slice_count;
 	int uncounted;             /* some references may not count */
 	uint64_t instructions;     /* measured ones, executed when the batch was made */
 	const struct nm_ref *next; /* where the next batch will lie, to be prefetched; NULL: not known */

@@ -29,14 +29,11 @@ uint64_t nm_program_references(const struct nm_engine *e, uint32_t attr)
 	return e->attrs.references[attr].count[0] + e->attrs.references[attr].count[1];
 }
 
-uint64_t nm_program_instructions(const struct nm_engine *e)
-{
-	return e->executor.clock - e->executor.unmeasured;
-}
+uint64_t nm_program_instructions(const struct nm_engine *e) { return e->replay.clock - e->replay.unmeasured; }
 
 const struct nm_phase_plan *nm_program_phases(const struct nm_engine *e)
 {
-	return nm_executor_is_by_phase(&e->executor) ? e->executor.phases : NULL;
+	return nm_replay_is_by_phase(&e->replay) ? e->replay.phases : NULL;
 }
 
 uint32_t nm_program_sampled_line(const struct nm_engine *e)
@@ -106,7 +103,7 @@ uint64_t nm_program_open_frame(const struct nm_engine *e, uint64_t address, uint
 int nm_program_own_frame(const struct nm_engine *e, uint32_t access, uint64_t frame_end, uint64_t address,
 			 uint32_t local)
 {
-	return e->executor.decoder.access_sites.at[access].decoded->stack_object ==
+	return e->replay.decoder.access_sites.at[access].decoded->stack_object ==
 		   nm_program_object(e, local)->frame &&
 	       address < frame_end;
 }

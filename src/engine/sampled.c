@@ -29,28 +29,28 @@ static int function_object(struct nm_engine *e, uint64_t pc, uint32_t *ret_objec
 /* Makes the stack around slot the running one. */
 static int run_stack_of(struct nm_engine *e, uint64_t slot)
 {
-	return slot - e->executor.running.window.low >= e->executor.running.window.length
-		   ? nm_executor_switch_stack(&e->executor, slot)
+	return slot - e->replay.running.window.low >= e->replay.running.window.length
+		   ? nm_replay_switch_stack(&e->replay, slot)
 		   : 0;
 }
 
-static int enter(struct nm_engine *e, struct nm_wire_call call)
+static int enter_call(struct nm_engine *e, struct nm_wire_call call)
 {
 	uint32_t caller;
 
 	if (function_object(e, call.pc, &caller) || run_stack_of(e, call.slot) ||
-	    nm_stack_push(e->executor.running.stack, call.slot, call.pc, caller))
+	    nm_stack_push(e->replay.running.stack, call.slot, call.pc, caller))
 		return NM_ENOMEM;
-	nm_stack_window_own(&e->executor.running.window, call.slot + 8);
+	nm_stack_window_own(&e->replay.running.window, call.slot + 8);
 	return 0;
 }
 
-static int leave(struct nm_engine *e, uint64_t slot)
+static int leave_call(struct nm_engine *e, uint64_t slot)
 {
 	if (run_stack_of(e, slot))
 		return NM_ENOMEM;
-	nm_frames_pop(&e->executor.running.thread->frames, e->executor.running.stack, slot);
-	nm_stack_window_own(&e->executor.running.window, nm_stack_top(e->executor.running.stack));
+	nm_frames_pop(&e->replay.running.thread->frames, e->replay.running.stack, slot);
+	nm_stack_window_own(&e->replay.running.window, nm_stack_top(e->replay.running.stack));
 	return 0;
 }
 
@@ -61,10 +61,10 @@ static int on_frames(struct nm_engine *e, const struct nm_wire_record *r, struct
 
 	if (status)
 		return status;
-	if (f.ended && leave(e, f.ended))
+	if (f.ended && leave_call(e, f.ended))
 		return nm_fail_memory(err);
 	for (uint32_t i = 0; i < f.count; i++)
-		if (enter(e, f.calls[i]))
+		if (enter_call(e, f.calls[i]))
 			return nm_fail_memory(err);
 	return 0;
 }
@@ -74,7 +74,7 @@ static int on_frames(struct nm_engine *e, const struct nm_wire_record *r, struct
 /* What the running function, which is at pc, has at an address in its own frame. */
 static int own_object(struct nm_engine *e, uint64_t pc, uint64_t address, uint32_t *ret_object)
 {
-	const struct nm_stack_window *window = &e->executor.running.window;
+	const struct nm_stack_window *window = &e->replay.running.window;
 	struct nm_frame_place frame = {.end = window->low + window->own};
 
 	if (function_object(e, pc, &frame.object))
@@ -98,7 +98,7 @@ static int find_instruction(struct nm_engine *e, uint64_t pc, uint32_t *ret_inst
 /* The instruction at pc, of library code with the user's call that led there (user_calls.h). */
 static int find_called(struct nm_engine *e, uint64_t pc, uint32_t *ret_instruction)
 {
-	const struct nm_stack *s = e->executor.running.stack;
+	const struct nm_stack *s = e->replay.running.stack;
 	int is_library;
 
 	if (find_instruction(e, pc, ret_instruction, &is_library))
@@ -117,17 +117,17 @@ static int find_called(struct nm_engine *e, uint64_t pc, uint32_t *ret_instructi
 }
 
 /* The attribution of a reference that the instruction at pc makes now; 0: out of memory. */
-static uint32_t attribution(struct nm_engine *e, uint64_t pc, uint64_t address)
+static uint32_t attribution_at(struct nm_engine *e, uint64_t pc, uint64_t address)
 {
 	uint32_t instruction, object;
 
 	if (find_called(e, pc, &instruction))
 		return 0;
-	if (address - e->executor.running.window.low < e->executor.running.window.own
+	if (address - e->replay.running.window.low < e->replay.running.window.own
 		? own_object(e, pc, address, &object)
-		: nm_resolver_object_at(&e->executor.resolver, address, &object))
+		: nm_resolver_object_at(&e->replay.resolver, address, &object))
 		return 0;
-	return nm_attributions_get(&e->attrs, e->executor.running.thread->lane->number,
+	return nm_attributions_get(&e->attrs, e->replay.running.thread->lane->number,
 				   e->attrs.instructions.at[instruction].site, object);
 }
 
@@ -139,11 +139,11 @@ static int on_sample(struct nm_engine *e, const struct nm_wire_record *r, struct
 
 	if (status)
 		return status;
-	open = (struct nm_open_sample){s.clock, attribution(e, s.code.pc, s.address)};
+	open = (struct nm_open_sample){s.clock, attribution_at(e, s.code.pc, s.address)};
 	if (!open.attr || nm_vec_push(&e->sampled.samples, open))
 		return nm_fail_memory(err);
 	e->sampled.taken++;
-	e->executor.builder.references = s.clock + 1;
+	e->replay.builder.references = s.clock + 1;
 	return 0;
 }
 
@@ -181,7 +181,7 @@ static struct nm_open_sample *find_sample(struct nm_sampled *s, uint64_t clock)
 }
 
 /* References that a sample stands for. */
-static double weight(const struct nm_sampled *s) { return 1e9 / s->options.rate; }
+static double sample_weight(const struct nm_sampled *s) { return 1e9 / s->options.rate; }
 
 static int on_reuse(struct nm_engine *e, const struct nm_wire_record *r, struct nm_error *err)
 {
@@ -198,14 +198,14 @@ static int on_reuse(struct nm_engine *e, const struct nm_wire_record *r, struct 
 	sample = (struct nm_reuse_sample){.start = open->clock + 1,
 					  .distance = u.clock - u.sample - 1,
 					  .starter = open->attr,
-					  .key = attribution(e, u.code.pc, u.address),
-					  .weight = weight(&e->sampled)};
+					  .key = attribution_at(e, u.code.pc, u.address),
+					  .weight = sample_weight(&e->sampled)};
 	if (!sample.key || nm_passes_reuse(&e->feed.passes, &sample))
 		return nm_fail_memory(err);
 	open->attr = 0;
 	e->sampled.ended++;
 	forget_ended(&e->sampled);
-	e->executor.builder.references = u.clock + 1;
+	e->replay.builder.references = u.clock + 1;
 	return 0;
 }
 
@@ -215,7 +215,7 @@ static int on_clock(struct nm_engine *e, const struct nm_wire_record *r, struct 
 	int status = nm_wire_clock_decode(r, &t, err);
 
 	if (!status)
-		e->executor.builder.references = t.references;
+		e->replay.builder.references = t.references;
 	return status;
 }
 
@@ -225,7 +225,7 @@ int nm_engine_sampled(struct nm_engine *e, const struct nm_wire_record *r, struc
 		return nm_wire_sampling_decode(r, &e->sampled.options, err);
 	if (r->kind == NM_WIRE_CLOCK)
 		return on_clock(e, r, err);
-	if (!e->sampled.options.rate || !e->executor.running.thread)
+	if (!e->sampled.options.rate || !e->replay.running.thread)
 		return nm_fail(err, NM_EFORMAT,
 			       "a sample in a stream that is not sampled, or before any thread runs");
 	switch (r->kind) {
@@ -243,7 +243,7 @@ int nm_engine_end_samples(struct nm_engine *e)
 		const struct nm_reuse_sample sample = {.start = s->samples.at[i].clock + 1,
 						       .distance = NM_NO_REUSE,
 						       .starter = s->samples.at[i].attr,
-						       .weight = weight(s)};
+						       .weight = sample_weight(s)};
 
 		if (sample.starter && nm_passes_reuse(&e->feed.passes, &sample))
 			return NM_ENOMEM;

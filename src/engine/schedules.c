@@ -23,22 +23,22 @@ struct nm_schedules {
 	struct schedule at[];
 };
 
-static int simulate(void *arg, const struct nm_merged *merged)
+static int simulate_merged(void *arg, const struct nm_merged *merged)
 {
 	struct schedule *s = arg;
 	const struct nm_pass_batch batch = {.refs = merged->refs,
 					    .count = merged->count,
-					    .turns = merged->turns,
-					    .turn_count = merged->turn_count};
+					    .time_slices = merged->time_slices,
+					    .time_slice_count = merged->time_slice_count};
 	int status = nm_pass_cache.batch(s->pass, &batch);
 
 	return status ? status : nm_pass_cache.retired(s->pass, s->engine, 0);
 }
 
-static int start(struct schedule *s, const struct nm_pass_setup *setup, struct nm_error *err)
+static int start_schedule(struct schedule *s, const struct nm_pass_setup *setup, struct nm_error *err)
 {
 	const struct nm_interleave_setup merge = {
-	    .machine = &s->engine->machine, .order = s->order, .output = simulate, .arg = s};
+	    .machine = &s->engine->machine, .order = s->order, .output = simulate_merged, .arg = s};
 
 	if (nm_interleave_new(&s->interleave, &merge))
 		return nm_fail_memory(err);
@@ -69,7 +69,7 @@ int nm_schedules_new(struct nm_schedules **ret_schedules, struct nm_engine *e,
 
 		*s = (struct schedule){.engine = e,
 				       .order = nm_thread_order_next(&e->options.order, all->count + 1)};
-		status = start(s, &further, err);
+		status = start_schedule(s, &further, err);
 	}
 	if (status)
 		nm_schedules_free(all);
@@ -135,8 +135,8 @@ int nm_schedules_ending(struct nm_schedules *all)
 }
 
 /* Keeps levels and coherence of one order; all else that the pass found is the same in each. */
-static int finish(struct schedule *s, const struct nm_pass_merge *merge, const struct nm_result *first,
-		  struct nm_result_schedule *to)
+static int finish_schedule(struct schedule *s, const struct nm_pass_merge *merge,
+			   const struct nm_result *first, struct nm_result_schedule *to)
 {
 	struct nm_result r = {.machine = first->machine,
 			      .objects = first->objects,
@@ -150,7 +150,7 @@ static int finish(struct schedule *s, const struct nm_pass_merge *merge, const s
 	to->order = (struct nm_result_order){.quantum = s->order.quantum,
 					     .random = s->order.random,
 					     .seed = s->order.seed,
-					     .stalls = nm_interleave_stalls(s->interleave)};
+					     .stalls = nm_interleave_forced_progress(s->interleave)};
 	for (unsigned i = 0; i < r.machine.count; i++) {
 		struct nm_result_level *level = &r.levels[i];
 
@@ -179,6 +179,7 @@ int nm_schedules_finish(struct nm_schedules *all, const struct nm_pass_merge *me
 	if (!result->schedules)
 		return NM_ENOMEM;
 	for (unsigned i = 0; i < all->count && !status; i++)
-		status = finish(&all->at[i], merge, result, &result->schedules[result->schedule_count++]);
+		status =
+		    finish_schedule(&all->at[i], merge, result, &result->schedules[result->schedule_count++]);
 	return status;
 }

@@ -126,8 +126,8 @@ static struct stream *earlier_stream(const struct nm_session *s, const struct st
 }
 
 /* Reads the process record of a stream. */
-static int identify(struct nm_session *s, struct stream *stream, const uint64_t *words, size_t count,
-		    struct nm_error *err)
+static int identify_stream(struct nm_session *s, struct stream *stream, const uint64_t *words, size_t count,
+			   struct nm_error *err)
 {
 	struct nm_wire_scan scan = nm_wire_scan_over(words, count);
 	struct nm_wire_record r;
@@ -168,11 +168,11 @@ static int start_stream(struct nm_session *s, struct stream *stream, int now, st
 	if (stream->process.start == NM_WIRE_FORKED)
 		parent = earlier_stream(s, stream, stream->process.parent);
 	for (size_t i = 0; parent && i < s->forked.count; i++) {
-		struct forked_engine *n = &s->forked.at[i];
+		struct forked_engine *e = &s->forked.at[i];
 
-		if (n->parent == parent->number && n->ordinal == stream->process.ordinal) {
-			stream->engine = n->engine;
-			*n = s->forked.at[--s->forked.count];
+		if (e->parent == parent->number && e->ordinal == stream->process.ordinal) {
+			stream->engine = e->engine;
+			*e = s->forked.at[--s->forked.count];
 			return follow_phases(s, stream, err);
 		}
 	}
@@ -232,7 +232,7 @@ static int end_stream(struct nm_session *s, struct stream *stream, struct nm_err
 }
 
 /* Feeds the words that have been waiting, if the stream has its engine now. */
-static int resume(struct nm_session *s, struct stream *stream, int now, struct nm_error *err)
+static int resume_stream(struct nm_session *s, struct stream *stream, int now, struct nm_error *err)
 {
 	int status = 0;
 
@@ -252,7 +252,7 @@ static int resume_waiting(struct nm_session *s, struct nm_error *err)
 	int status = 0;
 
 	for (size_t i = 0; i < s->streams.count && s->forked.count && !status; i++)
-		status = resume(s, s->streams.at[i], 0, err);
+		status = resume_stream(s, s->streams.at[i], 0, err);
 	return status;
 }
 
@@ -274,9 +274,9 @@ static int feed(struct nm_session *s, uint32_t number, const uint64_t *words, si
 
 	if (status || stream->failed || stream->ended || !count)
 		return status;
-	status = stream->known ? 0 : identify(s, stream, words, count, err);
+	status = stream->known ? 0 : identify_stream(s, stream, words, count, err);
 	if (!status && !stream->engine)
-		status = resume(s, stream, 0, err);
+		status = resume_stream(s, stream, 0, err);
 	if (!status && !stream->engine && stream->introduced)
 		status = await_fork(s, stream, err);
 	if (status) {
@@ -315,7 +315,7 @@ int nm_session_introduce(struct nm_session *s, uint32_t number, const uint64_t *
 	status = find_stream(s, number, &stream, err);
 	if (!status) {
 		stream->introduced = 1;
-		status = identify(s, stream, words, count, err);
+		status = identify_stream(s, stream, words, count, err);
 		stream->failed = status != 0;
 	}
 	pthread_mutex_unlock(&s->lock);
@@ -429,7 +429,7 @@ static int end_all(struct nm_session *s, struct nm_error *err)
 
 	pthread_mutex_lock(&s->lock);
 	for (size_t i = 0; i < s->streams.count && !status; i++) {
-		status = resume(s, s->streams.at[i], 1, err);
+		status = resume_stream(s, s->streams.at[i], 1, err);
 		if (status != NM_ENOMEM) /* what was seen before a fault counts */
 			status = end_stream(s, s->streams.at[i], err);
 	}

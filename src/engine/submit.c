@@ -7,15 +7,15 @@
 #include "layouts.h"
 #include "schedules.h"
 
-static int submit(struct nm_engine *e, struct nm_batch *batch, const uint64_t *clock)
+static int submit_batch(struct nm_engine *e, struct nm_batch *batch, const uint64_t *clock)
 {
 	struct nm_output *o = &e->output;
 	int status;
 
 	if (clock)
-		nm_instruction_clock_submit(e->executor.builder.instruction_clock, clock, batch->count);
-	batch->uncounted = e->executor.has_paused;
-	batch->instructions = e->executor.clock - e->executor.unmeasured;
+		nm_instruction_clock_submit(e->replay.builder.instruction_clock, clock, batch->count);
+	batch->uncounted = e->replay.has_paused;
+	batch->instructions = e->replay.clock - e->replay.unmeasured;
 	status = nm_workers_submit(o->workers, batch);
 	if (!status && o->submitted++ >= NM_BATCHES_IN_FLIGHT)
 		status = nm_passes_retired(&e->feed.passes, e, o->submitted - NM_BATCHES_IN_FLIGHT - 1);
@@ -24,23 +24,24 @@ static int submit(struct nm_engine *e, struct nm_batch *batch, const uint64_t *c
 
 static int submit_merged(void *arg, const struct nm_merged *merged)
 {
-	struct nm_batch batch = {merged->refs, merged->count, merged->turns, merged->turn_count, 0, 0};
+	struct nm_batch batch = {
+	    merged->refs, merged->count, merged->time_slices, merged->time_slice_count, 0, 0};
 
-	return submit(arg, &batch, merged->clock);
+	return submit_batch(arg, &batch, merged->clock);
 }
 
 int nm_engine_interleave(struct nm_engine *e)
 {
-	struct nm_executor *x = &e->executor;
+	struct nm_replay *r = &e->replay;
 	const struct nm_interleave_setup setup = {.machine = &e->machine,
 						  .order = e->options.order,
-						  .clocked = x->builder.instruction_clock != NULL,
+						  .clocked = r->builder.instruction_clock != NULL,
 						  .output = submit_merged,
 						  .arg = e};
 
-	if (nm_batch_builder_order_threads(&x->builder) || nm_interleave_new(&e->output.interleave, &setup))
+	if (nm_batch_builder_order_threads(&r->builder) || nm_interleave_new(&e->output.interleave, &setup))
 		return NM_ENOMEM;
-	nm_interleave_set_coalesced(e->output.interleave, x->resolver.coalesced);
+	nm_interleave_set_coalesced(e->output.interleave, r->resolver.coalesced);
 	return 0;
 }
 
@@ -52,12 +53,13 @@ int nm_engine_submit(void *arg, const struct nm_built_batch *built)
 
 	if (nm_engine_must_announce(e) && nm_engine_announce(e))
 		return NM_ENOMEM;
-	nm_coalesced_raise_limit(e->executor.resolver.coalesced, (uint32_t)nm_engine_attr_count(e));
+	nm_coalesced_raise_limit(e->replay.resolver.coalesced, (uint32_t)nm_engine_attr_count(e));
 	if (!o->interleave) {
-		status = nm_layouts_add(o->layouts, built->refs, built->count, e->executor.has_paused);
-		return status ? status
-			      : submit(e, &(struct nm_batch){.refs = built->refs, .count = built->count},
-				       built->clock);
+		status = nm_layouts_add(o->layouts, built->refs, built->count, e->replay.has_paused);
+		return status
+			   ? status
+			   : submit_batch(e, &(struct nm_batch){.refs = built->refs, .count = built->count},
+					  built->clock);
 	}
 	status = nm_schedules_add(o->schedules, built->refs, built->count, built->syncs, built->sync_count);
 	return status ? status
@@ -68,11 +70,11 @@ int nm_engine_submit(void *arg, const struct nm_built_batch *built)
 int nm_engine_sample(void *arg)
 {
 	struct nm_engine *e = arg;
-	const struct nm_decoder *decoder = &e->executor.decoder;
-	const struct nm_bursts *b = &e->executor.builder.bursts;
-	const struct nm_pass_sample sample = {.refs = e->executor.builder.refs,
+	const struct nm_decoder *decoder = &e->replay.decoder;
+	const struct nm_bursts *b = &e->replay.builder.bursts;
+	const struct nm_pass_sample sample = {.refs = e->replay.builder.refs,
 					      .from = b->taken,
-					      .end = e->executor.builder.count,
+					      .end = e->replay.builder.count,
 					      .access = b->access,
 					      .instructions = decoder->access_instructions.at,
 					      .chases = decoder->access_chases.at,
@@ -87,7 +89,7 @@ int nm_engine_sample(void *arg)
 int nm_engine_drain_threads(struct nm_engine *e)
 {
 	struct nm_output *o = &e->output;
-	int status = nm_executor_flush(&e->executor);
+	int status = nm_replay_flush(&e->replay);
 
 	if (!status && o->interleave)
 		status = nm_interleave_drain(o->interleave);

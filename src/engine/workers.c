@@ -48,8 +48,8 @@ struct nm_workers {
 	struct nm_ref *own;   /* the decoder's batch, with NM_ENTRIES more */
 	struct nm_ref *queue; /* [NM_BATCHES_IN_FLIGHT][NM_BATCH], or NULL: with one thread */
 	size_t counts[NM_BATCHES_IN_FLIGHT];
-	struct nm_turn *turns; /* [NM_BATCHES_IN_FLIGHT][NM_BATCH], or NULL: no batch had any */
-	size_t turn_counts[NM_BATCHES_IN_FLIGHT];
+	struct nm_time_slice *time_slices; /* [NM_BATCHES_IN_FLIGHT][NM_BATCH], or NULL: no batch had any */
+	size_t time_slice_counts[NM_BATCHES_IN_FLIGHT];
 	uint8_t uncounted[NM_BATCHES_IN_FLIGHT];
 	uint64_t instructions[NM_BATCHES_IN_FLIGHT];
 
@@ -71,13 +71,13 @@ static struct nm_ref *batch_at(const struct nm_workers *w, unsigned i)
 	return w->queue + (size_t)(i % NM_BATCHES_IN_FLIGHT) * NM_BATCH;
 }
 
-static struct nm_turn *turns_at(const struct nm_workers *w, unsigned i)
+static struct nm_time_slice *turns_at(const struct nm_workers *w, unsigned i)
 {
-	return w->turns + (size_t)(i % NM_BATCHES_IN_FLIGHT) * NM_BATCH;
+	return w->time_slices + (size_t)(i % NM_BATCHES_IN_FLIGHT) * NM_BATCH;
 }
 
 /* Batches that the slowest consumer has not run. */
-static unsigned waiting(const struct nm_workers *w)
+static unsigned waiting_batches(const struct nm_workers *w)
 {
 	unsigned most = 0;
 
@@ -130,9 +130,12 @@ static unsigned run_some(struct consumer *c, int *ret_status)
 	pthread_mutex_unlock(&w->lock);
 	for (unsigned i = 0; i < n && !status; i++) {
 		const unsigned at = (tail + i) % NM_BATCHES_IN_FLIGHT;
-		const struct nm_batch batch = {
-		    batch_at(w, at),    w->counts[at],    w->turn_counts[at] ? turns_at(w, at) : NULL,
-		    w->turn_counts[at], w->uncounted[at], w->instructions[at]};
+		const struct nm_batch batch = {batch_at(w, at),
+					       w->counts[at],
+					       w->time_slice_counts[at] ? turns_at(w, at) : NULL,
+					       w->time_slice_counts[at],
+					       w->uncounted[at],
+					       w->instructions[at]};
 
 		status = c->function(c->arg, &batch, i + 1 < there ? batch_at(w, tail + i + 1) : NULL);
 	}
@@ -141,7 +144,7 @@ static unsigned run_some(struct consumer *c, int *ret_status)
 	return n;
 }
 
-static void *consume(void *arg)
+static void *consume_batches(void *arg)
 {
 	struct consumer *c = arg;
 	struct nm_workers *w = c->workers;
@@ -153,7 +156,7 @@ static void *consume(void *arg)
 		if (c->tail == w->head)
 			break;
 		c->tail += c->status ? w->head - c->tail : run_some(c, &c->status);
-		if (waiting(w) <= NM_BATCHES_IN_FLIGHT / 2)
+		if (waiting_batches(w) <= NM_BATCHES_IN_FLIGHT / 2)
 			pthread_cond_signal(&w->emptied);
 	}
 	pthread_mutex_unlock(&w->lock);
@@ -199,7 +202,7 @@ void nm_workers_free(struct nm_workers *w)
 	}
 	free(w->own);
 	free(w->queue);
-	free(w->turns);
+	free(w->time_slices);
 	pthread_mutex_destroy(&w->lock);
 	pthread_cond_destroy(&w->emptied);
 	free(w);
@@ -220,13 +223,13 @@ void nm_workers_add(struct nm_workers *w, nm_batch_function *function, void *arg
 }
 
 /* At the first batch: a process that waits to run costs neither the queue nor threads. */
-static int start(struct nm_workers *w)
+static int start_threads(struct nm_workers *w)
 {
 	w->queue = aligned_alloc(NM_COPY_LINE, sizeof *w->queue * NM_BATCHES_IN_FLIGHT * NM_BATCH);
 	for (unsigned i = 0; w->queue && i < w->consumer_count; i++) {
 		struct consumer *c = &w->consumers[i];
 
-		c->has_thread = !pthread_create(&c->thread, NULL, consume, c);
+		c->has_thread = !pthread_create(&c->thread, NULL, consume_batches, c);
 		w->failed |= !c->has_thread;
 	}
 	w->failed |= !w->queue;
@@ -236,7 +239,7 @@ static int start(struct nm_workers *w)
 struct nm_ref *nm_workers_buffer(struct nm_workers *w) { return w->own; }
 
 /* The code of the first consumer that failed. */
-static int failure(const struct nm_workers *w)
+static int first_failure(const struct nm_workers *w)
 {
 	int status = 0;
 
@@ -246,11 +249,11 @@ static int failure(const struct nm_workers *w)
 }
 
 /* Announces the new batches. */
-static void publish(struct nm_workers *w)
+static void publish_batches(struct nm_workers *w)
 {
 	w->head = w->made;
-	w->seen_status = failure(w);
-	w->seen_tail = w->head - waiting(w);
+	w->seen_status = first_failure(w);
+	w->seen_tail = w->head - waiting_batches(w);
 	for (unsigned i = 0; i < w->consumer_count; i++)
 		if (is_due(&w->consumers[i]))
 			pthread_cond_signal(&w->consumers[i].filled);
@@ -261,25 +264,26 @@ static struct nm_ref *wait_for_room(struct nm_workers *w)
 {
 	if (w->made - w->seen_tail == NM_BATCHES_IN_FLIGHT) {
 		pthread_mutex_lock(&w->lock);
-		publish(w);
-		if (waiting(w) == NM_BATCHES_IN_FLIGHT)
-			while (waiting(w) > NM_BATCHES_IN_FLIGHT / 2)
+		publish_batches(w);
+		if (waiting_batches(w) == NM_BATCHES_IN_FLIGHT)
+			while (waiting_batches(w) > NM_BATCHES_IN_FLIGHT / 2)
 				pthread_cond_wait(&w->emptied, &w->lock);
-		w->seen_tail = w->head - waiting(w);
+		w->seen_tail = w->head - waiting_batches(w);
 		pthread_mutex_unlock(&w->lock);
 	}
 	return batch_at(w, w->made);
 }
 
 /* Copies the turns of the batch. */
-static int put_turns(struct nm_workers *w, const struct nm_batch *batch)
+static int put_time_slices(struct nm_workers *w, const struct nm_batch *batch)
 {
-	if (batch->turn_count && !w->turns &&
-	    !(w->turns = malloc(sizeof *w->turns * NM_BATCHES_IN_FLIGHT * NM_BATCH)))
+	if (batch->time_slice_count && !w->time_slices &&
+	    !(w->time_slices = malloc(sizeof *w->time_slices * NM_BATCHES_IN_FLIGHT * NM_BATCH)))
 		return NM_ENOMEM;
-	if (batch->turn_count)
-		memcpy(turns_at(w, w->made), batch->turns, batch->turn_count * sizeof *w->turns);
-	w->turn_counts[w->made % NM_BATCHES_IN_FLIGHT] = batch->turn_count;
+	if (batch->time_slice_count)
+		memcpy(turns_at(w, w->made), batch->time_slices,
+		       batch->time_slice_count * sizeof *w->time_slices);
+	w->time_slice_counts[w->made % NM_BATCHES_IN_FLIGHT] = batch->time_slice_count;
 	w->uncounted[w->made % NM_BATCHES_IN_FLIGHT] = batch->uncounted != 0;
 	w->instructions[w->made % NM_BATCHES_IN_FLIGHT] = batch->instructions;
 	return 0;
@@ -300,15 +304,15 @@ int nm_workers_submit(struct nm_workers *w, const struct nm_batch *batch)
 	assert(batch->count > 0 && batch->count <= NM_BATCH);
 	if (w->threads < 2)
 		return run_here(w, batch);
-	if (w->failed || (!w->queue && start(w)))
+	if (w->failed || (!w->queue && start_threads(w)))
 		return NM_ENOMEM;
 	nm_copy_nontemporal(wait_for_room(w), batch->refs, batch->count * sizeof *batch->refs);
-	if (put_turns(w, batch))
+	if (put_time_slices(w, batch))
 		return NM_ENOMEM;
 	w->counts[w->made++ % NM_BATCHES_IN_FLIGHT] = batch->count;
 	if (w->made % TURN == 0) {
 		pthread_mutex_lock(&w->lock);
-		publish(w);
+		publish_batches(w);
 		pthread_mutex_unlock(&w->lock);
 	}
 	return w->seen_status;
@@ -320,11 +324,11 @@ int nm_workers_drain(struct nm_workers *w)
 		return w->failed ? NM_ENOMEM : 0;
 	pthread_mutex_lock(&w->lock);
 	w->draining = 1;
-	publish(w);
-	while (waiting(w))
+	publish_batches(w);
+	while (waiting_batches(w))
 		pthread_cond_wait(&w->emptied, &w->lock);
 	w->draining = 0;
-	w->seen_status = failure(w);
+	w->seen_status = first_failure(w);
 	pthread_mutex_unlock(&w->lock);
 	return w->seen_status;
 }

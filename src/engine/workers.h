@@ -22,8 +22,8 @@ enum { NM_MAX_CONSUMERS = 2 };
 struct nm_batch {
 	const struct nm_ref *refs;
 	size_t count;
-	const struct nm_turn *turns; /* of cores, or NULL: there is one core */
-	size_t turn_count;
+	const struct nm_time_slice *time_slices; /* of cores, or NULL: there is one core */
+	size_t time_slice_count;
 	int uncounted;         /* some references may have weight 0 */
 	uint64_t instructions; /* executed when the batch was submitted */
 };

@@ -7,46 +7,46 @@
 #include "export_priv.h"
 #include "selection.h"
 
-static int take(struct nm_export *x, struct nm_rows *rows, struct nm_error *err)
+static int take_frames(struct nm_export *e, struct nm_rows *rows, struct nm_error *err)
 {
 	struct nm_export_chain c = {.line = nm_rows_bounded(rows, 5), .calls = nm_rows_bounded(rows, 6)};
 	int is_root = nm_rows_type(rows, 1) == NM_VALUE_NULL;
 	const char *process;
 	size_t first;
 
-	if (nm_export_text(x, nm_rows_text(rows, 0), &process) ||
-	    nm_export_text(x, nm_rows_text(rows, 2), &c.function) ||
-	    nm_export_text(x, nm_rows_text(rows, 3), &c.caller) ||
-	    nm_export_text(x, nm_rows_text(rows, 4), &c.file) ||
-	    (is_root && nm_map_put(&x->first_chain, (uintptr_t)process, x->chains.count + 1)))
+	if (nm_export_text(e, nm_rows_text(rows, 0), &process) ||
+	    nm_export_text(e, nm_rows_text(rows, 2), &c.function) ||
+	    nm_export_text(e, nm_rows_text(rows, 3), &c.caller) ||
+	    nm_export_text(e, nm_rows_text(rows, 4), &c.file) ||
+	    (is_root && nm_map_put(&e->first_chain, (uintptr_t)process, e->chains.count + 1)))
 		return nm_fail_memory(err);
-	first = nm_map_get(&x->first_chain, (uintptr_t)process, 0);
-	c.parent = is_root ? x->chains.count : first - 1 + (size_t)nm_rows_bounded(rows, 1);
-	if (!first || c.parent > x->chains.count || (c.parent == x->chains.count && !is_root))
+	first = nm_map_get(&e->first_chain, (uintptr_t)process, 0);
+	c.parent = is_root ? e->chains.count : first - 1 + (size_t)nm_rows_bounded(rows, 1);
+	if (!first || c.parent > e->chains.count || (c.parent == e->chains.count && !is_root))
 		return nm_fail(err, NM_EFORMAT, "the profile is damaged: a call chain has no beginning");
-	return nm_vec_push(&x->chains, c) ? nm_fail_memory(err) : 0;
+	return nm_vec_push(&e->chains, c) ? nm_fail_memory(err) : 0;
 }
 
-int nm_chains_load(struct nm_export *x, struct nm_error *err)
+int nm_chains_load(struct nm_export *e, struct nm_error *err)
 {
 	struct nm_rows *rows = NULL;
-	int status = nm_profile_has_contexts(x->profile, err);
+	int status = nm_profile_has_contexts(e->profile, err);
 
 	if (status <= 0)
 		return status;
-	status = nm_profile_query(x->profile,
+	status = nm_profile_query(e->profile,
 				  "SELECT process, parent, function, caller, file, line, calls FROM contexts "
 				  "WHERE level = ?1 ORDER BY process, context",
 				  &rows, err);
 	if (!status)
-		nm_rows_bind_text(rows, 1, x->levels.at[0]);
+		nm_rows_bind_text(rows, 1, e->levels.at[0]);
 	while (!status && (status = nm_rows_next(rows, err)) > 0)
-		status = take(x, rows, err);
+		status = take_frames(e, rows, err);
 	nm_rows_free(rows);
 	return status;
 }
 
-int nm_chain_frames(const struct nm_export *x, const struct nm_fact *fact, struct nm_chain_frames *frames)
+int nm_chain_frames(const struct nm_export *e, const struct nm_fact *fact, struct nm_chain_frames *frames)
 {
 	const struct nm_export_chain *c = fact->chain;
 	struct nm_chain_frame own = {nm_fact_function(fact), fact->file, fact->line};
@@ -61,8 +61,8 @@ int nm_chain_frames(const struct nm_export *x, const struct nm_fact *fact, struc
 	/* The function may be another than the one that was called: inlined, or reached by a jump. */
 	if (is_other && nm_vec_push(frames, (struct nm_chain_frame){c->function, NULL, 0}))
 		return NM_ENOMEM;
-	for (; c && &x->chains.at[c->parent] != c; c = &x->chains.at[c->parent]) {
-		const struct nm_export_chain *in = &x->chains.at[c->parent];
+	for (; c && &e->chains.at[c->parent] != c; c = &e->chains.at[c->parent]) {
+		const struct nm_export_chain *in = &e->chains.at[c->parent];
 		const char *name = in->function ? in->function : c->caller;
 
 		/* Nobody calls a signal. */

@@ -41,62 +41,62 @@ static int no_such_event(const char *name, struct nm_error *err)
 	return nm_fail(err, NM_EINVAL, "there is no event \"%s\"; there are %s", name, list);
 }
 
-static int add(struct nm_export *x, const char *level, const char *name, struct nm_error *err)
+static int add_event(struct nm_export *e, const char *level, const char *name, struct nm_error *err)
 {
 	const struct nm_metric *metric = nm_metric_named(name);
 
 	if (!metric || !(metric->flags & (NM_METRIC_STORED | NM_METRIC_EVENT)))
 		return no_such_event(name, err);
-	for (size_t i = 0; i < x->events.count; i++)
-		if (x->events.at[i].level == level && !strcmp(x->events.at[i].name, name))
+	for (size_t i = 0; i < e->events.count; i++)
+		if (e->events.at[i].level == level && !strcmp(e->events.at[i].name, name))
 			return 0;
 	return nm_vec_push(
-		   &x->events,
+		   &e->events,
 		   (struct nm_export_event){level, name, metric->flags & NM_METRIC_STORED ? NULL : metric})
 		   ? nm_fail_memory(err)
 		   : 0;
 }
 
 /* The events of one level. */
-static int choose(struct nm_export *x, const char *level, const char *list, struct nm_error *err)
+static int choose_events(struct nm_export *e, const char *level, const char *list, struct nm_error *err)
 {
 	int status = 0;
 
 	for (unsigned i = 0; !list && !status && i < COUNTS; i++)
-		status = add(x, level, counts[i], err);
+		status = add_event(e, level, counts[i], err);
 	while (list && !status) {
 		size_t n = strcspn(list, ",");
-		const char *name = nm_intern_n(&x->pool, list, n);
+		const char *name = nm_intern_n(&e->pool, list, n);
 
-		status = name ? add(x, level, name, err) : nm_fail_memory(err);
+		status = name ? add_event(e, level, name, err) : nm_fail_memory(err);
 		list = list[n] ? list + n + 1 : NULL;
 	}
 	return status;
 }
 
 /* The event of all levels, of the first that takes data before the others. */
-static int open_on(struct nm_export *x, const char *name, struct nm_error *err)
+static int open_on(struct nm_export *e, const char *name, struct nm_error *err)
 {
 	char *data = NULL;
-	int status = nm_select_first_level(x->profile, &data, err);
+	int status = nm_select_first_level(e->profile, &data, err);
 
-	for (size_t i = 0; !status && i < x->levels.count; i++)
-		if (!strcmp(x->levels.at[i], data))
-			status = add(x, x->levels.at[i], name, err);
-	for (size_t i = 0; !status && i < x->levels.count; i++)
-		status = add(x, x->levels.at[i], name, err);
+	for (size_t i = 0; !status && i < e->levels.count; i++)
+		if (!strcmp(e->levels.at[i], data))
+			status = add_event(e, e->levels.at[i], name, err);
+	for (size_t i = 0; !status && i < e->levels.count; i++)
+		status = add_event(e, e->levels.at[i], name, err);
 	free(data);
 	return status;
 }
 
-int nm_events_choose(struct nm_export *x, const char *list, struct nm_error *err)
+int nm_events_choose(struct nm_export *e, const char *list, struct nm_error *err)
 {
-	const char *first = list ? NULL : x->exporter->opens_on;
+	const char *first = list ? NULL : e->exporter->opens_on;
 	int status = 0;
 
 	if (first)
-		status = open_on(x, first, err);
-	for (size_t i = 0; !status && i < x->levels.count; i++)
-		status = choose(x, x->levels.at[i], list, err);
+		status = open_on(e, first, err);
+	for (size_t i = 0; !status && i < e->levels.count; i++)
+		status = choose_events(e, e->levels.at[i], list, err);
 	return status;
 }

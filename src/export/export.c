@@ -8,68 +8,68 @@
 #include "export_priv.h"
 #include "selection.h"
 
-static int add_level(struct nm_export *x, const char *level, struct nm_error *err)
+static int add_level(struct nm_export *e, const char *level, struct nm_error *err)
 {
-	for (size_t i = 0; i < x->levels.count; i++)
-		if (x->levels.at[i] == level)
+	for (size_t i = 0; i < e->levels.count; i++)
+		if (e->levels.at[i] == level)
 			return 0;
-	return nm_vec_push(&x->levels, level) ? nm_fail_memory(err) : 0;
+	return nm_vec_push(&e->levels, level) ? nm_fail_memory(err) : 0;
 }
 
-static int all_levels(struct nm_export *x, struct nm_error *err)
+static int all_levels(struct nm_export *e, struct nm_error *err)
 {
 	struct nm_rows *rows = NULL;
 	int status =
-	    nm_profile_query(x->profile, "SELECT DISTINCT level FROM levels ORDER BY position", &rows, err);
+	    nm_profile_query(e->profile, "SELECT DISTINCT level FROM levels ORDER BY position", &rows, err);
 
 	while (!status && (status = nm_rows_next(rows, err)) > 0) {
-		const char *name = nm_rows_text(rows, 0), *level = nm_intern(&x->pool, name ? name : "?");
+		const char *name = nm_rows_text(rows, 0), *level = nm_intern(&e->pool, name ? name : "?");
 
-		status = level ? add_level(x, level, err) : nm_fail_memory(err);
+		status = level ? add_level(e, level, err) : nm_fail_memory(err);
 	}
 	nm_rows_free(rows);
-	if (!status && !x->levels.count && !(x->exporter->flags & NM_EXPORTER_WHOLE))
+	if (!status && !e->levels.count && !(e->exporter->flags & NM_EXPORTER_WHOLE))
 		status = nm_fail(err, NM_EFORMAT, "the profile has no process: nothing was recorded");
 	return status;
 }
 
-static int first_level(struct nm_export *x, struct nm_error *err)
+static int first_level(struct nm_export *e, struct nm_error *err)
 {
 	char *level = NULL;
 	const char *name;
-	int status = nm_select_first_level(x->profile, &level, err);
+	int status = nm_select_first_level(e->profile, &level, err);
 
 	if (status)
 		return status;
-	name = nm_intern(&x->pool, level);
+	name = nm_intern(&e->pool, level);
 	free(level);
-	return name ? add_level(x, name, err) : nm_fail_memory(err);
+	return name ? add_level(e, name, err) : nm_fail_memory(err);
 }
 
-static int choose_levels(struct nm_export *x, const char *list, struct nm_error *err)
+static int choose_levels(struct nm_export *e, const char *list, struct nm_error *err)
 {
 	int status = 0;
 
 	if (!list)
-		return x->exporter->flags & NM_EXPORTER_ALL_LEVELS ? all_levels(x, err) : first_level(x, err);
+		return e->exporter->flags & NM_EXPORTER_ALL_LEVELS ? all_levels(e, err) : first_level(e, err);
 	while (list && !status) {
 		size_t n = strcspn(list, ",");
-		const char *level = nm_intern_n(&x->pool, list, n);
+		const char *level = nm_intern_n(&e->pool, list, n);
 
-		status = level ? nm_select_level(x->profile, level, err) : nm_fail_memory(err);
+		status = level ? nm_select_level(e->profile, level, err) : nm_fail_memory(err);
 		if (!status)
-			status = add_level(x, level, err);
+			status = add_level(e, level, err);
 		list = list[n] ? list + n + 1 : NULL;
 	}
 	return status;
 }
 
 /* The threads that counted something, process by process. */
-static int find_threads(struct nm_export *x, const char *process, struct nm_error *err)
+static int find_threads(struct nm_export *e, const char *process, struct nm_error *err)
 {
 	struct nm_rows *rows = NULL;
 	int status = nm_profile_query(
-	    x->profile,
+	    e->profile,
 	    "SELECT DISTINCT thread FROM counts WHERE process = ?1 AND (?2 IS NULL OR thread = "
 	    "?2) ORDER BY thread",
 	    &rows, err);
@@ -77,10 +77,10 @@ static int find_threads(struct nm_export *x, const char *process, struct nm_erro
 	if (status)
 		return status;
 	nm_rows_bind_text(rows, 1, process);
-	if (x->thread)
-		nm_rows_bind_integer(rows, 2, x->thread);
+	if (e->thread)
+		nm_rows_bind_integer(rows, 2, e->thread);
 	while ((status = nm_rows_next(rows, err)) > 0)
-		if (nm_vec_push(&x->parts, (struct nm_export_part){process, nm_rows_integer(rows, 0)})) {
+		if (nm_vec_push(&e->parts, (struct nm_export_part){process, nm_rows_integer(rows, 0)})) {
 			status = nm_fail_memory(err);
 			break;
 		}
@@ -88,30 +88,30 @@ static int find_threads(struct nm_export *x, const char *process, struct nm_erro
 	return status;
 }
 
-static int find_parts(struct nm_export *x, struct nm_error *err)
+static int find_parts(struct nm_export *e, struct nm_error *err)
 {
 	struct nm_rows *rows = NULL;
 	int status = nm_profile_query(
-	    x->profile, "SELECT process FROM processes WHERE ?1 IS NULL OR process = ?1", &rows, err);
+	    e->profile, "SELECT process FROM processes WHERE ?1 IS NULL OR process = ?1", &rows, err);
 
 	if (status)
 		return status;
-	if (x->process)
-		nm_rows_bind_text(rows, 1, x->process);
+	if (e->process)
+		nm_rows_bind_text(rows, 1, e->process);
 	while (!status && (status = nm_rows_next(rows, err)) > 0) {
-		const char *name = nm_rows_text(rows, 0), *process = nm_intern(&x->pool, name ? name : "?");
+		const char *name = nm_rows_text(rows, 0), *process = nm_intern(&e->pool, name ? name : "?");
 
-		status = process ? find_threads(x, process, err) : nm_fail_memory(err);
+		status = process ? find_threads(e, process, err) : nm_fail_memory(err);
 	}
 	nm_rows_free(rows);
 	return status;
 }
 
 /* What the format does not take. */
-static int check_format(const struct nm_export *x, const struct nm_export_request *request,
+static int check_format(const struct nm_export *e, const struct nm_export_request *request,
 			struct nm_error *err)
 {
-	const struct nm_exporter *exporter = x->exporter;
+	const struct nm_exporter *exporter = e->exporter;
 
 	if (request->events && exporter->flags & NM_EXPORTER_WHOLE)
 		return nm_fail(err, NM_EINVAL, "%s always writes all events: leave out --event",
@@ -125,7 +125,7 @@ static int check_format(const struct nm_export *x, const struct nm_export_reques
 	if (request->objects && !(exporter->flags & NM_EXPORTER_OBJECTS))
 		return nm_fail(err, NM_EINVAL, "%s always shows objects: leave out --objects",
 			       exporter->name);
-	if (exporter->flags & NM_EXPORTER_ONE_EVENT && x->events.count > 1)
+	if (exporter->flags & NM_EXPORTER_ONE_EVENT && e->events.count > 1)
 		return nm_fail(err, NM_EINVAL, "%s takes one level and one event", exporter->name);
 	return 0;
 }
@@ -167,34 +167,34 @@ int nm_export_open(struct nm_export **ret_export, const struct nm_exporter *expo
 	return status;
 }
 
-void nm_export_close(struct nm_export *x)
+void nm_export_close(struct nm_export *e)
 {
-	if (!x)
+	if (!e)
 		return;
-	nm_vec_free(&x->levels);
-	nm_vec_free(&x->events);
-	nm_vec_free(&x->parts);
-	nm_vec_free(&x->chains);
-	nm_map_done(&x->first_chain);
-	nm_strings_done(&x->pool);
-	free(x);
+	nm_vec_free(&e->levels);
+	nm_vec_free(&e->events);
+	nm_vec_free(&e->parts);
+	nm_vec_free(&e->chains);
+	nm_map_done(&e->first_chain);
+	nm_strings_done(&e->pool);
+	free(e);
 }
 
 unsigned nm_export_parts(const struct nm_export *x) { return (unsigned)x->parts.count; }
 
-int nm_export_write(struct nm_export *x, unsigned part, FILE *out, struct nm_error *err)
+int nm_export_write(struct nm_export *e, unsigned part, FILE *out, struct nm_error *err)
 {
-	const char *process = x->process;
-	int64_t thread = x->thread;
+	const char *process = e->process;
+	int64_t thread = e->thread;
 	int status;
 
 	if (part) {
-		x->process = x->parts.at[part - 1].process;
-		x->thread = x->parts.at[part - 1].thread;
+		e->process = e->parts.at[part - 1].process;
+		e->thread = e->parts.at[part - 1].thread;
 	}
-	x->part = part;
-	status = x->exporter->write(x, out, err);
-	x->process = process;
-	x->thread = thread;
+	e->part = part;
+	status = e->exporter->write(e, out, err);
+	e->process = process;
+	e->thread = thread;
 	return status;
 }

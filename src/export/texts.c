@@ -7,7 +7,7 @@
 #include "export_priv.h"
 #include "utf8.h"
 
-int nm_export_text(struct nm_export *x, const char *text, const char **ret_text)
+int nm_export_text(struct nm_export *e, const char *text, const char **ret_text)
 {
 	char *clean;
 
@@ -16,7 +16,7 @@ int nm_export_text(struct nm_export *x, const char *text, const char **ret_text)
 		return 0;
 	}
 	clean = nm_utf8_clean(text);
-	*ret_text = clean ? nm_intern(&x->pool, clean) : NULL;
+	*ret_text = clean ? nm_intern(&e->pool, clean) : NULL;
 	free(clean);
 	return *ret_text ? 0 : NM_ENOMEM;
 }

@@ -49,15 +49,15 @@ struct reading {
 	struct nm_error *err;
 };
 
-static int fault(const struct reading *r, const char *key, const char *what)
+static int fail_at_key(const struct reading *r, const char *key, const char *what)
 {
 	return nm_fail(r->err, NM_EINVAL, "%s:%d: %s", r->budgets->path,
 		       nm_yaml_line_of_entry(r->lines, "budgets", r->index, key), what);
 }
 
 /* A number, at least 0, before `unit`; a missing one stays as it is. */
-static int number(const struct reading *r, const char *key, const char *text, const char *unit,
-		  const char *what, double *ret)
+static int parse_number(const struct reading *r, const char *key, const char *text, const char *unit,
+			const char *what, double *ret)
 {
 	char *end;
 	double value;
@@ -66,7 +66,7 @@ static int number(const struct reading *r, const char *key, const char *text, co
 		return 0;
 	value = strtod(text, &end);
 	if (end == text || strcmp(end, unit) || !isfinite(value) || value < 0)
-		return fault(r, key, what);
+		return fail_at_key(r, key, what);
 	*ret = value;
 	return 0;
 }
@@ -80,7 +80,7 @@ static int take_metric(const struct reading *r, const char *name, struct nm_budg
 		b->metric = m;
 		return 0;
 	}
-	return name ? fault(r, "metric", "a metric is misses, references, loads or cycles") : 0;
+	return name ? fail_at_key(r, "metric", "a metric is misses, references, loads or cycles") : 0;
 }
 
 static int take_rule(const struct reading *r, const struct entry *e, struct nm_budget *b)
@@ -88,23 +88,24 @@ static int take_rule(const struct reading *r, const struct entry *e, struct nm_b
 	int status;
 
 	if (!!e->relative + !!e->absolute + !!e->per_item != 1)
-		return fault(r, NULL, "a budget has one of relative, absolute and per_item");
+		return fail_at_key(r, NULL, "a budget has one of relative, absolute and per_item");
 	if (!e->per_item != !e->items)
-		return fault(r, NULL, "per_item and items belong together: \"per_item: 0.5, items: 1000\"");
+		return fail_at_key(r, NULL,
+				   "per_item and items belong together: \"per_item: 0.5, items: 1000\"");
 	if (e->slack && !e->relative)
-		return fault(r, "slack", "slack belongs to relative");
+		return fail_at_key(r, "slack", "slack belongs to relative");
 	b->rule = e->relative ? NM_BUDGET_RELATIVE : e->absolute ? NM_BUDGET_ABSOLUTE : NM_BUDGET_PER_ITEM;
-	status = number(r, "relative", e->relative, "%", "relative is a percentage: \"relative: 1%\"",
-			&b->allowed);
+	status = parse_number(r, "relative", e->relative, "%", "relative is a percentage: \"relative: 1%\"",
+			      &b->allowed);
 	b->allowed /= 100;
 	if (!status)
-		status = number(r, "absolute", e->absolute, "", "absolute is a number", &b->allowed);
+		status = parse_number(r, "absolute", e->absolute, "", "absolute is a number", &b->allowed);
 	if (!status)
-		status = number(r, "per_item", e->per_item, "", "per_item is a number", &b->allowed);
+		status = parse_number(r, "per_item", e->per_item, "", "per_item is a number", &b->allowed);
 	if (!status)
-		status = number(r, "items", e->items, "", "items is a number", &b->items);
+		status = parse_number(r, "items", e->items, "", "items is a number", &b->items);
 	if (!status)
-		status = number(r, "slack", e->slack, "", "slack is a number", &b->slack);
+		status = parse_number(r, "slack", e->slack, "", "slack is a number", &b->slack);
 	return status;
 }
 

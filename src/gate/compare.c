@@ -17,7 +17,8 @@ int nm_comparison_fits(const struct nm_comparison *c, const struct nm_budget *bu
 }
 
 /* The fault is the budget's: says where it stands. */
-static int blame(const struct nm_gate_request *request, const struct nm_budget *budget, struct nm_error *err)
+static int blame_budget(const struct nm_gate_request *request, const struct nm_budget *budget,
+			struct nm_error *err)
 {
 	char text[sizeof err->text];
 
@@ -54,7 +55,7 @@ int nm_comparison_load(struct nm_comparison *c, const struct nm_gate_request *re
 			status = nm_diff_match(&from, &to, pool, &unique, err);
 		}
 	}
-	return status ? blame(request, budget, err) : 0;
+	return status ? blame_budget(request, budget, err) : 0;
 }
 
 void nm_comparison_done(struct nm_comparison *c)

@@ -9,10 +9,10 @@
 #include "gate_priv.h"
 
 /* The count that must not be exceeded for sure. */
-static double limit_of(const struct nm_judgement *v)
+static double limit_of(const struct nm_judgement *j)
 {
-	const struct nm_budget *b = v->budget;
-	const double base = (double)v->base.greatest, share = base * (1 + b->allowed),
+	const struct nm_budget *b = j->budget;
+	const double base = (double)j->base.greatest, share = base * (1 + b->allowed),
 		     slack = base + b->slack;
 
 	if (b->rule == NM_BUDGET_RELATIVE)
@@ -34,22 +34,22 @@ static const char *program_of(const struct nm_comparison *c, struct nm_strings *
 	return name ? nm_gate_clean(pool, name) : NULL;
 }
 
-static int judge(struct nm_judgement *v, const struct nm_comparison *c, const struct nm_gate_request *request,
-		 struct nm_strings *pool, struct nm_error *err)
+static int judge_budget(struct nm_judgement *j, const struct nm_comparison *c,
+			const struct nm_gate_request *request, struct nm_strings *pool, struct nm_error *err)
 {
-	const struct nm_budget *b = v->budget;
-	int status = nm_judgement_sum(v, c, request, pool, err);
+	const struct nm_budget *b = j->budget;
+	int status = nm_judgement_sum(j, c, request, pool, err);
 
 	if (status)
 		return status;
-	v->level = nm_gate_clean(pool, c->sides[c->count - 1].selection.request.level);
-	v->program = program_of(c, pool);
-	v->limit = limit_of(v);
-	v->outcome = (double)v->now.least <= v->limit ? NM_GATE_MET
+	j->level = nm_gate_clean(pool, c->sides[c->count - 1].selection.request.level);
+	j->program = program_of(c, pool);
+	j->limit = limit_of(j);
+	j->outcome = (double)j->now.least <= j->limit ? NM_GATE_MET
 		     : b->ignore                      ? NM_GATE_IGNORED
 						      : NM_GATE_NOT_MET;
-	v->has_place &= v->outcome != NM_GATE_MET;
-	return !v->level || !v->program || nm_judgement_say(v, pool) ? nm_fail_memory(err) : 0;
+	j->has_place &= j->outcome != NM_GATE_MET;
+	return !j->level || !j->program || nm_judgement_say(j, pool) ? nm_fail_memory(err) : 0;
 }
 
 int nm_gate_judge(struct nm_gate **ret_gate, const struct nm_gate_request *request, struct nm_error *err)
@@ -73,7 +73,7 @@ int nm_gate_judge(struct nm_gate **ret_gate, const struct nm_gate_request *reque
 		if (!status && nm_vec_push(&g->judgements, (struct nm_judgement){.budget = b}))
 			status = nm_fail_memory(err);
 		if (!status)
-			status = judge(&g->judgements.at[i], &c, request, &g->pool, err);
+			status = judge_budget(&g->judgements.at[i], &c, request, &g->pool, err);
 	}
 	nm_comparison_done(&c);
 	if (status) {

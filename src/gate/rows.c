@@ -27,7 +27,7 @@ struct sums {
 };
 
 /* A name, or a pattern of *, ? and [...]. */
-static int fits(const char *pattern, const char *own, const char *common)
+static int name_fits(const char *pattern, const char *own, const char *common)
 {
 	if (!pattern)
 		return 1;
@@ -37,13 +37,14 @@ static int fits(const char *pattern, const char *own, const char *common)
 
 int nm_budget_means(const struct nm_budget *b, const struct nm_diff_fact *fact)
 {
-	return fits(b->object, fact->own.text[NM_DIFF_OBJECT], fact->common.text[NM_DIFF_OBJECT]) &&
-	       fits(b->function, fact->own.text[NM_DIFF_FUNCTION], fact->common.text[NM_DIFF_FUNCTION]) &&
-	       fits(b->field, fact->own.text[NM_DIFF_FIELD], fact->common.text[NM_DIFF_FIELD]);
+	return name_fits(b->object, fact->own.text[NM_DIFF_OBJECT], fact->common.text[NM_DIFF_OBJECT]) &&
+	       name_fits(b->function, fact->own.text[NM_DIFF_FUNCTION],
+			 fact->common.text[NM_DIFF_FUNCTION]) &&
+	       name_fits(b->field, fact->own.text[NM_DIFF_FIELD], fact->common.text[NM_DIFF_FIELD]);
 }
 
-static int add(struct sums *s, const struct nm_diff_fact *fact, unsigned side, int64_t count,
-	       struct nm_strings *pool)
+static int add_fact(struct sums *s, const struct nm_diff_fact *fact, unsigned side, int64_t count,
+		    struct nm_strings *pool)
 {
 	const struct nm_diff_names *n = &fact->common;
 	const char *key =
@@ -62,7 +63,7 @@ static int add(struct sums *s, const struct nm_diff_fact *fact, unsigned side, i
 	return 0;
 }
 
-static struct nm_count_range hull(const int64_t *counts, unsigned from, unsigned end)
+static struct nm_count_range count_hull(const int64_t *counts, unsigned from, unsigned end)
 {
 	struct nm_count_range i = {counts[from], counts[from], counts[from]};
 
@@ -83,9 +84,9 @@ static size_t worst_row(const struct sums *s, unsigned base_count, int is_relati
 
 	for (size_t i = 0; i < s->rows.count; i++) {
 		const int64_t *counts = &s->at.at[i * s->sides];
-		const struct nm_count_range now = hull(counts, base_count, s->sides);
+		const struct nm_count_range now = count_hull(counts, base_count, s->sides);
 		const int64_t size =
-		    is_relative ? now.least - hull(counts, 0, base_count).greatest : now.value;
+		    is_relative ? now.least - count_hull(counts, 0, base_count).greatest : now.value;
 
 		if (size > most) {
 			most = size;
@@ -95,7 +96,7 @@ static size_t worst_row(const struct sums *s, unsigned base_count, int is_relati
 	return worst;
 }
 
-static const char *clean(const char *text, struct nm_strings *pool, int *failed)
+static const char *clean_path(const char *text, struct nm_strings *pool, int *failed)
 {
 	const char *kept = text ? nm_gate_clean(pool, text) : NULL;
 
@@ -103,7 +104,7 @@ static const char *clean(const char *text, struct nm_strings *pool, int *failed)
 	return kept;
 }
 
-static const char *below(const char *root, const char *path)
+static const char *path_below(const char *root, const char *path)
 {
 	const size_t n = root ? strlen(root) : 0;
 
@@ -148,8 +149,8 @@ static int find_declaration(struct nm_gate_place *p, struct nm_profile *profile,
 	return status < 0 ? status : 0;
 }
 
-static int fingerprint(struct nm_gate_place *p, const struct nm_budget *b, const char *line,
-		       struct nm_strings *pool)
+static int line_fingerprint(struct nm_gate_place *p, const struct nm_budget *b, const char *line,
+			    struct nm_strings *pool)
 {
 	const char *parts[] = {b->level,    nm_diff_metric_names[b->metric],
 			       b->object,   b->function,
@@ -167,7 +168,7 @@ static int fingerprint(struct nm_gate_place *p, const struct nm_budget *b, const
 	return p->fingerprint ? 0 : NM_ENOMEM;
 }
 
-static int take_place(struct nm_judgement *v, const struct sums *s, size_t i, const struct nm_comparison *c,
+static int take_place(struct nm_judgement *j, const struct sums *s, size_t i, const struct nm_comparison *c,
 		      const struct nm_gate_request *request, struct nm_strings *pool, struct nm_error *err)
 {
 	const struct row *row = &s->rows.at[i];
@@ -175,61 +176,61 @@ static int take_place(struct nm_judgement *v, const struct sums *s, size_t i, co
 	const char *object = row->names->text[NM_DIFF_OBJECT], *file = row->names->text[NM_DIFF_FILE];
 	struct nm_profile *profile = c->sides[row->side].profile;
 	const struct nm_diff_source *source;
-	struct nm_gate_place *p = &v->place;
+	struct nm_gate_place *p = &j->place;
 	const char *text = NULL;
 	int failed = 0;
 	int status = nm_diff_source_of(&c->texts[row->side], profile, file, pool, &source, err);
 
 	if (!status)
 		text = nm_diff_text_at(source, row->names->line);
-	p->object = clean(object, pool, &failed);
-	p->function = clean(row->names->text[NM_DIFF_FUNCTION], pool, &failed);
-	p->file = file ? clean(below(request->root, file), pool, &failed) : NULL;
+	p->object = clean_path(object, pool, &failed);
+	p->function = clean_path(row->names->text[NM_DIFF_FUNCTION], pool, &failed);
+	p->file = file ? clean_path(path_below(request->root, file), pool, &failed) : NULL;
 	p->line = row->names->line;
-	p->now = hull(counts, request->base_count, s->sides);
+	p->now = count_hull(counts, request->base_count, s->sides);
 	if (request->base_count)
-		p->base = hull(counts, 0, request->base_count);
+		p->base = count_hull(counts, 0, request->base_count);
 	if (!status && object)
 		status = find_declaration(p, profile, object, err);
-	if (!status && (failed || fingerprint(p, v->budget, text ? text : "", pool)))
+	if (!status && (failed || line_fingerprint(p, j->budget, text ? text : "", pool)))
 		status = nm_fail_memory(err);
 	return status;
 }
 
 /* ---- the whole ---------------------------------------------------------------------------------- */
 
-static int collect(struct sums *s, const struct nm_comparison *c, const struct nm_budget *b,
-		   struct nm_strings *pool)
+static int collect_rows(struct sums *s, const struct nm_comparison *c, const struct nm_budget *b,
+			struct nm_strings *pool)
 {
 	for (unsigned side = 0; side < c->count; side++)
 		for (size_t i = 0; i < c->sides[side].facts.count; i++) {
 			const struct nm_diff_fact *fact = &c->sides[side].facts.at[i];
 
-			if (nm_budget_means(b, fact) && add(s, fact, side, fact->sums[b->metric], pool))
+			if (nm_budget_means(b, fact) && add_fact(s, fact, side, fact->sums[b->metric], pool))
 				return NM_ENOMEM;
 		}
 	return 0;
 }
 
 /* Widens the interval of the profiles [from, end) by those within each. */
-static int widen(struct nm_judgement *v, struct nm_count_range *i, const struct nm_comparison *c,
-		 unsigned from, unsigned end, struct nm_strings *pool, struct nm_error *err)
+static int widen_interval(struct nm_judgement *j, struct nm_count_range *r, const struct nm_comparison *c,
+			  unsigned from, unsigned end, struct nm_strings *pool, struct nm_error *err)
 {
 	int relocated = 0;
 
 	for (unsigned side = from; side < end; side++) {
 		int64_t least, greatest;
-		const int found = nm_gate_spread(&c->sides[side], v->budget, pool, &least, &greatest, err);
+		const int found = nm_gate_spread(&c->sides[side], j->budget, pool, &least, &greatest, err);
 
 		if (found < 0)
 			return found;
 		if (!found)
 			continue;
 		relocated++;
-		i->least = least < i->least ? least : i->least;
-		i->greatest = greatest > i->greatest ? greatest : i->greatest;
+		r->least = least < r->least ? least : r->least;
+		r->greatest = greatest > r->greatest ? greatest : r->greatest;
 	}
-	v->is_single |= end - from == 1 && !relocated;
+	j->is_single |= end - from == 1 && !relocated;
 	return 0;
 }
 
@@ -242,30 +243,30 @@ static int nothing_fits(const struct nm_budget *b, const struct nm_gate_request 
 		       b->field ? " field " : "", b->field ? b->field : "");
 }
 
-int nm_judgement_sum(struct nm_judgement *v, const struct nm_comparison *c,
+int nm_judgement_sum(struct nm_judgement *j, const struct nm_comparison *c,
 		     const struct nm_gate_request *request, struct nm_strings *pool, struct nm_error *err)
 {
-	const struct nm_budget *b = v->budget;
+	const struct nm_budget *b = j->budget;
 	const int is_relative = b->rule == NM_BUDGET_RELATIVE;
 	struct sums s = {.sides = c->count};
 	size_t worst;
-	int status = collect(&s, c, b, pool) ? nm_fail_memory(err) : 0;
+	int status = collect_rows(&s, c, b, pool) ? nm_fail_memory(err) : 0;
 
 	if (!status && !s.facts && (b->object || b->function || b->field))
 		status = nothing_fits(b, request, err);
 	if (!status) {
-		v->now = hull(s.totals, request->base_count, s.sides);
-		status = widen(v, &v->now, c, request->base_count, s.sides, pool, err);
+		j->now = count_hull(s.totals, request->base_count, s.sides);
+		status = widen_interval(j, &j->now, c, request->base_count, s.sides, pool, err);
 	}
 	if (!status && is_relative) {
-		v->base = hull(s.totals, 0, request->base_count);
-		status = widen(v, &v->base, c, 0, request->base_count, pool, err);
+		j->base = count_hull(s.totals, 0, request->base_count);
+		status = widen_interval(j, &j->base, c, 0, request->base_count, pool, err);
 	}
 	if (!status) {
 		worst = worst_row(&s, request->base_count, is_relative);
-		v->has_place = worst != SIZE_MAX;
-		if (v->has_place)
-			status = take_place(v, &s, worst, c, request, pool, err);
+		j->has_place = worst != SIZE_MAX;
+		if (j->has_place)
+			status = take_place(j, &s, worst, c, request, pool, err);
 	}
 	nm_map_done(&s.row_of);
 	nm_vec_free(&s.rows);

@@ -42,15 +42,15 @@ const char *nm_gate_clean(struct nm_strings *pool, const char *text)
 }
 
 /* "65,100", and " [64,900 to 65,300]" where the profiles differ. */
-static void print_interval(const struct nm_count_range *i, FILE *out)
+static void print_interval(const struct nm_count_range *r, FILE *out)
 {
-	nm_print_grouped(i->value, out);
-	if (i->least == i->greatest)
+	nm_print_grouped(r->value, out);
+	if (r->least == r->greatest)
 		return;
 	fputs(" [", out);
-	nm_print_grouped(i->least, out);
+	nm_print_grouped(r->least, out);
 	fputs(" to ", out);
-	nm_print_grouped(i->greatest, out);
+	nm_print_grouped(r->greatest, out);
 	fputc(']', out);
 }
 
@@ -63,21 +63,21 @@ static void print_change(const struct nm_count_range *base, const struct nm_coun
 		fprintf(out, " (%+.1f %%)", 100 * (double)(now->value - base->value) / (double)base->value);
 }
 
-static void print_counts(const struct nm_judgement *v, FILE *out)
+static void print_counts(const struct nm_judgement *j, FILE *out)
 {
-	if (v->budget->rule == NM_BUDGET_RELATIVE)
-		print_change(&v->base, &v->now, out);
+	if (j->budget->rule == NM_BUDGET_RELATIVE)
+		print_change(&j->base, &j->now, out);
 	else
-		print_interval(&v->now, out);
-	if (v->budget->rule == NM_BUDGET_PER_ITEM && v->budget->items > 0)
-		fprintf(out, ", %.4g per item", (double)v->now.value / v->budget->items);
+		print_interval(&j->now, out);
+	if (j->budget->rule == NM_BUDGET_PER_ITEM && j->budget->items > 0)
+		fprintf(out, ", %.4g per item", (double)j->now.value / j->budget->items);
 }
 
-static void print_title(const struct nm_judgement *v, FILE *out)
+static void print_title(const struct nm_judgement *j, FILE *out)
 {
-	const struct nm_budget *b = v->budget;
+	const struct nm_budget *b = j->budget;
 
-	fprintf(out, "%s of %s", nm_diff_metric_names[b->metric], v->level);
+	fprintf(out, "%s of %s", nm_diff_metric_names[b->metric], j->level);
 	if (b->object)
 		fprintf(out, " on %s", b->object);
 	if (b->field)
@@ -86,9 +86,9 @@ static void print_title(const struct nm_judgement *v, FILE *out)
 		fprintf(out, " in %s", b->function);
 }
 
-static void print_allowed(const struct nm_judgement *v, FILE *out)
+static void print_allowed(const struct nm_judgement *j, FILE *out)
 {
-	const struct nm_budget *b = v->budget;
+	const struct nm_budget *b = j->budget;
 
 	if (b->rule == NM_BUDGET_RELATIVE)
 		fprintf(out, "+%.4g %%", 100 * b->allowed);
@@ -100,9 +100,9 @@ static void print_allowed(const struct nm_judgement *v, FILE *out)
 		fprintf(out, " or +%.0f", b->slack);
 }
 
-static void print_where(const struct nm_judgement *v, FILE *out)
+static void print_where(const struct nm_judgement *j, FILE *out)
 {
-	const struct nm_gate_place *p = &v->place;
+	const struct nm_gate_place *p = &j->place;
 
 	fputs(p->object ? p->object : "data without a name", out);
 	if (p->file && p->line)
@@ -111,30 +111,30 @@ static void print_where(const struct nm_judgement *v, FILE *out)
 		fprintf(out, p->file && p->line ? " (%s)" : " in %s", p->function);
 }
 
-static void print_sentence(const struct nm_judgement *v, FILE *out)
+static void print_sentence(const struct nm_judgement *j, FILE *out)
 {
-	const int is_relative = v->budget->rule == NM_BUDGET_RELATIVE;
+	const int is_relative = j->budget->rule == NM_BUDGET_RELATIVE;
 
-	fprintf(out, "%s%s ", v->title, is_relative ? ":" : " are");
-	print_counts(v, out);
+	fprintf(out, "%s%s ", j->title, is_relative ? ":" : " are");
+	print_counts(j, out);
 	fputs("; ", out);
-	print_allowed(v, out);
-	fputs(v->outcome == NM_GATE_MET ? " is allowed" : " is exceeded", out);
-	if (v->has_place) {
+	print_allowed(j, out);
+	fputs(j->outcome == NM_GATE_MET ? " is allowed" : " is exceeded", out);
+	if (j->has_place) {
 		fputs(is_relative ? "; most of the rise is on " : "; most are on ", out);
-		print_where(v, out);
+		print_where(j, out);
 		fputs(": ", out);
 		if (is_relative)
-			print_change(&v->place.base, &v->place.now, out);
+			print_change(&j->place.base, &j->place.now, out);
 		else
-			print_interval(&v->place.now, out);
+			print_interval(&j->place.now, out);
 	}
-	if (v->outcome == NM_GATE_IGNORED)
-		fprintf(out, "; ignored: %s", v->budget->ignore);
+	if (j->outcome == NM_GATE_IGNORED)
+		fprintf(out, "; ignored: %s", j->budget->ignore);
 }
 
-static const char *say(void (*print)(const struct nm_judgement *, FILE *), const struct nm_judgement *v,
-		       struct nm_strings *pool)
+static const char *print_whole_sentence(void (*print)(const struct nm_judgement *, FILE *),
+					const struct nm_judgement *j, struct nm_strings *pool)
 {
 	char *text = NULL;
 	FILE *out = nm_memstream_open(&text, NULL);
@@ -142,7 +142,7 @@ static const char *say(void (*print)(const struct nm_judgement *, FILE *), const
 
 	if (!out)
 		return NULL;
-	print(v, out);
+	print(j, out);
 	if (!nm_memstream_close(out, &text))
 		kept = nm_gate_say(pool, "%s", text);
 	free(text);
@@ -150,22 +150,22 @@ static const char *say(void (*print)(const struct nm_judgement *, FILE *), const
 }
 
 /* "l1d-misses": what stays of the level is what identifiers may have. */
-static void print_id(const struct nm_judgement *v, FILE *out)
+static void print_id(const struct nm_judgement *j, FILE *out)
 {
-	for (const char *c = v->level; *c; c++)
+	for (const char *c = j->level; *c; c++)
 		fputc(isalnum((unsigned char)*c) ? tolower((unsigned char)*c) : '-', out);
-	fprintf(out, "-%s", nm_diff_metric_names[v->budget->metric]);
+	fprintf(out, "-%s", nm_diff_metric_names[j->budget->metric]);
 }
 
-int nm_judgement_say(struct nm_judgement *v, struct nm_strings *pool)
+int nm_judgement_say(struct nm_judgement *j, struct nm_strings *pool)
 {
-	v->id = say(print_id, v, pool);
-	v->title = say(print_title, v, pool);
-	v->allowed = say(print_allowed, v, pool);
-	v->counts = say(print_counts, v, pool);
-	v->where = v->has_place ? say(print_where, v, pool) : NULL;
-	v->sentence = v->title ? say(print_sentence, v, pool) : NULL;
-	return v->id && v->title && v->allowed && v->counts && v->sentence && (v->where || !v->has_place)
+	j->id = print_whole_sentence(print_id, j, pool);
+	j->title = print_whole_sentence(print_title, j, pool);
+	j->allowed = print_whole_sentence(print_allowed, j, pool);
+	j->counts = print_whole_sentence(print_counts, j, pool);
+	j->where = j->has_place ? print_whole_sentence(print_where, j, pool) : NULL;
+	j->sentence = j->title ? print_whole_sentence(print_sentence, j, pool) : NULL;
+	return j->id && j->title && j->allowed && j->counts && j->sentence && (j->where || !j->has_place)
 		   ? 0
 		   : NM_ENOMEM;
 }

@@ -45,8 +45,8 @@ static int take_row(const struct nm_rows *rows, const struct nm_map *meant, stru
 }
 
 /* Sums by relocation. */
-static int sum(const struct nm_diff_side *side, const struct nm_map *meant, struct nm_strings *pool,
-	       int64_t *sums, struct nm_error *err)
+static int sum_side(const struct nm_diff_side *side, const struct nm_map *meant, struct nm_strings *pool,
+		    int64_t *sums, struct nm_error *err)
 {
 	struct nm_rows *rows = NULL;
 	int status =
@@ -98,7 +98,7 @@ int nm_gate_spread(const struct nm_diff_side *side, const struct nm_budget *b, s
 	if (list_meant(side, b, &meant))
 		status = nm_fail_memory(err);
 	if (!status)
-		status = sum(side, &meant, pool, sums, err);
+		status = sum_side(side, &meant, pool, sums, err);
 	nm_map_done(&meant);
 	if (status)
 		return status;

@@ -26,7 +26,8 @@ enum { HOST_FORESEES = NM_FORESEE_STREAM | NM_FORESEE_STRIDE };
 #endif
 
 /* What a file of a cache's folder says, without its line feed; 0 if there is nothing. */
-static int tell(const char *directory, unsigned index, const char *name, char *ret_text, size_t room)
+static int read_cache_file(const char *directory, unsigned index, const char *name, char *ret_text,
+			   size_t room)
 {
 	char path[300];
 	FILE *file;
@@ -49,7 +50,7 @@ static uint64_t tell_number(const char *directory, unsigned index, const char *n
 	char text[40], *end;
 	uint64_t value;
 
-	if (!tell(directory, index, name, text, sizeof text))
+	if (!read_cache_file(directory, index, name, text, sizeof text))
 		return 0;
 	value = strtoull(text, &end, 10);
 	if (*end == 'K')
@@ -60,7 +61,7 @@ static uint64_t tell_number(const char *directory, unsigned index, const char *n
 }
 
 /* Completes a level from its size, ways and line; 0 if that makes no cache. */
-static int complete(struct nm_level_spec *level)
+static int complete_level(struct nm_level_spec *level)
 {
 	if (!level->size || !level->line)
 		return 0;
@@ -78,7 +79,7 @@ static int read_level(const char *directory, unsigned index, struct nm_level_spe
 	char type[24];
 	unsigned depth = (unsigned)tell_number(directory, index, "level");
 
-	if (!depth || depth > 9 || !tell(directory, index, "type", type, sizeof type))
+	if (!depth || depth > 9 || !read_cache_file(directory, index, "type", type, sizeof type))
 		return 0;
 	if (!strcmp(type, "Data"))
 		level.side = NM_SIDE_DATA;
@@ -95,7 +96,7 @@ static int read_level(const char *directory, unsigned index, struct nm_level_spe
 	level.size = tell_number(directory, index, "size");
 	level.ways = (uint32_t)tell_number(directory, index, "ways_of_associativity");
 	level.line = (uint32_t)tell_number(directory, index, "coherency_line_size");
-	if (!complete(&level))
+	if (!complete_level(&level))
 		return 0;
 	*ret_level = level;
 	return 1;
@@ -104,11 +105,11 @@ static int read_level(const char *directory, unsigned index, struct nm_level_spe
 /* From the processor outwards, instructions before data: "L1i", "L1d", "L2". */
 static int compare_levels(const void *a, const void *b)
 {
-	const struct nm_level_spec *x = a, *y = b;
+	const struct nm_level_spec *s = a, *y = b;
 
-	if (x->name[1] != y->name[1])
-		return x->name[1] - y->name[1];
-	return (int)y->side - (int)x->side;
+	if (s->name[1] != y->name[1])
+		return s->name[1] - y->name[1];
+	return (int)y->side - (int)s->side;
 }
 
 int nm_machine_from_sysfs(const char *directory, struct nm_machine *ret_machine, struct nm_error *err)
@@ -162,7 +163,7 @@ static int from_sysconf(struct nm_machine *ret_machine)
 		level->size = size > 0 ? (uint64_t)size : 0;
 		level->ways = ways > 0 ? (uint32_t)ways : known[i].usual_ways;
 		level->line = line > 0 ? (uint32_t)line : 0;
-		machine.count += (unsigned)complete(level);
+		machine.count += (unsigned)complete_level(level);
 	}
 	if (!machine.count || nm_machine_check(&machine, NULL))
 		return NM_ENOENT;

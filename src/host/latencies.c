@@ -36,22 +36,22 @@ static uint64_t processor_hash(void)
 }
 
 /* Whether two machines have the same caches, whatever their latencies. */
-static int is_alike(const struct nm_machine *a, const struct nm_machine *b)
+static int is_alike(const struct nm_machine *m, const struct nm_machine *b)
 {
-	if (a->count != b->count)
+	if (m->count != b->count)
 		return 0;
-	for (unsigned i = 0; i < a->count; i++) {
-		const struct nm_level_spec *x = &a->levels[i], *y = &b->levels[i];
+	for (unsigned i = 0; i < m->count; i++) {
+		const struct nm_level_spec *s = &m->levels[i], *y = &b->levels[i];
 
-		if (strcmp(x->name, y->name) || x->size != y->size || x->ways != y->ways ||
-		    x->line != y->line)
+		if (strcmp(s->name, y->name) || s->size != y->size || s->ways != y->ways ||
+		    s->line != y->line)
 			return 0;
 	}
 	return 1;
 }
 
 /* Takes the latencies of a file; 0: it has none for this host. */
-static int take(const char *path, struct nm_machine *host)
+static int read_latencies(const char *path, struct nm_machine *host)
 {
 	FILE *file = fopen(path, "re");
 	struct nm_machine kept;
@@ -70,7 +70,7 @@ static int take(const char *path, struct nm_machine *host)
 	return 1;
 }
 
-static int keep(const char *folder, const char *path, const struct nm_machine *host)
+static int write_latencies(const char *folder, const char *path, const struct nm_machine *host)
 {
 	static const char head[] = "# Latencies of this machine as nearmiss measured them, in cycles\n";
 	char text[TEXT];
@@ -90,8 +90,9 @@ void nm_latencies_know(struct nm_machine *host)
 	if (!nm_cache_folder_find(folder) || snprintf(path, sizeof path, "%s/host-%016" PRIx64 ".machine",
 						      folder, processor_hash()) >= NM_CACHE_PATH)
 		return;
-	if (take(path, host) || keep(folder, path, host)) /* nothing is measured that cannot be kept */
+	if (read_latencies(path, host) ||
+	    write_latencies(folder, path, host)) /* nothing is measured that cannot be kept */
 		return;
 	nm_measure_latencies(host);
-	(void)keep(folder, path, host);
+	(void)write_latencies(folder, path, host);
 }

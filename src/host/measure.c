@@ -42,13 +42,13 @@ struct places {
 	size_t count, step;
 };
 
-static char *place(const struct places *p, size_t i)
+static char *place_at(const struct places *p, size_t i)
 {
 	return p->buffer + i * p->step + (p->step > LINE ? i / COLOURS % (PAGE / LINE) * LINE : 0);
 }
 
 /* ns of this thread. */
-static double now(void)
+static double time_now(void)
 {
 	struct timespec t;
 
@@ -57,19 +57,19 @@ static double now(void)
 }
 
 /* ns of a cycle. */
-static double cycle(void)
+static double cycle_time(void)
 {
 	double least = 0;
 
 	for (unsigned round = 0; round < ROUNDS; round++) {
-		const double begin = now();
+		const double begin = time_now();
 		uint64_t x = 3;
 
 		for (unsigned i = 0; i < MULTIPLICATIONS; i++) {
 			x *= x;
 			__asm__ volatile("" : "+r"(x));
 		}
-		const double each = (now() - begin) / MULTIPLICATIONS / CYCLES_OF_ONE;
+		const double each = (time_now() - begin) / MULTIPLICATIONS / CYCLES_OF_ONE;
 		if (!round || each < least)
 			least = each;
 	}
@@ -77,7 +77,7 @@ static double cycle(void)
 }
 
 /* Makes each place hold the address of another, so that all are one cycle (Sattolo). 0: no memory. */
-static int lay(const struct places *p)
+static int lay_cycle(const struct places *p)
 {
 	uint32_t *order = malloc(p->count * sizeof *order);
 	uint64_t seed = 1;
@@ -94,27 +94,27 @@ static int lay(const struct places *p)
 		order[i] = other;
 	}
 	for (size_t i = 0; i < p->count; i++)
-		*(char **)place(p, i) = place(p, order[i]);
+		*(char **)place_at(p, i) = place_at(p, order[i]);
 	free(order);
 	return 1;
 }
 
 /* ns of a load, in the round that took least. flushed: from memory each time. */
-static double chase(const struct places *p, int flushed)
+static double chase_time(const struct places *p, int flushed)
 {
 	double least = 0;
 
 	for (unsigned round = 0; round <= ROUNDS; round++) {
 		for (size_t i = 0; flushed && i < p->count; i++)
-			_mm_clflush(place(p, i));
+			_mm_clflush(place_at(p, i));
 		_mm_mfence();
-		const double begin = now();
-		const char *at = place(p, 0);
+		const double begin = time_now();
+		const char *at = place_at(p, 0);
 		for (size_t i = 0; i < p->count; i++) {
 			at = *(const char *const *)at;
 			__asm__ volatile("" : "+r"(at));
 		}
-		const double each = (now() - begin) / (double)p->count;
+		const double each = (time_now() - begin) / (double)p->count;
 		if (round < 2 || each < least) /* the first round loads */
 			least = each;
 	}
@@ -139,7 +139,7 @@ static char *map_buffer(int advice)
 	return buffer;
 }
 
-static uint32_t rounded(double cycles)
+static uint32_t round_cycles(double cycles)
 {
 	return cycles >= 1 && cycles < NM_MAX_LATENCY ? (uint32_t)(cycles + 0.5) : 0;
 }
@@ -152,10 +152,10 @@ static double level_cycles(char *huge, double size, double before, double before
 	if (bytes > BUFFER)
 		bytes = BUFFER;
 	const struct places lines = {huge, (size_t)(bytes / LINE), LINE};
-	if (bytes < 2 * before || !lay(&lines))
+	if (bytes < 2 * before || !lay_cycle(&lines))
 		return 0;
 	const double hits = before / bytes;
-	return (chase(&lines, 0) / ns - hits * before_cycles) / (1 - hits);
+	return (chase_time(&lines, 0) / ns - hits * before_cycles) / (1 - hits);
 }
 
 /* Cycles that a load waits longer in pages of 4K that the TLB does not hold. */
@@ -163,7 +163,9 @@ static double walk_cycles(char *huge, char *small, double ns)
 {
 	const struct places in_huge = {huge, BUFFER / PAGE, PAGE}, in_small = {small, BUFFER / PAGE, PAGE};
 
-	return lay(&in_huge) && lay(&in_small) ? (chase(&in_small, 0) - chase(&in_huge, 0)) / ns : 0;
+	return lay_cycle(&in_huge) && lay_cycle(&in_small)
+		   ? (chase_time(&in_small, 0) - chase_time(&in_huge, 0)) / ns
+		   : 0;
 }
 
 static void measure_levels(struct nm_machine *m, char *huge, double ns)
@@ -181,25 +183,25 @@ static void measure_levels(struct nm_machine *m, char *huge, double ns)
 		    level_cycles(huge, (double)level->size, (double)before->size, cycles, ns);
 		if (found <= cycles)
 			return;
-		level->latency = rounded(found);
+		level->latency = round_cycles(found);
 		cycles = found;
 		before = level;
 	}
-	if (lay(&lines)) {
-		const double found = chase(&lines, 1) / ns;
+	if (lay_cycle(&lines)) {
+		const double found = chase_time(&lines, 1) / ns;
 
-		m->memory_latency = rounded(found > cycles ? found : cycles);
+		m->memory_latency = round_cycles(found > cycles ? found : cycles);
 	}
 }
 
 void nm_measure_latencies(struct nm_machine *machine)
 {
-	const double ns = cycle();
+	const double ns = cycle_time();
 	char *huge = map_buffer(MADV_HUGEPAGE), *small = map_buffer(MADV_NOHUGEPAGE);
 
 	if (huge && small && ns > 0) {
 		measure_levels(machine, huge, ns);
-		machine->walk_latency = rounded(walk_cycles(huge, small, ns));
+		machine->walk_latency = round_cycles(walk_cycles(huge, small, ns));
 	}
 	if (huge)
 		munmap(huge, BUFFER);

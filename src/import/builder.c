@@ -40,7 +40,7 @@ static int is_block(const struct nm_builder *b, uint64_t id)
 	       !memcmp(known + 2, b->accesses, b->count * sizeof *known);
 }
 
-static int define(struct nm_builder *b, uint32_t id)
+static int define_block(struct nm_builder *b, uint32_t id)
 {
 	uint64_t *copy = nm_arena_alloc(&b->arena, (2 + b->count) * sizeof *copy);
 	struct nm_wire_block_info info = {.id = id, .instructions = &b->instruction, .accesses = b->accesses};
@@ -89,7 +89,7 @@ int nm_builder_flush(struct nm_builder *b)
 		key++;
 	if (id == UINT64_MAX) {
 		id = b->blocks.count;
-		if (define(b, (uint32_t)id) || nm_map_put(&b->block_of, key, id))
+		if (define_block(b, (uint32_t)id) || nm_map_put(&b->block_of, key, id))
 			return NM_ENOMEM;
 	}
 	return nm_wire_block_encode(&b->words, (uint32_t)id, b->addresses, b->count) ? NM_ENOMEM : 0;

@@ -26,7 +26,7 @@ struct shape {
 
 static const struct shape champsim = {64, 2, 4, 16, 32, 64}, cloudsuite = {96, 4, 4, 24, 56, 90};
 
-static uint64_t word(const uint8_t *at)
+static uint64_t word_at(const uint8_t *at)
 {
 	uint64_t n;
 
@@ -39,15 +39,15 @@ static int is_address(uint64_t address) { return address >> 48 == 0 || address >
 
 static const char *fault_of(const struct shape *shape, const uint8_t *r)
 {
-	if (!word(r) || !is_address(word(r)))
+	if (!word_at(r) || !is_address(word_at(r)))
 		return "the instruction's address is out of range";
 	if (r[8] > 1 || r[9] > 1)
 		return "the branch flags are neither 0 nor 1";
 	for (unsigned i = 0; i < shape->writes; i++)
-		if (!is_address(word(r + shape->writes_at + 8 * i)))
+		if (!is_address(word_at(r + shape->writes_at + 8 * i)))
 			return "an address is out of range";
 	for (unsigned i = 0; i < shape->reads; i++)
-		if (!is_address(word(r + shape->reads_at + 8 * i)))
+		if (!is_address(word_at(r + shape->reads_at + 8 * i)))
 			return "an address is out of range";
 	for (unsigned i = shape->end; i < shape->record; i++)
 		if (r[i])
@@ -78,19 +78,19 @@ static int probe_cloudsuite(const uint8_t *bytes, size_t count)
 	return is_plausible(&cloudsuite, bytes, count) ? 30 : 0;
 }
 
-static int fail(const struct nm_import *import, struct nm_error *err, const char *what)
+static int fail_record(const struct nm_import *import, struct nm_error *err, const char *what)
 {
 	return nm_fail(err, NM_EFORMAT, "record at byte %llu: %s",
 		       (unsigned long long)nm_input_offset(import->input), what);
 }
 
-static int accesses(struct nm_import *import, const uint8_t *at, unsigned count, unsigned flags,
-		    struct nm_error *err)
+static int import_accesses(struct nm_import *import, const uint8_t *at, unsigned count, unsigned flags,
+			   struct nm_error *err)
 {
 	int status = 1;
 
 	for (unsigned i = 0; i < count && status > 0; i++) {
-		uint64_t address = word(at + 8 * i);
+		uint64_t address = word_at(at + 8 * i);
 
 		if (address)
 			status =
@@ -109,12 +109,12 @@ static int read_shape(struct nm_import *import, const struct shape *shape, struc
 		return status;
 	fault = fault_of(shape, r);
 	if (fault)
-		return fail(import, err, fault);
-	status = nm_import_instruction(import, word(r), LENGTH, err);
+		return fail_record(import, err, fault);
+	status = nm_import_instruction(import, word_at(r), LENGTH, err);
 	if (status > 0)
-		status = accesses(import, r + shape->reads_at, shape->reads, NM_WIRE_READ, err);
+		status = import_accesses(import, r + shape->reads_at, shape->reads, NM_WIRE_READ, err);
 	if (status > 0)
-		status = accesses(import, r + shape->writes_at, shape->writes, NM_WIRE_WRITE, err);
+		status = import_accesses(import, r + shape->writes_at, shape->writes, NM_WIRE_WRITE, err);
 	return status;
 }
 

@@ -52,7 +52,7 @@ struct csv_state {
 	struct nm_strings texts;
 };
 
-static void done(void *state)
+static void free_state(void *state)
 {
 	struct csv_state *s = state;
 
@@ -64,7 +64,7 @@ static void done(void *state)
 /* ---- fields ---- */
 
 /* Removes the quotes of the field at `at`, and returns its end; NULL: the quote is not closed. */
-static char *unquote(char *at, char separator)
+static char *unquote_field(char *at, char separator)
 {
 	char *to = at, *from = at + 1;
 
@@ -89,7 +89,7 @@ static char *end_of_field(char *at, char separator)
 }
 
 /* Splits a line in place. NULL, or the fault. */
-static const char *split(struct csv_state *s, char *line)
+static const char *split_line(struct csv_state *s, char *line)
 {
 	for (s->count = 0;; line++) {
 		char *end;
@@ -97,7 +97,7 @@ static const char *split(struct csv_state *s, char *line)
 
 		if (s->separator == ' ') /* any number of them */
 			nm_import_blanks((const char **)&line);
-		end = *line == '"' ? unquote(line, s->separator) : end_of_field(line, s->separator);
+		end = *line == '"' ? unquote_field(line, s->separator) : end_of_field(line, s->separator);
 		if (!end)
 			return "a quoted field does not end";
 		if (s->count == MAX_FIELDS)
@@ -111,7 +111,7 @@ static const char *split(struct csv_state *s, char *line)
 	}
 }
 
-static char *trim(char *s)
+static char *trim_blanks(char *s)
 {
 	size_t n;
 
@@ -123,12 +123,12 @@ static char *trim(char *s)
 }
 
 /* The field of a column, "" if there is none. */
-static const char *field(struct csv_state *s, enum column column)
+static const char *field_of(struct csv_state *s, enum column column)
 {
-	return s->where[column] < 0 ? "" : trim(s->fields[s->where[column]]);
+	return s->where[column] < 0 ? "" : trim_blanks(s->fields[s->where[column]]);
 }
 
-static int number(const char *text, int is_hex, uint64_t *ret_number)
+static int parse_number(const char *text, int is_hex, uint64_t *ret_number)
 {
 	int hex = is_hex || (text[0] == '0' && (text[1] == 'x' || text[1] == 'X'));
 
@@ -159,12 +159,12 @@ static int is_titled(const char *title, const char *names)
 static int read_titles(struct csv_state *s, char *line, char separator)
 {
 	s->separator = separator;
-	if (split(s, line))
+	if (split_line(s, line))
 		return 0;
 	for (unsigned c = 0; c < COLUMNS; c++) {
 		s->where[c] = -1;
 		for (unsigned i = 0; i < s->count && s->where[c] < 0; i++)
-			if (is_titled(trim(s->fields[i]), columns[c]))
+			if (is_titled(trim_blanks(s->fields[i]), columns[c]))
 				s->where[c] = (int)i;
 	}
 	s->columns = s->count;
@@ -212,7 +212,7 @@ static int line_of(const uint8_t *bytes, size_t count, size_t *at, char *line)
 	return 1;
 }
 
-static int probe(const uint8_t *bytes, size_t count)
+static int probe_csv(const uint8_t *bytes, size_t count)
 {
 	struct csv_state s = {0};
 	char line[LINE_ROOM];
@@ -254,9 +254,9 @@ static int find_hex(struct nm_import *import, enum column column, struct nm_erro
 		const char *text;
 		size_t n;
 
-		if (split(s, line) || s->count < s->columns)
+		if (split_line(s, line) || s->count < s->columns)
 			continue;
-		text = field(s, column);
+		text = field_of(s, column);
 		n = strlen(text);
 		s->hex[column] =
 		    n && strspn(text, hex) == n && (strcspn(text, hex + 10) < n || (*text == '0' && n > 1));
@@ -296,20 +296,21 @@ static const char *read_row(struct csv_state *s, char *line, struct row *row)
 		       {THREAD, "thread is no number"},
 		       {LINE, "line is no number"}};
 	uint64_t *to[] = {&row->address, &row->pc, &row->size, &row->thread, &row->line};
-	const char *fault = *line == '#' ? "a comment" : split(s, line);
+	const char *fault = *line == '#' ? "a comment" : split_line(s, line);
 
 	*row = (struct row){0};
 	if (!fault && s->count < s->columns)
 		fault = "there are fewer fields than columns";
 	for (unsigned i = 0; i < 5 && !fault; i++) {
-		const char *text = field(s, numbers[i].column);
+		const char *text = field_of(s, numbers[i].column);
 
-		if ((*text || numbers[i].column == ADDR) && !number(text, s->hex[numbers[i].column], to[i]))
+		if ((*text || numbers[i].column == ADDR) &&
+		    !parse_number(text, s->hex[numbers[i].column], to[i]))
 			fault = numbers[i].fault;
 	}
 	if (fault)
 		return fault;
-	row->flags = flags_of(field(s, RW));
+	row->flags = flags_of(field_of(s, RW));
 	if (!row->flags)
 		return "rw is neither a read nor a write (r, read, load, l, 0; w, write, store, s, 1)";
 	return row->line > UINT32_MAX ? "line is out of range" : NULL;
@@ -319,7 +320,7 @@ static const char *read_row(struct csv_state *s, char *line, struct row *row)
 static int tell_place(struct nm_import *import, struct row *row)
 {
 	struct csv_state *s = import->state;
-	const char *function = field(s, FUNCTION), *file = field(s, FILE_NAME), *stored;
+	const char *function = field_of(s, FUNCTION), *file = field_of(s, FILE_NAME), *stored;
 	char text[TEXT_ROOM];
 	uint64_t pc;
 
@@ -360,15 +361,15 @@ static int import_row(struct nm_import *import, struct row *row, struct nm_error
 	if (!status && s->where[THREAD] >= 0)
 		status = nm_builder_thread(&import->builder, row->thread);
 	if (!status && s->where[OBJECT] >= 0)
-		status =
-		    nm_builder_object(&import->builder, row->address, (unsigned)row->size, field(s, OBJECT));
+		status = nm_builder_object(&import->builder, row->address, (unsigned)row->size,
+					   field_of(s, OBJECT));
 	if (status)
 		return nm_fail_memory(err);
 	taken = nm_import_instruction(import, row->pc, 1, err);
 	return taken < 0 ? taken : nm_import_reference(import, row->address, row->size, row->flags, err);
 }
 
-static int begin(struct nm_import *import, const char *line, struct nm_error *err)
+static int begin_table(struct nm_import *import, const char *line, struct nm_error *err)
 {
 	struct csv_state *s = import->state;
 	const char *fault = read_header(s, line);
@@ -393,14 +394,14 @@ static int read_line(struct nm_import *import, struct nm_error *err)
 	if (status <= 0 || !*line)
 		return status;
 	if (!s->has_header)
-		return begin(import, line, err);
+		return begin_table(import, line, err);
 	fault = read_row(s, line, &row);
 	return fault ? nm_import_pass_over(import, fault) : import_row(import, &row, err);
 }
 
 const struct nm_importer nm_import_csv = {.name = "csv",
 					  .summary = "columns named in the first line: addr, rw, ...",
-					  .probe = probe,
+					  .probe = probe_csv,
 					  .read = read_line,
 					  .state_bytes = sizeof(struct csv_state),
-					  .done = done};
+					  .done = free_state};

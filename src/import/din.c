@@ -42,9 +42,9 @@ static int parse_label(const char **at, struct din_line *l)
 	return **at == ' ' || **at == '\t';
 }
 
-static int ends(const char *s) { return !*s || *s == ' ' || *s == '\t'; }
+static int word_ends(const char *s) { return !*s || *s == ' ' || *s == '\t'; }
 
-static const char *parse(const char *s, struct din_line *l)
+static const char *parse_line(const char *s, struct din_line *l)
 {
 	nm_import_blanks(&s);
 	if (!parse_label(&s, l))
@@ -52,24 +52,24 @@ static const char *parse(const char *s, struct din_line *l)
 	nm_import_blanks(&s);
 	if (!nm_import_hex(&s, &l->address))
 		return "a hexadecimal address was expected";
-	if (!ends(s))
+	if (!word_ends(s))
 		return "the address is no hexadecimal number";
 	if (!l->extended) {
 		l->size = nm_import_size(l->address, DEFAULT_SIZE);
 		return NULL;
 	}
 	nm_import_blanks(&s);
-	return nm_import_hex(&s, &l->size) && ends(s) ? NULL : "a hexadecimal size was expected";
+	return nm_import_hex(&s, &l->size) && word_ends(s) ? NULL : "a hexadecimal size was expected";
 }
 
 static int is_din(const char *line)
 {
 	struct din_line l;
 
-	return !parse(line, &l);
+	return !parse_line(line, &l);
 }
 
-static int probe(const uint8_t *bytes, size_t count)
+static int probe_din(const uint8_t *bytes, size_t count)
 {
 	unsigned yes, no;
 
@@ -86,7 +86,7 @@ static int read_line(struct nm_import *import, struct nm_error *err)
 
 	if (status <= 0 || !line[strspn(line, " \t")])
 		return status;
-	fault = parse(line, &l);
+	fault = parse_line(line, &l);
 	if (fault)
 		return nm_import_pass_over(import, fault);
 	if (l.label > MISCELLANEOUS)
@@ -99,5 +99,5 @@ static int read_line(struct nm_import *import, struct nm_error *err)
 
 const struct nm_importer nm_import_din = {.name = "din",
 					  .summary = "Dinero: label and address, or letter, address and size",
-					  .probe = probe,
+					  .probe = probe_din,
 					  .read = read_line};

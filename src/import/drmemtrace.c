@@ -136,7 +136,7 @@ static int find_record(const char *line, struct drmemtrace_line *l)
 	return is_record && l->kind >= FETCH;
 }
 
-static const char *parse(const char *s, struct drmemtrace_line *l)
+static const char *parse_line(const char *s, struct drmemtrace_line *l)
 {
 	const char *line = s, *fault;
 	int is_record;
@@ -161,17 +161,17 @@ static int is_record(const char *line)
 {
 	struct drmemtrace_line l;
 
-	return !is_frame(line) && !parse(line, &l) && l.kind != OVER;
+	return !is_frame(line) && !parse_line(line, &l) && l.kind != OVER;
 }
 
 static int is_access(const char *line)
 {
 	struct drmemtrace_line l;
 
-	return !is_frame(line) && !parse(line, &l) && l.kind >= FETCH;
+	return !is_frame(line) && !parse_line(line, &l) && l.kind >= FETCH;
 }
 
-static int probe(const uint8_t *bytes, size_t count)
+static int probe_drmemtrace(const uint8_t *bytes, size_t count)
 {
 	static const char head[] = "Output format:\n<--record#";
 	unsigned yes, no, certain, without;
@@ -184,8 +184,8 @@ static int probe(const uint8_t *bytes, size_t count)
 }
 
 /* The instruction at pc begins, in the line's thread. */
-static int begin(struct nm_import *import, const struct drmemtrace_line *l, uint64_t pc, uint64_t bytes,
-		 struct nm_error *err)
+static int begin_instruction(struct nm_import *import, const struct drmemtrace_line *l, uint64_t pc,
+			     uint64_t bytes, struct nm_error *err)
 {
 	struct drmemtrace_state *state = import->state;
 
@@ -212,15 +212,15 @@ static int read_line(struct nm_import *import, struct nm_error *err)
 
 	if (status <= 0 || state->over)
 		return status;
-	fault = parse(line, &l);
+	fault = parse_line(line, &l);
 	if (fault)
 		nm_import_pass_over(import, fault);
 	state->over = l.kind == OVER;
 	if (l.kind < FETCH)
 		return 1;
 	if (l.kind == FETCH)
-		return begin(import, &l, l.address, l.size, err);
-	if (is_of_another(state, &l) && (status = begin(import, &l, l.pc, 1, err)) < 0)
+		return begin_instruction(import, &l, l.address, l.size, err);
+	if (is_of_another(state, &l) && (status = begin_instruction(import, &l, l.pc, 1, err)) < 0)
 		return status;
 	return nm_import_reference(import, l.address, l.size ? l.size : 1,
 				   l.kind == READ ? NM_WIRE_READ : NM_WIRE_WRITE, err);
@@ -228,6 +228,6 @@ static int read_line(struct nm_import *import, struct nm_error *err)
 
 const struct nm_importer nm_import_drmemtrace = {.name = "drmemtrace",
 						 .summary = "DynamoRIO: the text of drmemtrace's view tool",
-						 .probe = probe,
+						 .probe = probe_drmemtrace,
 						 .read = read_line,
 						 .state_bytes = sizeof(struct drmemtrace_state)};

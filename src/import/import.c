@@ -31,7 +31,7 @@ const char *nm_import_format(const struct nm_import *import) { return import->im
 
 /* ---- choosing ---- */
 
-static const struct nm_importer *named(const char *format)
+static const struct nm_importer *format_named(const char *format)
 {
 	for (size_t i = 0; i < COUNT; i++)
 		if (!strcmp(importers[i]->name, format))
@@ -39,7 +39,7 @@ static const struct nm_importer *named(const char *format)
 	return NULL;
 }
 
-static const struct nm_importer *surest(const uint8_t *bytes, size_t count)
+static const struct nm_importer *surest_format(const uint8_t *bytes, size_t count)
 {
 	const struct nm_importer *best = NULL;
 	int most = 0;
@@ -72,26 +72,26 @@ static int fail_unknown(const uint8_t *bytes, size_t count, const char *path, st
 	    path);
 }
 
-static int choose(struct nm_import *import, const char *path, const char *format, struct nm_error *err)
+static int choose_format(struct nm_import *import, const char *path, const char *format, struct nm_error *err)
 {
 	const uint8_t *bytes;
 	size_t count;
 	int status;
 
 	if (format) {
-		import->importer = named(format);
+		import->importer = format_named(format);
 		return import->importer ? 0
 					: nm_fail(err, NM_EINVAL, "there is no trace format \"%s\"", format);
 	}
 	status = nm_input_peek(import->input, PROBE_BYTES, &bytes, &count, err);
 	if (status)
 		return status;
-	import->importer = surest(bytes, count);
+	import->importer = surest_format(bytes, count);
 	return import->importer ? 0 : fail_unknown(bytes, count, path, err);
 }
 
 /* The process gets the file's name. */
-static int start(struct nm_import *import, const char *path, struct nm_error *err)
+static int start_process(struct nm_import *import, const char *path, struct nm_error *err)
 {
 	const char *slash = strrchr(path, '/');
 
@@ -114,9 +114,9 @@ int nm_import_take(struct nm_import **ret_import, const struct nm_peeked_input *
 	import->takes_kernel = options && options->kernel;
 	status = nm_input_take(&import->input, peeked, err);
 	if (!status)
-		status = choose(import, path, options ? options->format : NULL, err);
+		status = choose_format(import, path, options ? options->format : NULL, err);
 	if (!status)
-		status = start(import, strcmp(path, "-") ? path : "standard input", err);
+		status = start_process(import, strcmp(path, "-") ? path : "standard input", err);
 	if (status) {
 		nm_import_free(import);
 		return status;

@@ -29,7 +29,7 @@ int nm_import_pass_over(struct nm_import *import, const char *why)
 
 void nm_import_blanks(const char **at) { *at += strspn(*at, " \t"); }
 
-static int number(const char **at, unsigned base, uint64_t *ret_number)
+static int parse_digits(const char **at, unsigned base, uint64_t *ret_number)
 {
 	const char *s = *at;
 	uint64_t n = 0;
@@ -59,13 +59,13 @@ int nm_import_hex(const char **at, uint64_t *ret_number)
 
 	if (s[0] == '0' && (s[1] == 'x' || s[1] == 'X'))
 		s += 2;
-	if (!number(&s, 16, ret_number))
+	if (!parse_digits(&s, 16, ret_number))
 		return 0;
 	*at = s;
 	return 1;
 }
 
-int nm_import_decimal(const char **at, uint64_t *ret_number) { return number(at, 10, ret_number); }
+int nm_import_decimal(const char **at, uint64_t *ret_number) { return parse_digits(at, 10, ret_number); }
 
 void nm_import_count_lines(const uint8_t *bytes, size_t count, nm_line_check *is_line, unsigned *ret_yes,
 			   unsigned *ret_no)

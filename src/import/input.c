@@ -94,7 +94,7 @@ static int fill_raw(struct nm_input *in, struct nm_error *err)
 }
 
 /* Detects compression from the first bytes of the file. */
-static int begin(struct nm_input *in, struct nm_error *err)
+static int detect_compression(struct nm_input *in, struct nm_error *err)
 {
 	int status = 0;
 
@@ -108,7 +108,7 @@ static int begin(struct nm_input *in, struct nm_error *err)
 	return 0;
 }
 
-static int unpack(struct nm_input *in, struct nm_error *err)
+static int unpack_input(struct nm_input *in, struct nm_error *err)
 {
 	struct nm_unpack_step s = {in->raw + in->raw_at, in->raw + in->raw_end, in->plain + in->plain_end,
 				   in->plain + ROOM, in->raw_done};
@@ -124,7 +124,7 @@ static int unpack(struct nm_input *in, struct nm_error *err)
 	return 0;
 }
 
-static void copy(struct nm_input *in)
+static void copy_input(struct nm_input *in)
 {
 	size_t n = in->raw_end - in->raw_at, room = ROOM - in->plain_end;
 
@@ -143,7 +143,7 @@ static int filter_tar(struct nm_input *in, size_t from, struct nm_error *err)
 }
 
 /* Unpacks more into plain. */
-static int fill(struct nm_input *in, struct nm_error *err)
+static int fill_buffer(struct nm_input *in, struct nm_error *err)
 {
 	size_t filled;
 	int status = 0;
@@ -157,7 +157,7 @@ static int fill(struct nm_input *in, struct nm_error *err)
 	if (in->tar_fault)
 		return nm_fail(err, NM_EFORMAT, "%s", in->tar_fault);
 	filled = in->plain_end;
-	if (!in->identified && (status = begin(in, err)))
+	if (!in->identified && (status = detect_compression(in, err)))
 		return status;
 	in->identified = 1;
 	if (in->raw_at == in->raw_end && (status = fill_raw(in, err)))
@@ -169,8 +169,8 @@ static int fill(struct nm_input *in, struct nm_error *err)
 		return 0;
 	}
 	if (!in->unpacker)
-		copy(in);
-	else if ((status = unpack(in, err)))
+		copy_input(in);
+	else if ((status = unpack_input(in, err)))
 		return status;
 	if (in->is_tar)
 		status = filter_tar(in, filled, err);
@@ -182,7 +182,7 @@ static int find_tar(struct nm_input *in, struct nm_error *err)
 {
 	in->looked = 1;
 	while (!in->done && in->plain_end < NM_TAR_BLOCK) {
-		int status = fill(in, err);
+		int status = fill_buffer(in, err);
 
 		if (status)
 			return status;
@@ -192,12 +192,12 @@ static int find_tar(struct nm_input *in, struct nm_error *err)
 }
 
 /* Fills plain up to `count` bytes, or to the end. */
-static int want(struct nm_input *in, size_t count, struct nm_error *err)
+static int want_bytes(struct nm_input *in, size_t count, struct nm_error *err)
 {
 	int status = in->looked ? 0 : find_tar(in, err);
 
 	while (!status && !in->done && in->plain_end - in->plain_at < count)
-		status = fill(in, err);
+		status = fill_buffer(in, err);
 	return status;
 }
 
@@ -206,7 +206,7 @@ static int want(struct nm_input *in, size_t count, struct nm_error *err)
 int nm_input_peek(struct nm_input *in, size_t count, const uint8_t **ret_bytes, size_t *ret_count,
 		  struct nm_error *err)
 {
-	int status = want(in, count, err);
+	int status = want_bytes(in, count, err);
 	size_t there = in->plain_end - in->plain_at;
 
 	if (status && !there)
@@ -251,7 +251,7 @@ int nm_input_line(struct nm_input *in, char **ret_line, struct nm_error *err)
 			return nm_fail(err, NM_EFORMAT, "line %llu is too long",
 				       (unsigned long long)in->line + 1);
 		looked = there;
-		status = fill(in, err);
+		status = fill_buffer(in, err);
 		if (status)
 			return status;
 	}
@@ -270,7 +270,7 @@ int nm_input_line(struct nm_input *in, char **ret_line, struct nm_error *err)
 
 int nm_input_bytes(struct nm_input *in, size_t count, const uint8_t **ret_bytes, struct nm_error *err)
 {
-	int status = want(in, count, err);
+	int status = want_bytes(in, count, err);
 	size_t there = in->plain_end - in->plain_at;
 
 	if (status)

@@ -56,7 +56,7 @@ static int is_valgrinds(const char *s)
 }
 
 /* kind is 0 if there is no record; the text says why, or that there is other text before it. */
-static const char *parse(const char *s, struct lackey_line *l)
+static const char *parse_line(const char *s, struct lackey_line *l)
 {
 	const char *fault = parse_record(s, l, 1);
 
@@ -73,14 +73,14 @@ static int is_lackey(const char *line)
 {
 	struct lackey_line l;
 
-	return !parse(line, &l);
+	return !parse_line(line, &l);
 }
 
 static int has_reference(const char *line)
 {
 	struct lackey_line l;
 
-	return !parse(line, &l) && l.kind;
+	return !parse_line(line, &l) && l.kind;
 }
 
 static int is_certain(const char *line)
@@ -90,7 +90,7 @@ static int is_certain(const char *line)
 	return !parse_record(line, &l, DIGITS);
 }
 
-static int probe(const uint8_t *bytes, size_t count)
+static int probe_lackey(const uint8_t *bytes, size_t count)
 {
 	unsigned yes, no, with_access, certain, without;
 
@@ -116,7 +116,7 @@ static int read_line(struct nm_import *import, struct nm_error *err)
 
 	if (status <= 0)
 		return status;
-	fault = parse(line, &l);
+	fault = parse_line(line, &l);
 	if (fault)
 		nm_import_pass_over(import, fault);
 	if (!l.kind)
@@ -133,6 +133,6 @@ static int read_line(struct nm_import *import, struct nm_error *err)
 
 const struct nm_importer nm_import_lackey = {.name = "lackey",
 					     .summary = "valgrind --tool=lackey --trace-mem=yes",
-					     .probe = probe,
+					     .probe = probe_lackey,
 					     .read = read_line,
 					     .state_bytes = sizeof(struct lackey_state)};

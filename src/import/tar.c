@@ -11,7 +11,7 @@ enum { SIZE_AT = 124, SIZE_BYTES = 12, SUM_AT = 148, SUM_BYTES = 8, TYPE_AT = 15
 static const char magic[] = {'u', 's', 't', 'a', 'r'};
 
 /* Octal digits, or, from 8 GiB on, GNU's base 256 behind a byte of 0x80. */
-static uint64_t number(const uint8_t *at, size_t bytes)
+static uint64_t header_number(const uint8_t *at, size_t bytes)
 {
 	uint64_t n = 0;
 
@@ -38,7 +38,7 @@ static int sum_holds(const uint8_t *header)
 	for (unsigned i = 0; i < NM_TAR_BLOCK; i++)
 		if (i < SUM_AT || i >= SUM_AT + SUM_BYTES)
 			sum += header[i];
-	return sum == number(header + SUM_AT, SUM_BYTES);
+	return sum == header_number(header + SUM_AT, SUM_BYTES);
 }
 
 int nm_is_tar(const uint8_t *bytes, size_t count)
@@ -56,14 +56,14 @@ static const char *begin_member(struct nm_tar *tar)
 		return NULL;
 	if (!nm_is_tar(h, NM_TAR_BLOCK))
 		return "the tar archive is damaged";
-	tar->data = number(h + SIZE_AT, SIZE_BYTES);
+	tar->data = header_number(h + SIZE_AT, SIZE_BYTES);
 	tar->padding = -tar->data % NM_TAR_BLOCK;
 	tar->wanted = (type == '0' || !type) && tar->data;
 	tar->files += (unsigned)tar->wanted;
 	return tar->files > 1 ? "the tar archive holds several files: unpack it, and name one" : NULL;
 }
 
-static size_t least(uint64_t a, size_t b) { return a < b ? (size_t)a : b; }
+static size_t least_of(uint64_t a, size_t b) { return a < b ? (size_t)a : b; }
 
 size_t nm_tar_filter(struct nm_tar *tar, uint8_t *bytes, size_t count, const char **ret_fault)
 {
@@ -72,16 +72,16 @@ size_t nm_tar_filter(struct nm_tar *tar, uint8_t *bytes, size_t count, const cha
 	*ret_fault = NULL;
 	for (size_t at = 0, n; at < count && !*ret_fault; at += n) {
 		if (tar->data) {
-			n = least(tar->data, count - at);
+			n = least_of(tar->data, count - at);
 			if (tar->wanted)
 				memmove(bytes + kept, bytes + at, n);
 			kept += tar->wanted ? n : 0;
 			tar->data -= n;
 		} else if (tar->padding) {
-			n = least(tar->padding, count - at);
+			n = least_of(tar->padding, count - at);
 			tar->padding -= n;
 		} else {
-			n = least(NM_TAR_BLOCK - tar->have, count - at);
+			n = least_of(NM_TAR_BLOCK - tar->have, count - at);
 			memcpy(tar->header + tar->have, bytes + at, n);
 			tar->have += n;
 			if (tar->have == NM_TAR_BLOCK)

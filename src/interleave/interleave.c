@@ -72,38 +72,38 @@ void nm_interleave_free(struct nm_interleave *m)
 	free(m);
 }
 
-void nm_interleave_set_coalesced(struct nm_interleave *m, const struct nm_coalesced_table *coalesced)
+void nm_interleave_set_coalesced(struct nm_interleave *i, const struct nm_coalesced_table *coalesced)
 {
-	m->coalesced = coalesced;
+	i->coalesced = coalesced;
 }
 
-uint64_t nm_interleave_stalls(const struct nm_interleave *m) { return m->stalls; }
+uint64_t nm_interleave_forced_progress(const struct nm_interleave *m) { return m->stalls; }
 
-int nm_interleave_drain(struct nm_interleave *m)
+int nm_interleave_drain(struct nm_interleave *i)
 {
-	int status = nm_schedule_until(m, 0);
+	int status = nm_schedule_until(i, 0);
 
-	return status ? status : nm_output_send(m);
+	return status ? status : nm_output_send(i);
 }
 
 /* ---- streams of threads --------------------------------------------------------------------------- */
 
-static struct stream *start_stream(struct nm_interleave *m, uint64_t number)
+static struct stream *start_stream(struct nm_interleave *i, uint64_t number)
 {
 	struct stream *s = calloc(1, sizeof *s);
 
 	if (!s)
 		return NULL;
 	s->number = (uint32_t)number;
-	s->core = nm_machine_core(m->setup.machine, s->number);
-	s->turn = m->ages++;
-	if (nm_vec_reserve(&m->live, 1) || nm_vec_reach(&m->streams, number + 1) ||
-	    nm_vec_push(&m->cores.at[s->core].streams, s)) {
+	s->core = nm_machine_core(i->setup.machine, s->number);
+	s->turn = i->ages++;
+	if (nm_vec_reserve(&i->live, 1) || nm_vec_reach(&i->streams, number + 1) ||
+	    nm_vec_push(&i->cores.at[s->core].streams, s)) {
 		free(s);
 		return NULL;
 	}
-	m->streams.at[number] = m->live.at[m->live.count++] = s;
-	m->running_threads++;
+	i->streams.at[number] = i->live.at[i->live.count++] = s;
+	i->running_threads++;
 	return s;
 }
 
@@ -155,43 +155,43 @@ static int end_round(struct nm_interleave *m)
 	return status;
 }
 
-static int run_thread(struct nm_interleave *m, uint64_t number)
+static int run_thread(struct nm_interleave *i, uint64_t number)
 {
-	struct stream *s = nm_stream_of(m, number);
+	struct stream *s = nm_stream_of(i, number);
 	int status = 0;
 
-	if (!s && !(s = start_stream(m, number)))
+	if (!s && !(s = start_stream(i, number)))
 		return NM_ENOMEM;
-	m->running = s;
-	if (s->round == m->round && m->since >= m->setup.hold_least)
-		status = end_round(m);
-	s->round = m->round;
-	return status || (is_alone(m) && !m->held_back) ? status : nm_stream_mark(m, s, MARK_TURN, 0, 0);
+	i->running = s;
+	if (s->round == i->round && i->since >= i->setup.hold_least)
+		status = end_round(i);
+	s->round = i->round;
+	return status || (is_alone(i) && !i->held_back) ? status : nm_stream_mark(i, s, MARK_TURN, 0, 0);
 }
 
 /* ---- input ---------------------------------------------------------------------------------------- */
 
 /* References of the running thread that need no mark before them. */
-static int add_plain(struct nm_interleave *m, const struct nm_ref *refs, const uint64_t *clock, size_t count)
+static int add_plain(struct nm_interleave *i, const struct nm_ref *refs, const uint64_t *clock, size_t count)
 {
-	struct stream *s = m->running;
+	struct stream *s = i->running;
 
-	if (!goes_straight(m))
-		return nm_stream_add(m, s, refs, clock, count);
+	if (!goes_straight(i))
+		return nm_stream_add(i, s, refs, clock, count);
 	s->added += count;
 	s->passed += count;
-	return nm_output_put(m, s, refs, clock, count);
+	return nm_output_put(i, s, refs, clock, count);
 }
 
 static const uint64_t *clock_at(const uint64_t *clock, size_t i) { return clock ? clock + i : NULL; }
 
-static int add_ordered(struct nm_interleave *m, const struct nm_ref *r, const uint64_t *clock)
+static int add_ordered(struct nm_interleave *i, const struct nm_ref *r, const uint64_t *clock)
 {
 	const struct nm_range_access access = {r->address, r->size,
 					       r->kind == NM_REF_WRITE ? ACCESS_WRITE : ACCESS_READ};
-	int status = nm_words_order(m, m->running, &access);
+	int status = nm_words_order(i, i->running, &access);
 
-	return status ? status : add_plain(m, r, clock, 1);
+	return status ? status : add_plain(i, r, clock, 1);
 }
 
 /* A reference to a line that may have words by which threads synchronise. If it touches such words, coalesced
@@ -214,7 +214,8 @@ static int add_near(struct nm_interleave *m, const struct nm_ref *r, const uint6
 	return status;
 }
 
-static int add(struct nm_interleave *m, const struct nm_ref *refs, const uint64_t *clock, size_t count)
+static int add_references(struct nm_interleave *m, const struct nm_ref *refs, const uint64_t *clock,
+			  size_t count)
 {
 	size_t from = 0;
 	int status = 0;
@@ -235,23 +236,23 @@ static int add(struct nm_interleave *m, const struct nm_ref *refs, const uint64_
 }
 
 /* Half of an atomic instruction. The second half runs in the same turn as the first, so it need not wait. */
-static int add_atomic(struct nm_interleave *m, const struct nm_ref *r, const uint64_t *clock, int commutes)
+static int add_atomic(struct nm_interleave *i, const struct nm_ref *r, const uint64_t *clock, int commutes)
 {
-	struct stream *s = m->running;
+	struct stream *s = i->running;
 	const int second = r->kind == NM_REF_WRITE && s->half == r->address && s->half_position == s->added;
 	const struct nm_range_access access = {r->address, r->size, commutes ? ACCESS_UPDATE : ACCESS_WRITE};
-	int status = s->inside ? 0 : nm_words_learn(m, r->address, r->size);
+	int status = s->inside ? 0 : nm_words_learn(i, r->address, r->size);
 
-	if (!status && !goes_straight(m)) {
+	if (!status && !goes_straight(i)) {
 		if (second)
-			status = nm_stream_mark(m, s, MARK_TOGETHER, 0, 0);
+			status = nm_stream_mark(i, s, MARK_TOGETHER, 0, 0);
 		else if (!s->inside)
-			status = nm_words_wait(m, s, &access);
+			status = nm_words_wait(i, s, &access);
 		if (!status && !s->inside)
-			status = nm_words_note(m, s, &access);
+			status = nm_words_note(i, s, &access);
 	}
 	if (!status)
-		status = add_plain(m, r, clock, 1);
+		status = add_plain(i, r, clock, 1);
 	s->half = r->kind == NM_REF_READ ? r->address : 0;
 	s->half_position = s->added;
 	return status;
@@ -274,120 +275,120 @@ static int come_after(struct nm_interleave *m, int calls)
 	return status;
 }
 
-static int create(struct nm_interleave *m, uint64_t made)
+static int create_thread(struct nm_interleave *i, uint64_t made)
 {
-	struct making making = {m->running->number, m->running->added};
-	size_t at = m->made.count;
+	struct making making = {i->running->number, i->running->added};
+	size_t at = i->made.count;
 
-	if (nm_map_get(&m->makings, made, UINT64_MAX) != UINT64_MAX)
+	if (nm_map_get(&i->makings, made, UINT64_MAX) != UINT64_MAX)
 		return 0;
-	return nm_vec_push(&m->made, making) || nm_map_put(&m->makings, made, at) ? NM_ENOMEM : 0;
+	return nm_vec_push(&i->made, making) || nm_map_put(&i->makings, made, at) ? NM_ENOMEM : 0;
 }
 
-static int start(struct nm_interleave *m, const struct nm_sync *e)
+static int start_thread(struct nm_interleave *i, const struct nm_sync *e)
 {
-	uint64_t at = nm_map_get(&m->makings, e->object, UINT64_MAX);
-	const struct stream *parent = nm_stream_of(m, e->parent);
+	uint64_t at = nm_map_get(&i->makings, e->object, UINT64_MAX);
+	const struct stream *parent = nm_stream_of(i, e->parent);
 	struct making making = {0, 0};
-	struct stream *s = nm_stream_of(m, e->thread);
+	struct stream *s = nm_stream_of(i, e->thread);
 
-	if (!s && !(s = start_stream(m, e->thread)))
+	if (!s && !(s = start_stream(i, e->thread)))
 		return NM_ENOMEM;
 	if (at != UINT64_MAX) {
-		making = m->made.at[at];
-		nm_map_remove(&m->makings, e->object);
-		if (!m->makings.count)
-			m->made.count = 0;
+		making = i->made.at[at];
+		nm_map_remove(&i->makings, e->object);
+		if (!i->makings.count)
+			i->made.count = 0;
 	} else if (parent) {
 		making = (struct making){parent->number, parent->added};
 	}
-	return nm_has_passed(m, making.maker, making.position)
+	return nm_has_passed(i, making.maker, making.position)
 		   ? 0
-		   : nm_locks_wait_for_thread(m, s, making.maker, making.position);
+		   : nm_locks_wait_for_thread(i, s, making.maker, making.position);
 }
 
-static int end(struct nm_interleave *m, uint64_t number)
+static int end_thread(struct nm_interleave *i, uint64_t number)
 {
-	struct stream *s = nm_stream_of(m, number);
+	struct stream *s = nm_stream_of(i, number);
 
 	if (!s || s->ended)
 		return 0;
 	s->ended = 1;
-	m->running_threads--;
-	return nm_stream_mark(m, s, MARK_END, 0, 0);
+	i->running_threads--;
+	return nm_stream_mark(i, s, MARK_END, 0, 0);
 }
 
-static int futex(struct nm_interleave *m, uint64_t address, enum access kind)
+static int note_futex(struct nm_interleave *i, uint64_t address, enum access kind)
 {
-	struct stream *s = m->running;
+	struct stream *s = i->running;
 	const struct nm_range_access access = {address, 4, kind};
-	int status = nm_words_learn(m, address, 4);
+	int status = nm_words_learn(i, address, 4);
 
 	if (!status)
-		status = nm_words_order(m, s, &access);
-	return status ? status : nm_stream_mark(m, s, MARK_SYNC, 0, 0);
+		status = nm_words_order(i, s, &access);
+	return status ? status : nm_stream_mark(i, s, MARK_SYNC, 0, 0);
 }
 
 /* The function that acquires the lock returns: the thread holds the lock now. */
-static int obtain(struct nm_interleave *m, struct stream *s)
+static int obtain_lock(struct nm_interleave *i, struct stream *s)
 {
 	const int shared = s->wants == WANTS_TO_SHARE;
 
 	if (s->wants == WANTS_NOTHING)
 		return 0;
 	s->wants = WANTS_NOTHING;
-	return nm_locks_open(m, s, s->wanted, shared);
+	return nm_locks_open(i, s, s->wanted, shared);
 }
 
-static int lock(struct nm_interleave *m, struct stream *s, uint64_t object, int shared)
+static int await_lock(struct nm_interleave *i, struct stream *s, uint64_t object, int shared)
 {
-	int status = obtain(m, s);
+	int status = obtain_lock(i, s);
 
 	if (status || !s->inside)
-		return status ? status : nm_locks_open(m, s, object, shared);
+		return status ? status : nm_locks_open(i, s, object, shared);
 	s->wanted = object;
 	s->wants = shared ? WANTS_TO_SHARE : WANTS_IT;
 	return 0;
 }
 
-static int unlock(struct nm_interleave *m, struct stream *s, uint64_t object)
+static int release_lock(struct nm_interleave *i, struct stream *s, uint64_t object)
 {
-	int status = obtain(m, s);
+	int status = obtain_lock(i, s);
 
-	return status ? status : nm_locks_close(m, s, object);
+	return status ? status : nm_locks_close(i, s, object);
 }
 
-static int leave(struct nm_interleave *m, struct stream *s)
+static int leave_locks(struct nm_interleave *i, struct stream *s)
 {
 	s->inside -= s->inside > 0;
-	return obtain(m, s);
+	return obtain_lock(i, s);
 }
 
 /* All events but atomic references. */
-static int take_event(struct nm_interleave *m, const struct nm_sync *e)
+static int take_event(struct nm_interleave *i, const struct nm_sync *e)
 {
-	struct stream *s = m->running;
+	struct stream *s = i->running;
 
 	switch (e->kind) {
-	case NM_SYNC_THREAD: return run_thread(m, e->object);
-	case NM_SYNC_START: return start(m, e);
-	case NM_SYNC_EXIT: return end(m, e->object);
+	case NM_SYNC_THREAD: return run_thread(i, e->object);
+	case NM_SYNC_START: return start_thread(i, e);
+	case NM_SYNC_EXIT: return end_thread(i, e->object);
 	default: break;
 	}
 	if (!s)
 		return 0;
 	switch (e->kind) {
-	case NM_SYNC_CREATE: return create(m, e->object);
-	case NM_SYNC_JOIN: return come_after(m, 0);
+	case NM_SYNC_CREATE: return create_thread(i, e->object);
+	case NM_SYNC_JOIN: return come_after(i, 0);
 	case NM_SYNC_CALL: s->last_call = s->added; return 0;
-	case NM_SYNC_RESUME: return s->inside ? 0 : come_after(m, 1);
+	case NM_SYNC_RESUME: return s->inside ? 0 : come_after(i, 1);
 	case NM_SYNC_ENTER: s->inside++; return 0;
-	case NM_SYNC_LEAVE: return leave(m, s);
-	case NM_SYNC_LOCK: return lock(m, s, e->object, 0);
-	case NM_SYNC_SHARE: return lock(m, s, e->object, 1);
-	case NM_SYNC_UNLOCK: return unlock(m, s, e->object);
-	case NM_SYNC_FUTEX_WAIT: return s->inside ? 0 : futex(m, e->object, ACCESS_READ);
-	case NM_SYNC_FUTEX_WAKE: return s->inside ? 0 : futex(m, e->object, ACCESS_WRITE);
+	case NM_SYNC_LEAVE: return leave_locks(i, s);
+	case NM_SYNC_LOCK: return await_lock(i, s, e->object, 0);
+	case NM_SYNC_SHARE: return await_lock(i, s, e->object, 1);
+	case NM_SYNC_UNLOCK: return release_lock(i, s, e->object);
+	case NM_SYNC_FUTEX_WAIT: return s->inside ? 0 : note_futex(i, e->object, ACCESS_READ);
+	case NM_SYNC_FUTEX_WAKE: return s->inside ? 0 : note_futex(i, e->object, ACCESS_WRITE);
 	default: return 0;
 	}
 }
@@ -399,24 +400,24 @@ int nm_interleave_add(struct nm_interleave *m, const struct nm_ref *refs, size_t
 	int status = 0;
 
 	for (size_t i = 0; i < sync_count && !status; i++) {
-		const struct nm_sync *e = &syncs[i];
-		int atomic = e->kind == NM_SYNC_ATOMIC || e->kind == NM_SYNC_UPDATE;
+		const struct nm_sync *s = &syncs[i];
+		int atomic = s->kind == NM_SYNC_ATOMIC || s->kind == NM_SYNC_UPDATE;
 
-		assert(e->index >= at && e->index + (atomic != 0) <= count);
-		if (e->index > at)
-			status = add(m, refs + at, clock_at(clock, at), e->index - at);
-		at = e->index;
+		assert(s->index >= at && s->index + (atomic != 0) <= count);
+		if (s->index > at)
+			status = add_references(m, refs + at, clock_at(clock, at), s->index - at);
+		at = s->index;
 		if (!status && atomic) {
-			status = add_atomic(m, &refs[at], clock_at(clock, at), e->kind == NM_SYNC_UPDATE);
+			status = add_atomic(m, &refs[at], clock_at(clock, at), s->kind == NM_SYNC_UPDATE);
 			at++;
 		} else if (!status) {
-			status = take_event(m, e);
+			status = take_event(m, s);
 			if (!status && is_alone(m) && m->held_back)
 				status = nm_schedule_possible(m);
 		}
 	}
 	if (!status && at < count)
-		status = add(m, refs + at, clock_at(clock, at), count - at);
+		status = add_references(m, refs + at, clock_at(clock, at), count - at);
 	if (!status && m->held_back > m->setup.hold_most)
 		status = nm_schedule_until(m, m->setup.hold_most / 2);
 	NM_CHECK(status || nm_interleave_is_valid(m));

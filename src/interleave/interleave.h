@@ -72,9 +72,9 @@ struct nm_sync {
 struct nm_merged {
 	const struct nm_ref *refs;
 	size_t count; /* at most NM_BATCH */
-	const struct nm_turn *turns;
-	size_t turn_count;     /* at least 1 */
-	const uint64_t *clock; /* time of each reference, or NULL */
+	const struct nm_time_slice *time_slices;
+	size_t time_slice_count; /* at least 1 */
+	const uint64_t *clock;   /* time of each reference, or NULL */
 };
 
 /* What the merged order depends on. */
@@ -124,6 +124,6 @@ int nm_interleave_drain(struct nm_interleave *interleave);
 int nm_interleave_is_valid(const struct nm_interleave *interleave);
 
 /* How often a thread continued without its lock. */
-uint64_t nm_interleave_stalls(const struct nm_interleave *interleave);
+uint64_t nm_interleave_forced_progress(const struct nm_interleave *interleave);
 
 #endif

@@ -13,16 +13,16 @@
 
 #include "interleave_priv.h"
 
-static struct lock *lock_at(struct nm_interleave *m, uint64_t object)
+static struct lock *lock_at(struct nm_interleave *i, uint64_t object)
 {
-	uint64_t index = nm_map_get(&m->lock_of, object, UINT64_MAX);
+	uint64_t index = nm_map_get(&i->lock_of, object, UINT64_MAX);
 
 	if (index == UINT64_MAX) {
-		index = m->locks.count;
-		if (nm_vec_push(&m->locks, (struct lock){0}) || nm_map_put(&m->lock_of, object, index))
+		index = i->locks.count;
+		if (nm_vec_push(&i->locks, (struct lock){0}) || nm_map_put(&i->lock_of, object, index))
 			return NULL;
 	}
-	return &m->locks.at[index];
+	return &i->locks.at[index];
 }
 
 static struct section *section_at(const struct lock *l, uint64_t number)
@@ -40,28 +40,28 @@ static void note_wait(struct nm_interleave *m, struct stream *s)
 		section_at(lock_at(m, s->open.at[i].lock), s->open.at[i].section)->waits = 1;
 }
 
-int nm_locks_wait_for_thread(struct nm_interleave *m, struct stream *s, uint64_t thread, uint64_t position)
+int nm_locks_wait_for_thread(struct nm_interleave *i, struct stream *s, uint64_t thread, uint64_t position)
 {
-	note_wait(m, s);
-	return nm_stream_mark(m, s, MARK_AFTER, thread, position);
+	note_wait(i, s);
+	return nm_stream_mark(i, s, MARK_AFTER, thread, position);
 }
 
-int nm_locks_open(struct nm_interleave *m, struct stream *s, uint64_t object, int shared)
+int nm_locks_open(struct nm_interleave *i, struct stream *s, uint64_t object, int shared)
 {
-	struct lock *l = lock_at(m, object);
+	struct lock *l = lock_at(i, object);
 	const uint64_t number = l ? l->first + l->sections.count : 0;
 
 	if (!l || nm_vec_push(&l->sections, (struct section){.shared = shared != 0}))
 		return NM_ENOMEM;
-	note_wait(m, s);
+	note_wait(i, s);
 	return nm_vec_push(&s->open, (struct held){object, number}) ||
-		       nm_stream_mark(m, s, shared ? MARK_SHARE : MARK_LOCK, object, number)
+		       nm_stream_mark(i, s, shared ? MARK_SHARE : MARK_LOCK, object, number)
 		   ? NM_ENOMEM
 		   : 0;
 }
 
 /* Index of the latest entry of the list for the lock; `count`: there is none. */
-static size_t find(const struct held *list, size_t count, uint64_t object)
+static size_t find_held(const struct held *list, size_t count, uint64_t object)
 {
 	for (size_t i = count; i-- > 0;)
 		if (list[i].lock == object)
@@ -69,21 +69,21 @@ static size_t find(const struct held *list, size_t count, uint64_t object)
 	return count;
 }
 
-static void drop(struct held *list, size_t *count, size_t i)
+static void drop_held(struct held *list, size_t *count, size_t i)
 {
 	memmove(&list[i], &list[i + 1], (--*count - i) * sizeof *list);
 }
 
 int nm_locks_close(struct nm_interleave *m, struct stream *s, uint64_t object)
 {
-	const size_t i = find(s->open.at, s->open.count, object);
+	const size_t i = find_held(s->open.at, s->open.count, object);
 	uint64_t number;
 
 	if (i == s->open.count)
 		return nm_stream_mark(m, s, MARK_SYNC, 0, 0);
 	number = s->open.at[i].section;
 	section_at(lock_at(m, object), number)->closed = 1;
-	drop(s->open.at, &s->open.count, i);
+	drop_held(s->open.at, &s->open.count, i);
 	return nm_stream_mark(m, s, MARK_UNLOCK, object, number);
 }
 
@@ -102,10 +102,10 @@ static int is_in_turn(const struct lock *l, uint64_t number)
 
 static int may_overtake(const struct section *section) { return section->closed && !section->waits; }
 
-int nm_locks_take(struct nm_interleave *m, struct stream *s, const struct mark *mark)
+int nm_locks_take(struct nm_interleave *i, struct stream *s, const struct mark *mark)
 {
-	struct lock *l = lock_at(m, mark->object);
-	const int has_it = find(s->held.at, s->held.count, mark->object) < s->held.count;
+	struct lock *l = lock_at(i, mark->object);
+	const int has_it = find_held(s->held.at, s->held.count, mark->object) < s->held.count;
 	const int shared = mark->kind == MARK_SHARE;
 
 	if (!l)
@@ -128,7 +128,7 @@ int nm_locks_take(struct nm_interleave *m, struct stream *s, const struct mark *
 }
 
 /* Drops the sections that are over, once they are at least half of all. */
-static void compact(struct lock *l)
+static void compact_sections(struct lock *l)
 {
 	while (l->done < l->sections.count && l->sections.at[l->done].over)
 		l->done++;
@@ -153,23 +153,23 @@ static void end_section(struct nm_interleave *m, struct stream *s, const struct 
 				l->sharers--;
 			else if (--l->depth == 0)
 				l->owner = 0;
-			drop(s->held.at, &s->held.count, i);
+			drop_held(s->held.at, &s->held.count, i);
 			break;
 		}
 	section_at(l, h->section)->over = 1;
-	compact(l);
+	compact_sections(l);
 }
 
-void nm_locks_leave(struct nm_interleave *m, struct stream *s, const struct mark *mark)
+void nm_locks_leave(struct nm_interleave *i, struct stream *s, const struct mark *mark)
 {
-	end_section(m, s, &(struct held){mark->object, mark->value});
+	end_section(i, s, &(struct held){mark->object, mark->value});
 }
 
-void nm_locks_leave_all(struct nm_interleave *m, struct stream *s)
+void nm_locks_leave_all(struct nm_interleave *i, struct stream *s)
 {
 	while (s->open.count) {
 		const struct held h = s->open.at[--s->open.count];
 
-		end_section(m, s, &h);
+		end_section(i, s, &h);
 	}
 }

@@ -7,28 +7,28 @@
 
 #include "interleave_priv.h"
 
-static struct chunk *take_chunk(struct nm_interleave *m)
+static struct chunk *take_chunk(struct nm_interleave *i)
 {
-	struct chunk *c = m->spare;
+	struct chunk *c = i->spare;
 
 	if (c)
-		m->spare = c->next;
+		i->spare = c->next;
 	else
-		c = malloc(sizeof *c + (m->setup.clocked ? CHUNK * sizeof c->clock[0] : 0));
+		c = malloc(sizeof *c + (i->setup.clocked ? CHUNK * sizeof c->clock[0] : 0));
 	if (c)
 		c->next = NULL;
 	return c;
 }
 
-static void give_chunk(struct nm_interleave *m, struct chunk *c)
+static void give_chunk(struct nm_interleave *i, struct chunk *c)
 {
-	c->next = m->spare;
-	m->spare = c;
+	c->next = i->spare;
+	i->spare = c;
 }
 
 /* Appends references to a chunk from its place `at` on. Returns their weight. One loop, since chunks are seldom
  * in the host's caches. */
-static uint32_t fill(struct chunk *c, size_t at, const struct nm_ref *refs, size_t count)
+static uint32_t append_to_chunk(struct chunk *c, size_t at, const struct nm_ref *refs, size_t count)
 {
 	const uint32_t before = at ? c->weights[at - 1] : 0;
 	uint32_t weight = before;
@@ -41,23 +41,23 @@ static uint32_t fill(struct chunk *c, size_t at, const struct nm_ref *refs, size
 	return weight - before;
 }
 
-int nm_stream_add(struct nm_interleave *m, struct stream *s, const struct nm_ref *refs, const uint64_t *clock,
+int nm_stream_add(struct nm_interleave *i, struct stream *s, const struct nm_ref *refs, const uint64_t *clock,
 		  size_t count)
 {
-	m->held_back += count;
+	i->held_back += count;
 	s->added += count;
 	while (count) {
 		size_t at = s->refs_added % CHUNK, n = CHUNK - at < count ? CHUNK - at : count;
 
 		if (!at || !s->last) {
-			struct chunk *c = take_chunk(m);
+			struct chunk *c = take_chunk(i);
 
 			if (!c)
 				return NM_ENOMEM;
 			*(s->last ? &s->last->next : &s->first) = c;
 			s->last = c;
 		}
-		m->since += fill(s->last, at, refs, n);
+		i->since += append_to_chunk(s->last, at, refs, n);
 		if (clock) {
 			memcpy(s->last->clock + at, clock, n * sizeof *clock);
 			clock += n;
@@ -79,13 +79,13 @@ static void compact_marks(struct stream *s)
 	s->marks_passed = 0;
 }
 
-int nm_stream_mark(struct nm_interleave *m, struct stream *s, enum mark_kind kind, uint64_t object,
+int nm_stream_mark(struct nm_interleave *i, struct stream *s, enum mark_kind kind, uint64_t object,
 		   uint64_t value)
 {
-	struct mark mark = {s->added, object, value, m->ages++, kind};
+	struct mark mark = {s->added, object, value, i->ages++, kind};
 
 	compact_marks(s);
-	m->held_back++;
+	i->held_back++;
 	s->added++;
 	return nm_vec_push(&s->marks, mark);
 }
@@ -107,16 +107,16 @@ struct run nm_stream_next(const struct stream *s)
 	return run;
 }
 
-static void pass(struct nm_interleave *m, struct stream *s, size_t count)
+static void pass_references(struct nm_interleave *i, struct stream *s, size_t count)
 {
 	if (s->passed < s->owed)
-		m->owed -= s->owed - s->passed < count ? s->owed - s->passed : count;
+		i->owed -= s->owed - s->passed < count ? s->owed - s->passed : count;
 	s->passed += count;
-	m->held_back -= count;
+	i->held_back -= count;
 }
 
 /* The host loads what the thread's next turn begins with, while other threads have theirs. */
-static void prefetch(const struct chunk *c, size_t at)
+static void prefetch_chunk(const struct chunk *c, size_t at)
 {
 	enum { AHEAD = 32 /* references */, IN_LINE = 4 };
 	const size_t end = at + AHEAD < CHUNK ? at + AHEAD : CHUNK;
@@ -126,9 +126,9 @@ static void prefetch(const struct chunk *c, size_t at)
 		__builtin_prefetch(c->refs + at);
 }
 
-void nm_stream_pass(struct nm_interleave *m, struct stream *s, size_t count)
+void nm_stream_pass(struct nm_interleave *i, struct stream *s, size_t count)
 {
-	pass(m, s, count);
+	pass_references(i, s, count);
 	s->refs_passed += count;
 	if (s->refs_passed % CHUNK == 0) {
 		struct chunk *c = s->first;
@@ -136,25 +136,25 @@ void nm_stream_pass(struct nm_interleave *m, struct stream *s, size_t count)
 		s->first = c->next;
 		if (!s->first)
 			s->last = NULL;
-		give_chunk(m, c);
+		give_chunk(i, c);
 	}
 	if (s->first)
-		prefetch(s->first, s->refs_passed % CHUNK);
+		prefetch_chunk(s->first, s->refs_passed % CHUNK);
 }
 
-void nm_stream_pass_mark(struct nm_interleave *m, struct stream *s)
+void nm_stream_pass_mark(struct nm_interleave *i, struct stream *s)
 {
-	pass(m, s, 1);
+	pass_references(i, s, 1);
 	s->marks_passed++;
 }
 
-void nm_stream_free(struct nm_interleave *m, struct stream *s)
+void nm_stream_free(struct nm_interleave *i, struct stream *s)
 {
 	while (s->first) {
 		struct chunk *c = s->first;
 
 		s->first = c->next;
-		give_chunk(m, c);
+		give_chunk(i, c);
 	}
 	nm_vec_free(&s->marks);
 	nm_vec_free(&s->open);

@@ -18,31 +18,31 @@
 
 enum { WORD_SHIFT = 2 };
 
-static int learn(struct nm_interleave *m, uint64_t word)
+static int learn_word(struct nm_interleave *i, uint64_t word)
 {
 	const uint64_t bit = nm_word_line_bit(word << WORD_SHIFT);
 
-	if (nm_map_get(&m->word_of, word, UINT64_MAX) != UINT64_MAX)
+	if (nm_map_get(&i->word_of, word, UINT64_MAX) != UINT64_MAX)
 		return 0;
-	if (!m->word_lines && !(m->word_lines = calloc(NM_WORD_LINES / 64, sizeof *m->word_lines)))
+	if (!i->word_lines && !(i->word_lines = calloc(NM_WORD_LINES / 64, sizeof *i->word_lines)))
 		return NM_ENOMEM;
-	m->word_lines[bit / 64] |= 1ull << (bit % 64);
-	return nm_map_put(&m->word_of, word, m->words.count) || nm_vec_push(&m->words, (struct word){{0}})
+	i->word_lines[bit / 64] |= 1ull << (bit % 64);
+	return nm_map_put(&i->word_of, word, i->words.count) || nm_vec_push(&i->words, (struct word){{0}})
 		   ? NM_ENOMEM
 		   : 0;
 }
 
-int nm_words_learn(struct nm_interleave *m, uint64_t address, uint32_t bytes)
+int nm_words_learn(struct nm_interleave *i, uint64_t address, uint32_t bytes)
 {
 	int status = 0;
 
 	for (uint64_t w = address >> WORD_SHIFT; w <= (address + bytes - 1) >> WORD_SHIFT && !status; w++)
-		status = learn(m, w);
+		status = learn_word(i, w);
 	return status;
 }
 
 /* Whether two accesses must keep their order. */
-static int conflict(enum access a, enum access b) { return a != b || a == ACCESS_WRITE; }
+static int accesses_conflict(enum access a, enum access b) { return a != b || a == ACCESS_WRITE; }
 
 /* Adds marks that wait for conflicting accesses of other threads which are not output yet. */
 static int wait_for_word(struct nm_interleave *m, struct stream *s, struct word *w, enum access kind)
@@ -55,7 +55,7 @@ static int wait_for_word(struct nm_interleave *m, struct stream *s, struct word 
 
 		if (nm_has_passed(m, a.thread, a.position))
 			continue;
-		if (a.thread != s->number && conflict(a.kind, kind) && !status)
+		if (a.thread != s->number && accesses_conflict(a.kind, kind) && !status)
 			status = nm_locks_wait_for_thread(m, s, a.thread, a.position);
 		w->list.at[kept++] = a;
 	}
@@ -79,50 +79,50 @@ static int note_access(struct stream *s, struct word *w, enum access kind)
 	return nm_vec_push(&w->list, (struct word_access){s->added + 1, s->number, kind});
 }
 
-static struct word *word_at(const struct nm_interleave *m, uint64_t word)
+static struct word *word_at(const struct nm_interleave *i, uint64_t word)
 {
-	uint64_t index = nm_map_get(&m->word_of, word, UINT64_MAX);
+	uint64_t index = nm_map_get(&i->word_of, word, UINT64_MAX);
 
-	return index == UINT64_MAX ? NULL : &m->words.at[index];
+	return index == UINT64_MAX ? NULL : &i->words.at[index];
 }
 
-int nm_words_wait(struct nm_interleave *m, struct stream *s, const struct nm_range_access *r)
+int nm_words_wait(struct nm_interleave *i, struct stream *s, const struct nm_range_access *r)
 {
 	int status = 0;
 
 	for (uint64_t n = r->address >> WORD_SHIFT; n <= (r->address + r->bytes - 1) >> WORD_SHIFT && !status;
 	     n++) {
-		struct word *w = word_at(m, n);
+		struct word *w = word_at(i, n);
 
-		status = w ? wait_for_word(m, s, w, r->kind) : 0;
+		status = w ? wait_for_word(i, s, w, r->kind) : 0;
 	}
 	return status;
 }
 
-int nm_words_note(struct nm_interleave *m, struct stream *s, const struct nm_range_access *r)
+int nm_words_note(struct nm_interleave *i, struct stream *s, const struct nm_range_access *r)
 {
 	int status = 0;
 
 	for (uint64_t n = r->address >> WORD_SHIFT; n <= (r->address + r->bytes - 1) >> WORD_SHIFT && !status;
 	     n++) {
-		struct word *w = word_at(m, n);
+		struct word *w = word_at(i, n);
 
 		status = w ? note_access(s, w, r->kind) : 0;
 	}
 	return status;
 }
 
-int nm_words_touched(const struct nm_interleave *m, uint64_t address, uint32_t bytes)
+int nm_words_touched(const struct nm_interleave *i, uint64_t address, uint32_t bytes)
 {
 	for (uint64_t n = address >> WORD_SHIFT; n <= (address + bytes - 1) >> WORD_SHIFT; n++)
-		if (word_at(m, n))
+		if (word_at(i, n))
 			return 1;
 	return 0;
 }
 
-int nm_words_order(struct nm_interleave *m, struct stream *s, const struct nm_range_access *r)
+int nm_words_order(struct nm_interleave *i, struct stream *s, const struct nm_range_access *r)
 {
-	int status = nm_words_wait(m, s, r);
+	int status = nm_words_wait(i, s, r);
 
-	return status ? status : nm_words_note(m, s, r);
+	return status ? status : nm_words_note(i, s, r);
 }

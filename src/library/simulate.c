@@ -101,7 +101,7 @@ void nearmiss_hierarchy_free(struct nearmiss_hierarchy *h)
 	free(h);
 }
 
-static int flush(struct nearmiss_hierarchy *h)
+static int flush_references(struct nearmiss_hierarchy *h)
 {
 	if (h->waiting && !h->broken) {
 		forget_counts(h);
@@ -111,7 +111,7 @@ static int flush(struct nearmiss_hierarchy *h)
 	return h->broken;
 }
 
-static int reach(struct nearmiss_hierarchy *h, uint32_t tag)
+static int reach_tag(struct nearmiss_hierarchy *h, uint32_t tag)
 {
 	if (tag >= h->room) {
 		uint32_t room = tag < 32 ? 64 : 2 * (tag + 1);
@@ -135,7 +135,7 @@ int nearmiss_feed(struct nearmiss_hierarchy *h, uint64_t address, uint32_t size,
 		return NEARMISS_EINVAL;
 	if (h->broken)
 		return h->broken;
-	if (tag >= h->tags && (h->broken = reach(h, tag)))
+	if (tag >= h->tags && (h->broken = reach_tag(h, tag)))
 		return h->broken;
 	h->references[tag].of[kind]++;
 	h->batch[h->waiting++] =
@@ -144,11 +144,11 @@ int nearmiss_feed(struct nearmiss_hierarchy *h, uint64_t address, uint32_t size,
 			    .size = (uint16_t)size,
 			    .kind = kind == NEARMISS_FETCH ? NM_REF_FETCH : (uint8_t)kind,
 			    .weight = 1};
-	return h->waiting == NM_BATCH ? flush(h) : 0;
+	return h->waiting == NM_BATCH ? flush_references(h) : 0;
 }
 
 /* Passes an event of the model on. */
-static void tell(void *self, const struct nm_event *e)
+static void pass_event_on(void *self, const struct nm_event *e)
 {
 	const struct nearmiss_hierarchy *h = self;
 	const struct nearmiss_event event = {.kind = (enum nearmiss_event_kind)e->kind,
@@ -170,13 +170,13 @@ int nearmiss_watch(struct nearmiss_hierarchy *h, nearmiss_event_function *functi
 		return NEARMISS_EINVAL;
 	h->watcher = function;
 	h->watching = self;
-	nm_hierarchy_watch(h->model, &(struct nm_monitor){.event = tell, .self = h});
+	nm_hierarchy_watch(h->model, &(struct nm_monitor){.event = pass_event_on, .self = h});
 	return 0;
 }
 
 int nearmiss_finish(struct nearmiss_hierarchy *h)
 {
-	if (!h->finished && !flush(h)) {
+	if (!h->finished && !flush_references(h)) {
 		forget_counts(h);
 		h->broken = nm_hierarchy_finish(h->model);
 	}
@@ -212,13 +212,13 @@ const char *nearmiss_figure_name(enum nearmiss_figure figure)
 }
 
 /* Updates the counts of a level. */
-static int count(struct nearmiss_hierarchy *h, unsigned level)
+static int count_level(struct nearmiss_hierarchy *h, unsigned level)
 {
-	if (flush(h))
+	if (flush_references(h))
 		return h->broken;
 	if (h->counts[level])
 		return 0;
-	if (nm_hierarchy_extras(h->model, level, &h->extras[level], &h->counted[level]))
+	if (nm_hierarchy_extra_counts(h->model, level, &h->extras[level], &h->counted[level]))
 		return NM_ENOMEM;
 	return nm_hierarchy_counts(h->model, level, &h->counts[level], &h->counted[level]);
 }
@@ -226,8 +226,8 @@ static int count(struct nearmiss_hierarchy *h, unsigned level)
 uint32_t nearmiss_tags(const struct nearmiss_hierarchy *h) { return h->tags; }
 
 /* The caller's own references to a first level. */
-static uint64_t own(const struct nearmiss_hierarchy *h, unsigned level, uint32_t tag,
-		    enum nearmiss_figure figure)
+static uint64_t own_figure(const struct nearmiss_hierarchy *h, unsigned level, uint32_t tag,
+			   enum nearmiss_figure figure)
 {
 	const uint64_t *of = h->references[tag].of;
 	const unsigned char *takes = h->first[level];
@@ -245,8 +245,8 @@ uint64_t nearmiss_count(struct nearmiss_hierarchy *h, unsigned level, uint32_t t
 {
 	uint64_t value;
 
-	if (level >= h->levels || tag >= h->tags || (unsigned)figure >= NEARMISS_FIGURES || count(h, level) ||
-	    tag >= h->counted[level])
+	if (level >= h->levels || tag >= h->tags || (unsigned)figure >= NEARMISS_FIGURES ||
+	    count_level(h, level) || tag >= h->counted[level])
 		return 0;
 	if (figures[figure].extra && !h->extras[level])
 		return 0;
@@ -255,7 +255,7 @@ uint64_t nearmiss_count(struct nearmiss_hierarchy *h, unsigned level, uint32_t t
 				      : (const char *)&h->counts[level][tag]) +
 		   figures[figure].at,
 	       sizeof value);
-	return value + own(h, level, tag, figure);
+	return value + own_figure(h, level, tag, figure);
 }
 
 uint64_t nearmiss_total(struct nearmiss_hierarchy *h, unsigned level, enum nearmiss_figure figure)
@@ -269,23 +269,23 @@ uint64_t nearmiss_total(struct nearmiss_hierarchy *h, unsigned level, enum nearm
 
 static int by_count(const void *left, const void *right)
 {
-	const struct nearmiss_eviction *a = left, *b = right;
+	const struct nearmiss_eviction *e = left, *b = right;
 
-	if (a->count != b->count)
-		return a->count > b->count ? -1 : 1;
-	if (a->evictor != b->evictor)
-		return a->evictor < b->evictor ? -1 : 1;
-	return (a->victim > b->victim) - (a->victim < b->victim);
+	if (e->count != b->count)
+		return e->count > b->count ? -1 : 1;
+	if (e->evictor != b->evictor)
+		return e->evictor < b->evictor ? -1 : 1;
+	return (e->victim > b->victim) - (e->victim < b->victim);
 }
 
 /* Sorts evictions by prefetches beside the others of their pair. */
 static int by_pair(const void *left, const void *right)
 {
-	const struct nm_eviction *a = left, *b = right;
+	const struct nm_eviction *e = left, *b = right;
 
-	if (a->evictor != b->evictor)
-		return a->evictor < b->evictor ? -1 : 1;
-	return (a->victim > b->victim) - (a->victim < b->victim);
+	if (e->evictor != b->evictor)
+		return e->evictor < b->evictor ? -1 : 1;
+	return (e->victim > b->victim) - (e->victim < b->victim);
 }
 
 int nearmiss_evictions(struct nearmiss_hierarchy *h, unsigned level,

@@ -194,7 +194,8 @@ struct stretch {
 };
 
 /* By how much the misses that a ratio lets expect exceed it, and the derivative. */
-static double excess(const struct nm_evictions *e, const struct stretch *s, double ratio, double *ret_slope)
+static double excess_misses(const struct nm_evictions *e, const struct stretch *s, double ratio,
+			    double *ret_slope)
 {
 	double sum = 0, slope = 0;
 
@@ -212,11 +213,11 @@ static double excess(const struct nm_evictions *e, const struct stretch *s, doub
 
 /* The largest ratio at which both are equal. Above it the excess is negative, and falls: Newton's steps come down
  * to it. A guess that lies below is of no use where the excess rises. */
-static double solve(const struct nm_evictions *e, const struct stretch *s, double guess)
+static double solve_ratio(const struct nm_evictions *e, const struct stretch *s, double guess)
 {
 	enum { STEPS = 100 };
 	static const double precision = 1e-6;
-	double x = guess, slope, y = guess > 0 ? excess(e, s, guess, &slope) : 1;
+	double x = guess, slope, y = guess > 0 ? excess_misses(e, s, guess, &slope) : 1;
 
 	for (unsigned i = 0; i < STEPS; i++) {
 		const double last = x;
@@ -224,7 +225,7 @@ static double solve(const struct nm_evictions *e, const struct stretch *s, doubl
 		x = y > 0 ? e->touches : fmax(x - y / slope, s->fresh);
 		if (last - x < precision * x && last >= x)
 			break;
-		y = fmin(excess(e, s, x, &slope), 0);
+		y = fmin(excess_misses(e, s, x, &slope), 0);
 	}
 	return x;
 }
@@ -234,13 +235,14 @@ static double solve_near(const struct nm_evictions *e, const struct stretch *s, 
 {
 	static const double steep = -0.1;
 	double slope;
-	const double y = excess(e, s, whole, &slope);
+	const double y = excess_misses(e, s, whole, &slope);
 
-	return slope < steep ? fmin(fmax(whole - y / slope, s->fresh), e->touches) : solve(e, s, whole);
+	return slope < steep ? fmin(fmax(whole - y / slope, s->fresh), e->touches) : solve_ratio(e, s, whole);
 }
 
 /* Follows the cache through a window, in which it is full from `start` on. */
-static void follow(struct nm_evictions *e, unsigned replicate, uint32_t window, double start, double fresh)
+static void follow_window(struct nm_evictions *e, unsigned replicate, uint32_t window, double start,
+			  double fresh)
 {
 	struct nm_eviction_path *path = &e->paths[replicate];
 	double before[CELLS];
@@ -262,7 +264,7 @@ static void follow(struct nm_evictions *e, unsigned replicate, uint32_t window, 
 	}
 	path->ratio[window] = replicate && e->paths[0].full <= start
 				  ? solve_near(e, &s, e->paths[0].ratio[window])
-				  : solve(e, &s, path->ratio[window]);
+				  : solve_ratio(e, &s, path->ratio[window]);
 	path->evicted[window + 1] =
 	    path->evicted[window] + path->ratio[window] * ((window + 1) * e->length - start);
 }
@@ -283,8 +285,8 @@ static void follow_run(struct nm_evictions *e, unsigned replicate, double lines)
 					 fmax(interpolate(e->at.at, touched, e->at.count, start), 0),
 				     lines_after = interpolate(e->at.at, touched, e->at.count, end);
 
-			follow(e, replicate, window, start,
-			       fmin(fmax(lines_after - lines_before, 0) / (end - start), e->touches));
+			follow_window(e, replicate, window, start,
+				      fmin(fmax(lines_after - lines_before, 0) / (end - start), e->touches));
 		}
 	}
 }

@@ -27,7 +27,7 @@ static uint64_t time_of(const struct nm_reuse_samples *samples, const struct nm_
 }
 
 /* Sorts samples by time, touches before ends of the run, then into windows. */
-static int sort(struct nm_footprint *f)
+static int sort_samples(struct nm_footprint *f)
 {
 	const struct nm_reuse_samples *samples = f->samples;
 	struct nm_keyed *order = malloc((samples->count + 1) * sizeof *order);
@@ -73,7 +73,9 @@ int nm_footprint_make(struct nm_footprint *ret, const struct nm_reuse_samples *s
 	f.sum = malloc(n * sizeof *f.sum);
 	f.at_once = malloc(f.windows * sizeof *f.at_once);
 	*ret = f;
-	return f.first && f.order && f.time && f.survives && f.sum && f.at_once && !sort(ret) ? 0 : NM_ENOMEM;
+	return f.first && f.order && f.time && f.survives && f.sum && f.at_once && !sort_samples(ret)
+		   ? 0
+		   : NM_ENOMEM;
 }
 
 void nm_footprint_done(struct nm_footprint *f)

@@ -74,7 +74,7 @@ void nm_histograms_free(struct nm_histograms *h)
 
 /* ---- finding a part ---- */
 
-static uint64_t hash(const struct identity *id)
+static uint64_t hash_identity(const struct identity *id)
 {
 	return nm_mix64(id->pair ^ (id->part + 1) * 0x9e3779b97f4a7c15);
 }
@@ -103,7 +103,7 @@ static struct slot *slot_of(const struct nm_histograms *h, const struct identity
 	return &h->slots[i];
 }
 
-static int grow(struct nm_histograms *h)
+static int grow_hash(struct nm_histograms *h)
 {
 	const size_t mask = 2 * h->mask + 1;
 	struct slot *slots = calloc(mask + 1, sizeof *slots);
@@ -112,7 +112,7 @@ static int grow(struct nm_histograms *h)
 		return NM_ENOMEM;
 	for (uint32_t index = 0; index < h->parts.count; index++) {
 		const struct identity id = identity_of(&h->parts.at[index]);
-		const uint64_t of = hash(&id);
+		const uint64_t of = hash_identity(&id);
 		size_t i = of & mask;
 
 		while (slots[i].index)
@@ -126,12 +126,12 @@ static int grow(struct nm_histograms *h)
 }
 
 /* Finds a part in the hash, or makes it. */
-static int find(struct nm_histograms *h, const struct identity *id, struct found *found)
+static int find_part(struct nm_histograms *h, const struct identity *id, struct found *found)
 {
-	const uint64_t of = hash(id);
+	const uint64_t of = hash_identity(id);
 	struct slot *slot;
 
-	if (h->parts.count > h->mask / 2 && grow(h))
+	if (h->parts.count > h->mask / 2 && grow_hash(h))
 		return NM_ENOMEM;
 	slot = slot_of(h, id, of);
 	if (!slot->index) {
@@ -156,13 +156,13 @@ static int count_overflow(struct nm_histograms *h, uint32_t index, unsigned bin)
 }
 
 /* Parts of one pair lie side by side in `found`. */
-static int count(struct nm_histograms *h, uint64_t pair, enum nm_distance_unit unit, unsigned bin)
+static int count_bin(struct nm_histograms *h, uint64_t pair, enum nm_distance_unit unit, unsigned bin)
 {
 	const struct identity id = {pair, bin / PART_BINS | (uint32_t)unit << UNIT_BIT};
 	const uint64_t home = (pair * 0x9e3779b97f4a7c15 >> (64 - FOUND_BITS)) + id.part;
 	struct found *found = &h->found[home & ((1u << FOUND_BITS) - 1)];
 
-	if ((found->pair != pair || found->part != id.part) && find(h, &id, found))
+	if ((found->pair != pair || found->part != id.part) && find_part(h, &id, found))
 		return NM_ENOMEM;
 	if (!++h->parts.at[found->index].counts[bin % PART_BINS])
 		return count_overflow(h, found->index, bin % PART_BINS);
@@ -184,9 +184,9 @@ int nm_histograms_add(struct nm_histograms *h, const struct nm_touch *touches, s
 		for (i++; i < n && touches[i].first == most->first; i++)
 			if (touches[i].stack > most->stack)
 				most = &touches[i];
-		if (count(h, (uint64_t)most->key << 32 | most->previous, NM_DISTANCE_LINES,
-			  bin_of(most->stack)) ||
-		    count(h, (uint64_t)most->key << 32, NM_DISTANCE_REFERENCES, bin_of(most->reuse)))
+		if (count_bin(h, (uint64_t)most->key << 32 | most->previous, NM_DISTANCE_LINES,
+			      bin_of(most->stack)) ||
+		    count_bin(h, (uint64_t)most->key << 32, NM_DISTANCE_REFERENCES, bin_of(most->reuse)))
 			return NM_ENOMEM;
 	}
 	return 0;

@@ -29,8 +29,8 @@ static int keep_all(void *arg, struct nm_line *line)
 }
 
 /* Into a table of `room` slots, in order. */
-static int move(struct nm_line_table *t, uint64_t room, int (*keep)(void *arg, struct nm_line *line),
-		void *arg)
+static int move_lines(struct nm_line_table *t, uint64_t room, int (*keep)(void *arg, struct nm_line *line),
+		      void *arg)
 {
 	struct nm_line_table to = {.at = nm_lazy_array(room, sizeof *to.at), .room = room};
 
@@ -39,7 +39,7 @@ static int move(struct nm_line_table *t, uint64_t room, int (*keep)(void *arg, s
 	nm_lazy_array_use_all(to.at, room, sizeof *to.at);
 	for (uint64_t i = 0; i < t->room; i++) {
 		if (i % GIVE_BACK == 0 && i)
-			nm_lazy_array_give_back(t->at, t->room, sizeof *t->at, i - GIVE_BACK, i);
+			nm_lazy_array_release_pages(t->at, t->room, sizeof *t->at, i - GIVE_BACK, i);
 		if (t->at[i].name && keep(arg, &t->at[i])) {
 			*free_slot(&to, t->at[i].name - 1) = t->at[i];
 			to.count++;
@@ -54,7 +54,8 @@ struct nm_line *nm_line_add(struct nm_line_table *t, uint64_t line)
 {
 	struct nm_line *slot;
 
-	if (t->count >= t->room / 5 * 4 && move(t, t->room ? t->room / 4 * 5 : FIRST_ROOM, keep_all, NULL))
+	if (t->count >= t->room / 5 * 4 &&
+	    move_lines(t, t->room ? t->room / 4 * 5 : FIRST_ROOM, keep_all, NULL))
 		return NULL;
 	slot = free_slot(t, line);
 	*slot = (struct nm_line){.name = line + 1};
@@ -71,7 +72,7 @@ void nm_line_visit(struct nm_line_table *t, int (*visit)(void *arg, struct nm_li
 
 int nm_line_keep(struct nm_line_table *t, int (*keep)(void *arg, struct nm_line *line), void *arg)
 {
-	return t->room ? move(t, t->room, keep, arg) : 0;
+	return t->room ? move_lines(t, t->room, keep, arg) : 0;
 }
 
 void nm_line_table_free(struct nm_line_table *t)

@@ -54,15 +54,15 @@ struct nm_reuse_sampler {
 };
 
 /* Uniform in (0, 1]. */
-static double uniform(struct nm_reuse_sampler *s)
+static double draw_uniform(struct nm_reuse_sampler *s)
 {
 	s->random += 0x9e3779b97f4a7c15ull;
 	return ((double)(nm_mix64(s->random) >> 11) + 1) * 0x1p-53;
 }
 
-static uint64_t gap(struct nm_reuse_sampler *s, const struct object *o)
+static uint64_t draw_gap(struct nm_reuse_sampler *s, const struct object *o)
 {
-	const double n = floor(log(uniform(s)) / o->log_pass);
+	const double n = floor(log(draw_uniform(s)) / o->log_pass);
 
 	return n < 0x1p62 ? 1 + (uint64_t)n : 1ull << 62;
 }
@@ -74,7 +74,7 @@ static void set_weight(struct nm_reuse_sampler *s, struct object *o, double weig
 	o->taken = (uint32_t)(o->taken * (o->weight / weight));
 	o->weight = weight;
 	o->log_pass = log1p(-1 / weight);
-	o->left = gap(s, o);
+	o->left = draw_gap(s, o);
 }
 
 static struct object *object_of(struct nm_reuse_sampler *s, uint32_t key)
@@ -98,7 +98,7 @@ int nm_reuse_sampler_keys(struct nm_reuse_sampler *s, const uint32_t *objects, s
 }
 
 /* Drops samples that would not have been chosen at the rates that their objects have now. */
-static void thin(struct nm_reuse_sampler *s)
+static void thin_samples(struct nm_reuse_sampler *s)
 {
 	struct nm_reuse_samples *samples = s->samples;
 	size_t n = 0;
@@ -110,10 +110,10 @@ static void thin(struct nm_reuse_sampler *s)
 	s->thin_at = n < FIRST_THINNING / 2 ? FIRST_THINNING : 2 * n;
 }
 
-static int add(struct nm_reuse_sampler *s, const struct nm_reuse_sample *sample)
+static int add_sample(struct nm_reuse_sampler *s, const struct nm_reuse_sample *sample)
 {
 	if (s->samples->count >= s->thin_at)
-		thin(s);
+		thin_samples(s);
 	return nm_reuse_samples_add(s->samples, sample);
 }
 
@@ -170,7 +170,7 @@ static void filter_out(struct nm_reuse_sampler *s, uint64_t line)
 	}
 }
 
-static int watch(struct nm_reuse_sampler *s, uint64_t line, const struct watch *w)
+static int watch_line(struct nm_reuse_sampler *s, uint64_t line, const struct watch *w)
 {
 	uint32_t index = s->free - 1;
 
@@ -186,7 +186,7 @@ static int watch(struct nm_reuse_sampler *s, uint64_t line, const struct watch *
 }
 
 /* Tells the watches of the lines beside a line that it is touched. */
-static void note(struct nm_reuse_sampler *s, uint64_t line)
+static void note_touch(struct nm_reuse_sampler *s, uint64_t line)
 {
 	const uint64_t lower = nm_map_get(&s->watched, line - 1, UINT64_MAX);
 	const uint64_t upper = nm_map_get(&s->watched, line + 1, UINT64_MAX);
@@ -221,19 +221,19 @@ static int end_watch(struct nm_reuse_sampler *s, uint64_t line, uint64_t first, 
 		sample.aside = !w.before || w.before == now;
 	if (line < last && !w.not_last)
 		sample.aside |= !w.behind || w.behind == now;
-	return add(s, &sample);
+	return add_sample(s, &sample);
 }
 
 /* Whether a reference of an object is chosen: its limit, or 0. */
-static double choose(struct nm_reuse_sampler *s, struct object *o)
+static double choose_reference(struct nm_reuse_sampler *s, struct object *o)
 {
 	double limit;
 
 	if (--o->left)
 		return 0;
-	limit = o->weight / uniform(s);
+	limit = o->weight / draw_uniform(s);
 	o->taken += o->taken < UINT32_MAX;
-	o->left = gap(s, o);
+	o->left = draw_gap(s, o);
 	if (o->taken > s->enough && o->weight < s->most)
 		set_weight(s, o, fmin(2 * o->weight, s->most));
 	return limit;
@@ -241,23 +241,23 @@ static double choose(struct nm_reuse_sampler *s, struct object *o)
 
 int nm_reuse_sampler_touch(struct nm_reuse_sampler *s, uint64_t first, uint64_t last, uint32_t key)
 {
-	const double limit = choose(s, object_of(s, key));
+	const double limit = choose_reference(s, object_of(s, key));
 
 	s->reference++;
 	for (uint64_t line = first; line <= last; line++) {
 		if (!*filter_of(s, line))
 			continue;
-		note(s, line);
+		note_touch(s, line);
 		if (end_watch(s, line, first, last, key))
 			return NM_ENOMEM;
 	}
 	for (uint64_t line = first; line <= last && limit > 0; line++)
-		if (watch(s, line,
-			  &(struct watch){.start = s->reference,
-					  .starter = key,
-					  .limit = (float)limit,
-					  .further = line > first,
-					  .not_last = line < last}))
+		if (watch_line(s, line,
+			       &(struct watch){.start = s->reference,
+					       .starter = key,
+					       .limit = (float)limit,
+					       .further = line > first,
+					       .not_last = line < last}))
 			return NM_ENOMEM;
 	return 0;
 }
@@ -270,15 +270,15 @@ int nm_reuse_sampler_finish(struct nm_reuse_sampler *s)
 	for (size_t i = 0; !status && nm_map_next(&s->watched, &i, &line, &index);) {
 		const struct watch *w = &s->watches.at[index];
 
-		status = add(s, &(struct nm_reuse_sample){.start = w->start,
-							  .distance = NM_NO_REUSE,
-							  .starter = w->starter,
-							  .weight = w->limit,
-							  .further = w->further});
+		status = add_sample(s, &(struct nm_reuse_sample){.start = w->start,
+								 .distance = NM_NO_REUSE,
+								 .starter = w->starter,
+								 .weight = w->limit,
+								 .further = w->further});
 	}
 	s->samples->references = s->reference;
 	if (!status)
-		thin(s);
+		thin_samples(s);
 	for (size_t i = 0; i < s->samples->count; i++)
 		s->samples->at[i].weight = (float)object_of(s, s->samples->at[i].starter)->weight;
 	return status;

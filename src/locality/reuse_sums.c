@@ -167,7 +167,7 @@ static double variance_of(const struct nm_reuse_sum *sum, double slope)
 }
 
 /* references: of the group; 0: not known. */
-static struct nm_estimate conclude(const struct nm_reuse_sum *sum, uint64_t references)
+static struct nm_estimate conclude_sum(const struct nm_reuse_sum *sum, uint64_t references)
 {
 	const int known = references && sum->starts_squared > 0;
 	const double n = references ? (double)references : sum->starts, excess = sum->starts - n;
@@ -192,7 +192,7 @@ void nm_reuse_conclude(const struct nm_reuse_sum *sums, const struct nm_groups *
 		       const struct nm_model_errors *errors, struct nm_estimate *ret)
 {
 	for (uint32_t group = 0; group < groups->count; group++) {
-		ret[group] = conclude(&sums[group], groups->references ? groups->references[group] : 0);
+		ret[group] = conclude_sum(&sums[group], groups->references ? groups->references[group] : 0);
 		nm_estimate_widen(&ret[group], group ? &errors->group : &errors->whole);
 	}
 }

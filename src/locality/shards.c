@@ -127,7 +127,7 @@ static struct lines_sum sum_up_to(const struct shards *s, uint32_t time)
 }
 
 /* Renumbers times in their order, with room for more. */
-static int renumber(struct shards *s)
+static int renumber_times(struct shards *s)
 {
 	struct nm_keyed *order = calloc(s->count + 1, sizeof *order);
 	uint32_t times = FIRST_TIMES, n = 0;
@@ -189,7 +189,7 @@ static void unlink_line(struct shards *s, uint32_t index)
 	o->lines--;
 }
 
-static void drop(struct shards *s, uint32_t index)
+static void drop_line(struct shards *s, uint32_t index)
 {
 	struct followed *f = &s->lines.at[index];
 	uint8_t *filter = filter_of(s, f->hash);
@@ -222,7 +222,7 @@ static void lower_rate(struct shards *s, struct object *o)
 
 		at = f->next;
 		if (f->hash >= o->threshold) {
-			drop(s, index);
+			drop_line(s, index);
 			continue;
 		}
 		change_weight(s, f->time, f->weight, o->weight);
@@ -236,7 +236,7 @@ static int is_large(const struct shards *s, const struct object *o)
 }
 
 /* If memory is bounded: lowers the rates of all objects until at most MOST_LINES lines are sampled. */
-static void shrink(struct shards *s)
+static void lower_rates(struct shards *s)
 {
 	while (s->bounded && s->count > MOST_LINES) {
 		const uint32_t before = s->count;
@@ -252,7 +252,7 @@ static void shrink(struct shards *s)
 
 /* ---- touches ---- */
 
-static int make(void **ret_self, const struct nm_estimator_setup *setup)
+static int shards_make(void **ret_self, const struct nm_estimator_setup *setup)
 {
 	struct shards *s = calloc(1, sizeof *s);
 
@@ -262,7 +262,7 @@ static int make(void **ret_self, const struct nm_estimator_setup *setup)
 	s->small = SMALL;
 	s->lowest = UINT64_MAX;
 	s->heaviest = ONE;
-	if (nm_vec_reach(&s->counts.rows, NM_SHARDS_BINS) || renumber(s)) {
+	if (nm_vec_reach(&s->counts.rows, NM_SHARDS_BINS) || renumber_times(s)) {
 		nm_vec_free(&s->counts.rows);
 		free(s);
 		return NM_ENOMEM;
@@ -275,14 +275,14 @@ static int make(void **ret_self, const struct nm_estimator_setup *setup)
 
 static int make_bounded(void **ret_self, const struct nm_estimator_setup *setup)
 {
-	const int status = make(ret_self, setup);
+	const int status = shards_make(ret_self, setup);
 
 	if (!status)
 		((struct shards *)*ret_self)->bounded = 1;
 	return status;
 }
 
-static void release(void *self)
+static void shards_release(void *self)
 {
 	struct shards *s = self;
 
@@ -299,7 +299,7 @@ static void release(void *self)
 	free(s);
 }
 
-static int keys(void *self, const uint32_t *objects, size_t count)
+static int shards_keys(void *self, const uint32_t *objects, size_t count)
 {
 	struct shards *s = self;
 
@@ -357,7 +357,7 @@ static int row_of(struct shards *s, uint32_t key, unsigned bin, struct nm_shards
 	return 0;
 }
 
-static int count(struct shards *s, uint32_t key, const struct counted *c, int touches)
+static int count_touches(struct shards *s, uint32_t key, const struct counted *c, int touches)
 {
 	struct nm_shards_row *row;
 
@@ -389,15 +389,15 @@ static int count_touch(struct shards *s, uint32_t key, const struct found *f, ui
 	both.alike = 0;
 	if (doubtful)
 		s->counts.doubtful.at[key] += now.weight;
-	if (both.weight > 0 && count(s, key, &both, -1))
+	if (both.weight > 0 && count_touches(s, key, &both, -1))
 		return NM_ENOMEM;
 	if (!(both.weight > 0) || f->bin > s->largest.bin)
 		s->largest = now;
-	return count(s, key, &now, 1);
+	return count_touches(s, key, &now, 1);
 }
 
 /* Begins to sample a line. */
-static int follow(struct shards *s, uint64_t line, uint64_t hash, uint32_t owner, uint32_t *ret_index)
+static int follow_line(struct shards *s, uint64_t line, uint64_t hash, uint32_t owner, uint32_t *ret_index)
 {
 	uint8_t *filter = filter_of(s, hash);
 	uint32_t index = s->free - 1;
@@ -418,7 +418,7 @@ static int follow(struct shards *s, uint64_t line, uint64_t hash, uint32_t owner
 }
 
 /* Removes a line's latest time. If the object has a higher rate than the line's owner, it becomes the owner. */
-static struct found take(struct shards *s, uint32_t index, uint32_t object)
+static struct found take_latest(struct shards *s, uint32_t index, uint32_t object)
 {
 	struct followed *f = &s->lines.at[index];
 	const struct object *o = &s->objects.at[object];
@@ -449,11 +449,11 @@ static int touch_line(struct shards *s, const struct nm_line_touch *t, uint64_t 
 
 	if (index == UINT32_MAX && !counts)
 		return 0;
-	if (s->now == s->times && renumber(s))
+	if (s->now == s->times && renumber_times(s))
 		return NM_ENOMEM;
 	if (index != UINT32_MAX)
-		found = take(s, index, object);
-	else if (follow(s, t->line, hash, object, &index))
+		found = take_latest(s, index, object);
+	else if (follow_line(s, t->line, hash, object, &index))
 		return NM_ENOMEM;
 	s->lines.at[index].time = ++s->now;
 	s->lines.at[index].last = s->seen;
@@ -462,11 +462,11 @@ static int touch_line(struct shards *s, const struct nm_line_touch *t, uint64_t 
 		return NM_ENOMEM;
 	while (is_large(s, o))
 		lower_rate(s, o);
-	shrink(s);
+	lower_rates(s);
 	return 0;
 }
 
-static int touch(void *self, const struct nm_line_touch *touches, size_t count)
+static int shards_touch(void *self, const struct nm_line_touch *touches, size_t count)
 {
 	struct shards *s = self;
 
@@ -486,7 +486,8 @@ static int touch(void *self, const struct nm_line_touch *touches, size_t count)
 	return 0;
 }
 
-static int estimate(void *self, const struct nm_groups *groups, uint64_t lines, struct nm_estimate *ret)
+static int shards_estimate_ratios(void *self, const struct nm_groups *groups, uint64_t lines,
+				  struct nm_estimate *ret)
 {
 	const struct shards *s = self;
 
@@ -497,18 +498,18 @@ const struct nm_estimator nm_estimator_shards = {
     .name = "shards",
     .policy = "lru",
     .summary = "LRU, from some lines at a fixed rate (Waldspurger 2015)",
-    .make = make,
-    .touch = touch,
-    .keys = keys,
-    .estimate = estimate,
-    .free = release};
+    .make = shards_make,
+    .touch = shards_touch,
+    .keys = shards_keys,
+    .estimate = shards_estimate_ratios,
+    .free = shards_release};
 
 const struct nm_estimator nm_estimator_shards_size = {
     .name = "shards-size",
     .policy = "lru",
     .summary = "LRU, from some lines in a fixed size of memory (Waldspurger 2015)",
     .make = make_bounded,
-    .touch = touch,
-    .keys = keys,
-    .estimate = estimate,
-    .free = release};
+    .touch = shards_touch,
+    .keys = shards_keys,
+    .estimate = shards_estimate_ratios,
+    .free = shards_release};

@@ -167,7 +167,7 @@ static struct spread find_spread(const double parts[NM_SHARDS_PARTS], const doub
 /* Corrects misses by the touches that are too many or too few (the regression estimator: Cochran, Sampling
  * Techniques, 1977, section 7.3). More are missing than the parts differ by where hot lines were not sampled. Those
  * are taken to hit, as in SHARDS-adj. Returns the variance of the misses. */
-static double correct(struct nm_estimate *e, struct group *g)
+static double correct_misses(struct nm_estimate *e, struct group *g)
 {
 	const struct spread misses = find_spread(g->parts, g->missing), cold = find_spread(g->parts, g->cold);
 	const double missing = g->told - g->weight, usual = fmin(missing, 2 * misses.touches);
@@ -179,8 +179,8 @@ static double correct(struct nm_estimate *e, struct group *g)
 	return misses.rest;
 }
 
-static void conclude(struct nm_estimate *e, uint64_t references, struct group *g,
-		     const struct nm_model_error *error)
+static void conclude_group(struct nm_estimate *e, uint64_t references, struct group *g,
+			   const struct nm_model_error *error)
 {
 	const double n = (double)references;
 	double variance;
@@ -189,7 +189,7 @@ static void conclude(struct nm_estimate *e, uint64_t references, struct group *g
 		*e = (struct nm_estimate){.miss_ratio = NAN, .cold_ratio = NAN, .low = 0, .high = 1};
 		return;
 	}
-	variance = correct(e, g) + resolve_doubtful(e, g);
+	variance = correct_misses(e, g) + resolve_doubtful(e, g);
 	e->cold_ratio = fmin(1, fmax(0, e->cold_ratio / n));
 	e->miss_ratio = fmin(1, fmax(e->cold_ratio, e->miss_ratio / n));
 	nm_estimate_spread(e, variance / (n * n));
@@ -243,8 +243,8 @@ int nm_shards_estimate(const struct nm_shards_counts *c, const struct nm_groups 
 	}
 	add_unsure(c, groups, known);
 	for (uint32_t group = 0; group < groups->count; group++)
-		conclude(&ret[group], groups->references[group], &known[group],
-			 group ? &errors.group : &errors.whole);
+		conclude_group(&ret[group], groups->references[group], &known[group],
+			       group ? &errors.group : &errors.whole);
 	free(known);
 	free(blurs);
 	return 0;

@@ -48,7 +48,7 @@ struct nm_lru_stack *nm_stack_new(uint64_t limit)
 	if (!s)
 		return NULL;
 	memset(s, 0, sizeof *s);
-	if (nm_timeline_new(&s->timeline, MIN_TIMES)) {
+	if (nm_touch_times_new(&s->timeline, MIN_TIMES)) {
 		free(s);
 		return NULL;
 	}
@@ -62,7 +62,7 @@ void nm_stack_free(struct nm_lru_stack *s)
 	if (!s)
 		return;
 	nm_line_table_free(&s->table);
-	nm_timeline_free(&s->timeline);
+	nm_touch_times_free(&s->timeline);
 	nm_map_done(&s->seen);
 	free(s);
 }
@@ -71,7 +71,7 @@ uint64_t nm_stack_lines(const struct nm_lru_stack *s) { return s->table.count; }
 
 uint64_t nm_stack_bytes(const struct nm_lru_stack *s)
 {
-	return sizeof *s + s->table.room * sizeof *s->table.at + nm_timeline_bytes(&s->timeline) +
+	return sizeof *s + s->table.room * sizeof *s->table.at + nm_touch_times_bytes(&s->timeline) +
 	       (s->seen.slots ? (s->seen.mask + 1) * sizeof *s->seen.slots : 0);
 }
 
@@ -88,14 +88,14 @@ struct numbering {
 	uint32_t kept; /* times that stay: the latest ones become 1 ... kept */
 };
 
-static int number(void *arg, struct nm_line *line)
+static int number_line(void *arg, struct nm_line *line)
 {
 	const struct numbering *n = arg;
 	uint32_t later;
 
 	if (!line->time)
 		return 1;
-	later = nm_timeline_later(n->old, line->time);
+	later = nm_touch_times_later(n->old, line->time);
 	if (later >= n->kept)
 		return 0;
 	line->time = n->kept - later;
@@ -103,44 +103,44 @@ static int number(void *arg, struct nm_line *line)
 }
 
 /* Renumbers the times; forgets lines beyond the limit. */
-static int renumber(struct nm_lru_stack *s)
+static int renumber_times(struct nm_lru_stack *s)
 {
 	const uint32_t live = s->timeline.live;
 	struct numbering numbering = {&s->timeline, s->limit < live ? (uint32_t)s->limit : live};
 	const uint64_t times = (uint64_t)TIMES_A_LINE * numbering.kept;
 	struct nm_touch_times timeline;
 
-	if (nm_timeline_new(&timeline, times > MIN_TIMES ? times : MIN_TIMES))
+	if (nm_touch_times_new(&timeline, times > MIN_TIMES ? times : MIN_TIMES))
 		return NM_ENOMEM;
 	if (numbering.kept == live) {
-		nm_line_visit(&s->table, number, &numbering);
-	} else if (nm_line_keep(&s->table, number, &numbering)) {
-		nm_timeline_free(&timeline);
+		nm_line_visit(&s->table, number_line, &numbering);
+	} else if (nm_line_keep(&s->table, number_line, &numbering)) {
+		nm_touch_times_free(&timeline);
 		return NM_ENOMEM;
 	}
-	nm_timeline_fill(&timeline, numbering.kept);
-	nm_timeline_free(&s->timeline);
+	nm_touch_times_fill(&timeline, numbering.kept);
+	nm_touch_times_free(&s->timeline);
 	s->timeline = timeline;
 	return 0;
 }
 
 /* A line is no longer recent: of those that are not, it was touched last. */
-static int leave(struct nm_lru_stack *s, const struct nm_recent_line *line)
+static int leave_recent(struct nm_lru_stack *s, const struct nm_recent_line *line)
 {
 	struct nm_line *entry;
 
-	if (nm_timeline_is_full(&s->timeline) && renumber(s))
+	if (nm_touch_times_is_full(&s->timeline) && renumber_times(s))
 		return NM_ENOMEM;
 	entry = nm_line_find(&s->table, line->line);
 	assert(entry && !entry->time);
 	entry->last = line->last;
 	entry->key = line->key;
-	entry->time = nm_timeline_add(&s->timeline);
+	entry->time = nm_touch_times_add(&s->timeline);
 	return 0;
 }
 
 /* With a limit: whether a line was ever touched before; notes that it was. -1: out of memory. */
-static int see(struct nm_lru_stack *s, uint64_t line)
+static int see_line(struct nm_lru_stack *s, uint64_t line)
 {
 	const uint64_t bit = 1ull << line % SEEN_LINES, seen = nm_map_get(&s->seen, line / SEEN_LINES, 0);
 
@@ -150,9 +150,9 @@ static int see(struct nm_lru_stack *s, uint64_t line)
 }
 
 /* A line that is not known. */
-static int meet(struct nm_lru_stack *s, struct nm_touch *t)
+static int meet_line(struct nm_lru_stack *s, struct nm_touch *t)
 {
-	const int seen = s->limit < UINT64_MAX ? see(s, t->line) : 0;
+	const int seen = s->limit < UINT64_MAX ? see_line(s, t->line) : 0;
 
 	if (seen < 0 || !nm_line_add(&s->table, t->line))
 		return NM_ENOMEM;
@@ -160,19 +160,19 @@ static int meet(struct nm_lru_stack *s, struct nm_touch *t)
 	return 0;
 }
 
-static int enter(struct nm_lru_stack *s, struct nm_touch *t)
+static int make_recent(struct nm_lru_stack *s, struct nm_touch *t)
 {
 	struct nm_line *entry = nm_line_find(&s->table, t->line);
 
 	if (!entry)
-		return meet(s, t);
+		return meet_line(s, t);
 	assert(entry->time);
-	t->stack += nm_timeline_later(&s->timeline, entry->time);
+	t->stack += nm_touch_times_later(&s->timeline, entry->time);
 	t->reuse = t->first - entry->last - 1;
 	t->previous = entry->key;
 	if (t->stack >= s->limit)
 		set_unknown(t, NM_STACK_BEYOND);
-	nm_timeline_remove(&s->timeline, entry->time);
+	nm_touch_times_remove(&s->timeline, entry->time);
 	entry->time = 0;
 	return 0;
 }
@@ -191,7 +191,7 @@ static void fetch_ahead(const struct nm_lru_stack *s, size_t i)
 		nm_timeline_prefetch(&s->timeline, line->time);
 }
 
-static int resolve(struct nm_lru_stack *s)
+static int resolve_touches(struct nm_lru_stack *s)
 {
 	int status = 0;
 
@@ -199,7 +199,7 @@ static int resolve(struct nm_lru_stack *s)
 		const struct event *e = &s->events[i];
 
 		fetch_ahead(s, i);
-		status = e->touch ? enter(s, e->touch) : leave(s, &e->line);
+		status = e->touch ? make_recent(s, e->touch) : leave_recent(s, &e->line);
 	}
 	s->event_count = 0;
 	return status;
@@ -251,8 +251,8 @@ int nm_stack_touch(struct nm_lru_stack *s, struct nm_touch *touches, size_t coun
 		top = nm_recent_first(&s->recent);
 		top->last = t->last;
 		top->key = t->last_key;
-		if (s->event_count + 2 > EVENTS && resolve(s))
+		if (s->event_count + 2 > EVENTS && resolve_touches(s))
 			return NM_ENOMEM;
 	}
-	return resolve(s);
+	return resolve_touches(s);
 }

@@ -37,7 +37,7 @@ struct statcache {
 	double excess[NM_WINDOWS + 1][NM_REPLICATES];
 };
 
-static int make(void **ret_self, const struct nm_estimator_setup *setup)
+static int statcache_make(void **ret_self, const struct nm_estimator_setup *setup)
 {
 	struct statcache *s = calloc(1, sizeof *s);
 
@@ -48,7 +48,7 @@ static int make(void **ret_self, const struct nm_estimator_setup *setup)
 	return 0;
 }
 
-static void release(void *self)
+static void statcache_release(void *self)
 {
 	struct statcache *s = self;
 
@@ -67,7 +67,7 @@ static struct moment moment_of(const struct nm_footprint *f, double reference)
 	return (struct moment){window, (float)(reference / f->length - window)};
 }
 
-static int prepare(struct statcache *s)
+static int prepare_samples(struct statcache *s)
 {
 	const size_t n = s->samples->count + 1;
 	struct nm_footprint f;
@@ -116,7 +116,7 @@ static void add_changes(struct statcache *s, size_t i)
 }
 
 /* Finds what a cache of so many lines does with each sample. */
-static void follow(struct statcache *s, uint64_t lines)
+static void follow_size(struct statcache *s, uint64_t lines)
 {
 	struct nm_evictions *e = &s->evictions;
 
@@ -140,17 +140,18 @@ static void follow(struct statcache *s, uint64_t lines)
 			add_changes(s, i);
 }
 
-static int estimate(void *self, const struct nm_groups *groups, uint64_t lines, struct nm_estimate *ret)
+static int statcache_estimate(void *self, const struct nm_groups *groups, uint64_t lines,
+			      struct nm_estimate *ret)
 {
 	struct statcache *s = self;
 	struct nm_reuse_sum *sums = calloc(groups->count, sizeof *sums);
 
-	if (!sums || (!s->prepared && prepare(s))) {
+	if (!sums || (!s->prepared && prepare_samples(s))) {
 		free(sums);
 		return NM_ENOMEM;
 	}
 	if (lines != s->lines)
-		follow(s, lines);
+		follow_size(s, lines);
 	nm_reuse_pairs_add(&s->pairs, groups, sums);
 	nm_reuse_conclude(sums, groups, &errors, ret);
 	free(sums);
@@ -161,6 +162,6 @@ const struct nm_estimator nm_estimator_statcache = {
     .name = "statcache",
     .policy = "random",
     .summary = "random replacement, from reuse distances (Berg 2004)",
-    .make = make,
-    .estimate = estimate,
-    .free = release};
+    .make = statcache_make,
+    .estimate = statcache_estimate,
+    .free = statcache_release};

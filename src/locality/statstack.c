@@ -32,7 +32,7 @@ struct statstack {
 	double *misses; /* of each sample there: 0 or 1 */
 };
 
-static int make(void **ret_self, const struct nm_estimator_setup *setup)
+static int statstack_make(void **ret_self, const struct nm_estimator_setup *setup)
 {
 	struct statstack *s = calloc(1, sizeof *s);
 
@@ -43,7 +43,7 @@ static int make(void **ret_self, const struct nm_estimator_setup *setup)
 	return 0;
 }
 
-static void release(void *self)
+static void statstack_release(void *self)
 {
 	struct statstack *s = self;
 
@@ -68,7 +68,7 @@ static void find_errors(struct statstack *s, struct nm_footprint *f, double *scr
 		s->error[i] = 1.7 * sqrt(s->error[i] * (NM_REPLICATES - 1) / NM_REPLICATES);
 }
 
-static int prepare(struct statstack *s)
+static int prepare_samples(struct statstack *s)
 {
 	const size_t n = s->samples->count + 1;
 	struct nm_footprint f;
@@ -88,12 +88,13 @@ static int prepare(struct statstack *s)
 	return status ? status : nm_reuse_pairs_make(&s->pairs, s->samples);
 }
 
-static int estimate(void *self, const struct nm_groups *groups, uint64_t lines, struct nm_estimate *ret)
+static int statstack_estimate(void *self, const struct nm_groups *groups, uint64_t lines,
+			      struct nm_estimate *ret)
 {
 	struct statstack *s = self;
 	struct nm_reuse_sum *sums = calloc(groups->count, sizeof *sums);
 
-	if (!sums || (!s->distance && prepare(s))) {
+	if (!sums || (!s->distance && prepare_samples(s))) {
 		free(sums);
 		return NM_ENOMEM;
 	}
@@ -117,6 +118,6 @@ static int estimate(void *self, const struct nm_groups *groups, uint64_t lines, 
 const struct nm_estimator nm_estimator_statstack = {.name = "statstack",
 						    .policy = "lru",
 						    .summary = "LRU, from reuse distances (Eklov 2010)",
-						    .make = make,
-						    .estimate = estimate,
-						    .free = release};
+						    .make = statstack_make,
+						    .estimate = statstack_estimate,
+						    .free = statstack_release};

@@ -17,57 +17,70 @@ enum { FANOUT = 1 << (NM_BRANCH_BITS - NM_TWIG_BITS) }; /* of branches and trunk
 _Static_assert(NM_TRUNK_BITS - NM_BRANCH_BITS == NM_BRANCH_BITS - NM_TWIG_BITS, "both have the same");
 
 /* How many nodes there are of a height: their parents, of height `next`, are complete. */
-static uint64_t nodes(uint32_t room, unsigned height, unsigned next)
+static uint64_t node_count(uint32_t room, unsigned height, unsigned next)
 {
 	return (((uint64_t)room >> next) + 1) << (next - height);
 }
 
-static uint64_t words(const struct nm_touch_times *t) { return nodes(t->room, WORD_BITS, NM_LEAF_BITS); }
-static uint64_t leaves(const struct nm_touch_times *t) { return nodes(t->room, NM_LEAF_BITS, NM_TWIG_BITS); }
-static uint64_t twigs(const struct nm_touch_times *t) { return nodes(t->room, NM_TWIG_BITS, NM_BRANCH_BITS); }
-static uint64_t branches(const struct nm_touch_times *t)
+static uint64_t word_count(const struct nm_touch_times *t)
 {
-	return nodes(t->room, NM_BRANCH_BITS, NM_TRUNK_BITS);
+	return node_count(t->room, WORD_BITS, NM_LEAF_BITS);
 }
-static uint64_t trunks(const struct nm_touch_times *t) { return ((uint64_t)t->room >> NM_TRUNK_BITS) + 1; }
+static uint64_t leaf_count(const struct nm_touch_times *t)
+{
+	return node_count(t->room, NM_LEAF_BITS, NM_TWIG_BITS);
+}
+static uint64_t twig_count(const struct nm_touch_times *t)
+{
+	return node_count(t->room, NM_TWIG_BITS, NM_BRANCH_BITS);
+}
+static uint64_t branch_count(const struct nm_touch_times *t)
+{
+	return node_count(t->room, NM_BRANCH_BITS, NM_TRUNK_BITS);
+}
+static uint64_t trunk_count(const struct nm_touch_times *t)
+{
+	return ((uint64_t)t->room >> NM_TRUNK_BITS) + 1;
+}
 
-int nm_timeline_new(struct nm_touch_times *ret, uint64_t times)
+int nm_touch_times_new(struct nm_touch_times *ret, uint64_t times)
 {
 	struct nm_touch_times t = {.next = FIRST_TIME};
 
 	if (times > UINT32_MAX - MIN_TIMES)
 		return NM_ENOMEM;
 	t.room = (uint32_t)(times + MIN_TIMES - 1) / MIN_TIMES * MIN_TIMES;
-	t.bits = nm_lazy_array(words(&t), sizeof *t.bits);
-	t.leaves = nm_lazy_array(leaves(&t), sizeof *t.leaves);
-	t.twigs = nm_lazy_array(twigs(&t), sizeof *t.twigs);
-	t.branches = nm_lazy_array(branches(&t), sizeof *t.branches);
-	t.trunks = nm_lazy_array(trunks(&t), sizeof *t.trunks);
+	t.bits = nm_lazy_array(word_count(&t), sizeof *t.bits);
+	t.leaves = nm_lazy_array(leaf_count(&t), sizeof *t.leaves);
+	t.twigs = nm_lazy_array(twig_count(&t), sizeof *t.twigs);
+	t.branches = nm_lazy_array(branch_count(&t), sizeof *t.branches);
+	t.trunks = nm_lazy_array(trunk_count(&t), sizeof *t.trunks);
 	if (!t.bits || !t.leaves || !t.twigs || !t.branches || !t.trunks) {
-		nm_timeline_free(&t);
+		nm_touch_times_free(&t);
 		return NM_ENOMEM;
 	}
 	*ret = t;
 	return 0;
 }
 
-void nm_timeline_free(struct nm_touch_times *t)
+void nm_touch_times_free(struct nm_touch_times *t)
 {
-	nm_lazy_array_free(t->bits, words(t), sizeof *t->bits);
-	nm_lazy_array_free(t->leaves, leaves(t), sizeof *t->leaves);
-	nm_lazy_array_free(t->twigs, twigs(t), sizeof *t->twigs);
-	nm_lazy_array_free(t->branches, branches(t), sizeof *t->branches);
-	nm_lazy_array_free(t->trunks, trunks(t), sizeof *t->trunks);
+	nm_lazy_array_free(t->bits, word_count(t), sizeof *t->bits);
+	nm_lazy_array_free(t->leaves, leaf_count(t), sizeof *t->leaves);
+	nm_lazy_array_free(t->twigs, twig_count(t), sizeof *t->twigs);
+	nm_lazy_array_free(t->branches, branch_count(t), sizeof *t->branches);
+	nm_lazy_array_free(t->trunks, trunk_count(t), sizeof *t->trunks);
 	memset(t, 0, sizeof *t);
 }
 
-uint64_t nm_timeline_bytes(const struct nm_touch_times *t)
+uint64_t nm_touch_times_bytes(const struct nm_touch_times *t)
 {
-	return words(t) * sizeof *t->bits + leaves(t) * sizeof *t->leaves + twigs(t) * sizeof *t->twigs +
-	       branches(t) * sizeof *t->branches + trunks(t) * sizeof *t->trunks;
+	return word_count(t) * sizeof *t->bits + leaf_count(t) * sizeof *t->leaves +
+	       twig_count(t) * sizeof *t->twigs + branch_count(t) * sizeof *t->branches +
+	       trunk_count(t) * sizeof *t->trunks;
 }
 
-static void add(struct nm_touch_times *t, uint32_t time, uint32_t more)
+static void add_time(struct nm_touch_times *t, uint32_t time, uint32_t more)
 {
 	t->leaves[time >> NM_LEAF_BITS] = (uint16_t)(t->leaves[time >> NM_LEAF_BITS] + more);
 	t->twigs[time >> NM_TWIG_BITS] += more;
@@ -76,28 +89,28 @@ static void add(struct nm_touch_times *t, uint32_t time, uint32_t more)
 	t->live += more;
 }
 
-uint32_t nm_timeline_add(struct nm_touch_times *t)
+uint32_t nm_touch_times_add(struct nm_touch_times *t)
 {
 	uint32_t time = t->next++;
 
 	assert(time < t->room);
 	t->bits[time >> WORD_BITS] |= 1ull << (time & 63);
-	add(t, time, 1);
+	add_time(t, time, 1);
 	return time;
 }
 
-void nm_timeline_fill(struct nm_touch_times *t, uint32_t count)
+void nm_touch_times_fill(struct nm_touch_times *t, uint32_t count)
 {
 	assert(t->next == FIRST_TIME && count < t->room);
 	while (t->next <= count)
-		nm_timeline_add(t);
+		nm_touch_times_add(t);
 }
 
-void nm_timeline_remove(struct nm_touch_times *t, uint32_t time)
+void nm_touch_times_remove(struct nm_touch_times *t, uint32_t time)
 {
 	assert(t->bits[time >> WORD_BITS] >> (time & 63) & 1);
 	t->bits[time >> WORD_BITS] &= ~(1ull << (time & 63));
-	add(t, time, UINT32_MAX); /* one less */
+	add_time(t, time, UINT32_MAX); /* one less */
 }
 
 /* ---- sums behind an index: all of a node is read and masked, which compilers make vectors of ---- */
@@ -156,7 +169,7 @@ static unsigned place_of(uint32_t time, unsigned low, unsigned high)
 	return time >> low & ((1u << (high - low)) - 1);
 }
 
-uint32_t nm_timeline_later(const struct nm_touch_times *t, uint32_t time)
+uint32_t nm_touch_times_later(const struct nm_touch_times *t, uint32_t time)
 {
 	const uint32_t end = (t->next >> NM_TRUNK_BITS) + 1;
 	uint32_t n =

@@ -13,7 +13,7 @@
 static int is_shared(const struct nm_hierarchy *h, unsigned level) { return h->same[level] != level; }
 
 /* Has a level take the fills of another of its machine. A shared one keeps those that it serves already. */
-static void connect(struct nm_hierarchy *h, unsigned upper, unsigned lower, unsigned core)
+static void connect_levels(struct nm_hierarchy *h, unsigned upper, unsigned lower, unsigned core)
 {
 	struct nm_cache *above = unit_of(h, upper, core), *c = unit_of(h, lower, core);
 
@@ -44,7 +44,7 @@ static void wire_side(struct nm_hierarchy *h, const struct nm_machine *machine, 
 		    !nm_machine_same(machine->levels[first].name, machine->levels[i].name))
 			continue;
 		if (before >= 0)
-			connect(h, (unsigned)before, i, core);
+			connect_levels(h, (unsigned)before, i, core);
 		else if (!is_shared(h, i))
 			*ret_entry = unit_of(h, i, core);
 		before = (int)i;
@@ -134,7 +134,7 @@ static int wire_foresight(struct nm_hierarchy *h, const struct nm_machine *machi
 	return 0;
 }
 
-static int outside(const struct nm_cache *c, const struct nm_cache *lower)
+static int outside_of(const struct nm_cache *c, const struct nm_cache *lower)
 {
 	for (c = c->next; c && c != lower;)
 		c = c->next;
@@ -145,7 +145,7 @@ static int outside(const struct nm_cache *c, const struct nm_cache *lower)
 static int is_prefetched_to(const struct nm_hierarchy *h, const struct nm_machine *machine, unsigned i)
 {
 	for (unsigned j = 0; j < i; j++)
-		if (machine->levels[j].prefetch && outside(unit_of(h, j, 0), unit_of(h, i, 0)))
+		if (machine->levels[j].prefetch && outside_of(unit_of(h, j, 0), unit_of(h, i, 0)))
 			return 1;
 	return machine->levels[i].prefetch != NM_PREFETCH_NONE;
 }
@@ -213,7 +213,7 @@ static int make_unit(struct nm_hierarchy *h, const struct nm_machine *machine, u
 	    !(c->general->above = calloc(u + 1, sizeof *c->general->above)))
 		return nm_fail_memory(err);
 	for (unsigned v = 0; v < u; v++)
-		if (spec->inclusion == NM_INCLUSIVE && outside(&h->units[v], c))
+		if (spec->inclusion == NM_INCLUSIVE && outside_of(&h->units[v], c))
 			c->general->above[c->general->above_count++] = &h->units[v];
 	return *c->spec.plugin ? nm_plugin_open(&c->general->plugin, &c->spec, err) : 0;
 }
@@ -246,7 +246,7 @@ static int make_coherence(struct nm_hierarchy *h, const struct nm_machine *machi
 		    !nm_machine_same(machine->levels[first].name, machine->levels[i].name))
 			continue;
 		for (unsigned core = 0; core < h->cores; core++)
-			nm_coherence_add(to->coherence, core, level, unit_of(h, i, core));
+			nm_coherence_add_level(to->coherence, core, level, unit_of(h, i, core));
 		level++;
 	}
 	return 0;
@@ -262,7 +262,7 @@ static int note_entries(struct nm_hierarchy *h)
 			struct nm_cache *c = h->entry_levels[e].entry[side];
 
 			if (c && c->coherent)
-				status = nm_coherence_enter(c, side);
+				status = nm_coherence_set_entry(c, side);
 		}
 	return status;
 }
@@ -317,7 +317,7 @@ static void find_short_cuts(struct nm_hierarchy *h)
 	}
 }
 
-void nm_hierarchy_expect_data(struct nm_hierarchy *h)
+void nm_hierarchy_set_data_only(struct nm_hierarchy *h)
 {
 	h->data_only = 1;
 	find_short_cuts(h);

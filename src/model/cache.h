@@ -77,7 +77,7 @@ struct nm_lookup {
 	/* Requests a line for the level above; returns its slot. */
 	uint32_t (*fill)(struct nm_cache *cache, uint64_t line, uint32_t attr, unsigned write);
 	/* Has further levels see what was put off (fast_chain.h). */
-	void (*catch_up)(struct nm_cache *cache);
+	void (*flush_deferred_misses)(struct nm_cache *cache);
 };
 
 /* The monitor that gets events, and what the events of the current reference have in common. */
@@ -128,14 +128,14 @@ struct nm_cache {
 	uint8_t *sketch;            /* of the lines loaded here, or NULL (sketch.h) */
 	/* the first level's sampler, which also learns of loads here, or NULL */
 	struct nm_sampler *upper_sampler;
-	const struct nm_ref *expected;   /* the next batch, or NULL (nm_hierarchy_expect) */
+	const struct nm_ref *expected;   /* the next batch, or NULL (nm_hierarchy_prefetch_host) */
 	struct nm_foresight *foresight;  /* of the machine, or NULL */
 	struct nm_prefetch_queue *queue; /* to be issued after each reference that enters here, or NULL */
 };
 
 /* general.c: takes a line for coherence's sake, or that of an inclusive level, if it is there: 1. What was
  * written goes on, unless a writer takes it over. */
-int nm_cache_take(struct nm_cache *cache, uint64_t line, uint32_t by, enum nm_cause cause);
+int nm_cache_invalidate(struct nm_cache *cache, uint64_t line, uint32_t by, enum nm_cause cause);
 
 /* general.c: what was written to a line, if it is there, is written back; the line stays. */
 void nm_cache_clean(struct nm_cache *cache, uint64_t line);
@@ -148,7 +148,7 @@ int nm_cache_init(struct nm_cache *cache, const struct nm_level_spec *spec,
 void nm_cache_done(struct nm_cache *cache);
 
 /* Credits the residency at a slot to the nearest further level that has the line too. */
-void nm_cache_credit(struct nm_cache *cache, uint32_t slot);
+void nm_cache_credit_residency(struct nm_cache *cache, uint32_t slot);
 
 /* Adds a residency of the level above to that of the line at `slot`, which is the same or holds it; kinds: 1
  * for its reads, 2 for its writes, or both. */
@@ -161,7 +161,7 @@ static inline uint64_t nm_cache_set(const struct nm_cache *c, uint64_t line)
 }
 
 /* Lays the tags and timestamps of a chunk: all its ways are free. */
-void nm_cache_lay(const struct nm_cache *cache, uint64_t chunk);
+void nm_cache_lay_out_chunk(const struct nm_cache *cache, uint64_t chunk);
 
 /* The set of a line, for whoever reads its tags. */
 static inline uint64_t nm_cache_laid_set(const struct nm_cache *c, uint64_t line)
@@ -169,7 +169,7 @@ static inline uint64_t nm_cache_laid_set(const struct nm_cache *c, uint64_t line
 	const uint64_t set = nm_cache_set(c, line);
 
 	if (__builtin_expect(!c->laid[set >> NM_CHUNK_BITS], 0))
-		nm_cache_lay(c, set >> NM_CHUNK_BITS);
+		nm_cache_lay_out_chunk(c, set >> NM_CHUNK_BITS);
 	return set;
 }
 
@@ -239,23 +239,23 @@ void nm_event_sink_emit(const struct nm_cache *cache, enum nm_event_kind kind, u
 			uint32_t victim);
 
 /* Tells the sampler of the load of a line, for the reference at an address; of an eviction from a slot. */
-static inline void nm_cache_sample_load(struct nm_cache *c, uint64_t address, uint32_t attr, unsigned write)
+static inline void nm_cache_sample_fill(struct nm_cache *c, uint64_t address, uint32_t attr, unsigned write)
 {
 	if (c->foresight) {
 		if (c->first)
-			nm_foresight_load(c->foresight, address, attr, c->spec.side != NM_SIDE_INSTRUCTION);
+			nm_foresight_fill(c->foresight, address, attr, c->spec.side != NM_SIDE_INSTRUCTION);
 		c->counters.foreseen[attr] += (uint64_t)c->foresight->foreseen;
 	}
 	if (c->sampler && !--c->sampler->due)
-		nm_sampler_load(c->sampler, address, attr, write);
+		nm_sampler_sample_fill(c->sampler, address, attr, write);
 	if (c->upper_sampler && nm_sampler_is_latest(c->upper_sampler, address, c->line_shift))
 		nm_sampler_further(c->upper_sampler, c->upper_sampler->latest, c);
 }
 static inline void nm_cache_sample_residency(struct nm_cache *c, uint32_t slot)
 {
-	const struct nm_sampler *w = c->sampler;
+	const struct nm_sampler *s = c->sampler;
 
-	if (w && (w->weight || nm_sampler_hash(c->tags[slot]) <= w->chosen))
+	if (s && (s->weight || nm_sampler_hash(c->tags[slot]) <= s->chosen))
 		nm_sampler_residency(c, slot);
 }
 
@@ -295,8 +295,8 @@ void nm_way_index_free(struct nm_way_index *way_index);
 /* The slot, or NM_NO_SLOT. */
 uint32_t nm_way_index_find(const struct nm_way_index *way_index, const uint64_t *tags, uint64_t line);
 /* Adds the line at a slot; removes a line. */
-void nm_way_index_put(struct nm_way_index *way_index, const uint64_t *tags, uint32_t slot);
-void nm_way_index_take(struct nm_way_index *way_index, const uint64_t *tags, uint64_t line);
+void nm_way_index_add(struct nm_way_index *way_index, const uint64_t *tags, uint32_t slot);
+void nm_way_index_remove(struct nm_way_index *way_index, const uint64_t *tags, uint64_t line);
 
 /* The loops that this processor can run, fastest first; NULL past the last. */
 const struct nm_lookup *nm_lookup_supported(unsigned i);

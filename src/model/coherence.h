@@ -5,7 +5,7 @@
  *
  * Each machine with a protocol has one struct nm_coherence. Its directory lists the blocks that more than
  * one core uses. Levels call nm_coherence_acquire before they serve a reference, and report loads, touches
- * and evictions; it invalidates lines with nm_cache_take. Fast levels skip the call for lines that are
+ * and evictions; it invalidates lines with nm_cache_invalidate. Fast levels skip the call for lines that are
  * *cleared* (struct nm_coherent_level).
  *
  * Counting rules:
@@ -145,9 +145,10 @@ struct nm_coherence {
  * NM_ENOMEM. */
 int nm_coherence_new(struct nm_coherence **ret_coherence, const struct nm_protocol *protocol, unsigned cores,
 		     unsigned block, struct nm_homes *homes);
-void nm_coherence_add(struct nm_coherence *coherence, unsigned core, unsigned level, struct nm_cache *cache);
+void nm_coherence_add_level(struct nm_coherence *coherence, unsigned core, unsigned level,
+			    struct nm_cache *cache);
 /* Data references (side 0) or fetches (1) enter at this level, which has been added. 0 or NM_ENOMEM. */
-int nm_coherence_enter(struct nm_cache *cache, unsigned side);
+int nm_coherence_set_entry(struct nm_cache *cache, unsigned side);
 void nm_coherence_free(struct nm_coherence *coherence);
 
 /* A core references bytes of one block in a level: its copy gets the right to that, also for a prefetch
@@ -155,14 +156,14 @@ void nm_coherence_free(struct nm_coherence *coherence);
 void nm_coherence_acquire(struct nm_cache *cache, const struct nm_ref *r, uint64_t address, uint32_t bytes);
 
 /* The level loaded or prefetched the line: 1 if it had lost the line to an invalidation. */
-int nm_coherence_load(struct nm_cache *cache, uint64_t line, uint32_t attr, int prefetched);
+int nm_coherence_filled(struct nm_cache *cache, uint64_t line, uint32_t attr, int prefetched);
 
 /* The reference that was acquired has been served, by the line at a slot of the cache where it entered, or
  * NM_NO_SLOT. */
 void nm_coherence_touch(struct nm_cache *cache, uint32_t slot, int write);
 
 /* A line left its slot, or NM_NO_SLOT, but was not invalidated. */
-void nm_coherence_left(struct nm_cache *cache, uint64_t line, uint32_t slot);
+void nm_coherence_evicted(struct nm_cache *cache, uint64_t line, uint32_t slot);
 
 /* Sets the state of the copy and adds it to the core's valid copies. */
 void nm_coherence_list(struct nm_coherence *coherence, struct nm_copy *copy, enum nm_copy_state state);
@@ -178,24 +179,24 @@ void nm_coherence_synchronise(struct nm_coherence *coherence, unsigned core);
 /* The run is over: misses still in doubt are false sharing. */
 void nm_coherence_finish(struct nm_coherence *coherence);
 
-static inline int nm_coherence_failed(const struct nm_coherence *x)
+static inline int nm_coherence_failed(const struct nm_coherence *c)
 {
-	return x->failed || x->contention->failed || x->latent->failed || x->latent->touches->failed;
+	return c->failed || c->contention->failed || c->latent->failed || c->latent->touches->failed;
 }
 
 /* The next batch begins. */
-static inline void nm_coherence_next_batch(struct nm_coherence *x)
+static inline void nm_coherence_next_batch(struct nm_coherence *c)
 {
-	nm_contention_next(x->contention);
-	nm_contention_next(x->latent->touches);
+	nm_contention_next(c->contention);
+	nm_contention_next(c->latent->touches);
 }
 
 /* The state of a core's copy of the block around an address, for tests. */
 enum nm_copy_state nm_coherence_state(const struct nm_coherence *coherence, unsigned core, uint64_t address);
 
-static inline uint64_t *nm_copy_mask(const struct nm_coherence *x, const struct nm_copy *copy, unsigned mask)
+static inline uint64_t *nm_copy_mask(const struct nm_coherence *c, const struct nm_copy *copy, unsigned mask)
 {
-	return (uint64_t *)copy->masks + mask * x->words;
+	return (uint64_t *)copy->masks + mask * c->words;
 }
 
 /* doubts.c: _begin: the current reference loaded the copy; _add: one more doubt; _touch: doubts end as true

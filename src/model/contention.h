@@ -54,9 +54,9 @@ struct nm_contention {
 };
 
 /* The next batch begins: its new touches get their own list. */
-static inline void nm_contention_next(struct nm_contention *s)
+static inline void nm_contention_next(struct nm_contention *c)
 {
-	s->fresh[++s->batches % NM_TOUCH_LISTS].count = 0;
+	c->fresh[++c->batches % NM_TOUCH_LISTS].count = 0;
 }
 
 void nm_contention_done(struct nm_contention *contention);

@@ -27,14 +27,14 @@ int nm_hierarchy_track_changes(struct nm_hierarchy *h)
 }
 
 /* Adds what a key's loads have changed by. */
-static void add_change(struct nm_counters *t, size_t key, struct nm_change *change)
+static void add_change(struct nm_counters *c, size_t key, struct nm_change *change)
 {
 	uint64_t now[NM_LOADS];
 
-	memcpy(now, &t->loads[key], sizeof now);
+	memcpy(now, &c->loads[key], sizeof now);
 	for (unsigned i = 0; i < NM_LOADS; i++) {
-		change->counts[i] += (uint32_t)now[i] - t->before[key][i];
-		t->before[key][i] = (uint32_t)now[i];
+		change->counts[i] += (uint32_t)now[i] - c->before[key][i];
+		c->before[key][i] = (uint32_t)now[i];
 	}
 }
 
@@ -93,8 +93,8 @@ static void take_references(struct nm_hierarchy *h, unsigned level, uint64_t ret
 int nm_hierarchy_take_changes(struct nm_hierarchy *h, unsigned level, struct nm_change_list *list,
 			      uint64_t ret_refs[2])
 {
-	const struct nm_counters *t = &unit_of(h, level, 0)->counters; /* as many keys in all */
-	const size_t groups = t->attr_room / NM_TOUCHED_KEYS;
+	const struct nm_counters *c = &unit_of(h, level, 0)->counters; /* as many keys in all */
+	const size_t groups = c->attr_room / NM_TOUCHED_KEYS;
 
 	assert(h->same[level] == level);
 	assert(groups % GROUPS == 0); /* there is room for 64 keys, doubled */

@@ -65,7 +65,7 @@ int nm_counters_init(struct nm_counters *counters, int has_extras, int foresees)
 void nm_counters_done(struct nm_counters *counters);
 
 /* Makes room for attribution keys below count. 0 or NM_ENOMEM. */
-int nm_counters_reach(struct nm_counters *counters, size_t count);
+int nm_counters_reserve(struct nm_counters *counters, size_t count);
 
 /* Adds what `recent` holds to the matrix. 0 or NM_ENOMEM. */
 int nm_counters_flush(struct nm_counters *counters);
@@ -75,9 +75,9 @@ int nm_counters_replace(struct nm_counters *counters, struct nm_pair *recent, ui
 int nm_counters_track(struct nm_counters *counters);
 
 /* Notes that a key has loaded a line, or let a write pass by. */
-static inline void nm_counters_touch(struct nm_counters *t, uint32_t attr)
+static inline void nm_counters_touch(struct nm_counters *c, uint32_t attr)
 {
-	t->touched[attr / NM_TOUCHED_KEYS] = 1;
+	c->touched[attr / NM_TOUCHED_KEYS] = 1;
 }
 
 static inline size_t nm_counters_slot(uint64_t key, unsigned shift)
@@ -87,14 +87,14 @@ static inline size_t nm_counters_slot(uint64_t key, unsigned shift)
 
 /* Counts an eviction. 0 or NM_ENOMEM. Loops repeat the same pairs, and the whole matrix is larger than the
  * host's caches: a small table in front of it takes most of them. */
-static inline int nm_counters_evict(struct nm_counters *t, uint32_t evictor, uint32_t victim)
+static inline int nm_counters_evict(struct nm_counters *c, uint32_t evictor, uint32_t victim)
 {
 	uint64_t key = (uint64_t)evictor << 32 | victim;
-	struct nm_pair *r = &t->recent[(evictor * 31 ^ victim) & (NM_PAIRS_RECENT - 1)];
+	struct nm_pair *p = &c->recent[(evictor * 31 ^ victim) & (NM_PAIRS_RECENT - 1)];
 
-	if (r->key != key || !r->count)
-		return nm_counters_replace(t, r, key);
-	r->count++;
+	if (p->key != key || !p->count)
+		return nm_counters_replace(c, p, key);
+	p->count++;
 	return 0;
 }
 

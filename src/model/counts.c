@@ -48,7 +48,7 @@ static struct nm_counts counts_of(const struct nm_hierarchy *h, unsigned level, 
 }
 
 /* Adds counts `times` times. */
-static void add(struct nm_counts *to, const struct nm_counts *counts, int times)
+static void add_times(struct nm_counts *to, const struct nm_counts *counts, int times)
 {
 	uint64_t sums[sizeof *to / sizeof(uint64_t)], row[sizeof *to / sizeof(uint64_t)];
 
@@ -59,9 +59,12 @@ static void add(struct nm_counts *to, const struct nm_counts *counts, int times)
 	memcpy(to, sums, sizeof sums);
 }
 
-void nm_counts_add(struct nm_counts *to, const struct nm_counts *counts) { add(to, counts, 1); }
+void nm_counts_add(struct nm_counts *to, const struct nm_counts *counts) { add_times(to, counts, 1); }
 
-void nm_counts_subtract(struct nm_counts *from, const struct nm_counts *counts) { add(from, counts, -1); }
+void nm_counts_subtract(struct nm_counts *from, const struct nm_counts *counts)
+{
+	add_times(from, counts, -1);
+}
 
 int nm_hierarchy_counts(const struct nm_hierarchy *h, unsigned level, struct nm_counts **ret_counts,
 			size_t *ret_attr_count)
@@ -76,15 +79,15 @@ int nm_hierarchy_counts(const struct nm_hierarchy *h, unsigned level, struct nm_
 		for (size_t i = 0; i < attrs; i++) {
 			struct nm_counts of_unit = counts_of(h, level, &h->units[u], i);
 
-			add(&counts[i], &of_unit, 1);
+			add_times(&counts[i], &of_unit, 1);
 		}
 	*ret_attr_count = attrs;
 	*ret_counts = counts;
 	return 0;
 }
 
-int nm_hierarchy_extras(const struct nm_hierarchy *h, unsigned level, struct nm_extras **ret_extras,
-			size_t *ret_attr_count)
+int nm_hierarchy_extra_counts(const struct nm_hierarchy *h, unsigned level, struct nm_extras **ret_extras,
+			      size_t *ret_attr_count)
 {
 	const unsigned of = h->same[level];
 	const struct nm_counters *first =
@@ -114,7 +117,7 @@ void nm_hierarchy_total(const struct nm_hierarchy *h, unsigned level, struct nm_
 		for (size_t i = 0; i < c->counters.attr_count; i++) {
 			struct nm_counts counts = counts_of(h, level, c, i);
 
-			add(ret_total, &counts, 1);
+			add_times(ret_total, &counts, 1);
 		}
 		ret_total->reads += c->first ? c->counters.reads : 0;
 		ret_total->writes += c->first ? c->counters.writes : 0;
@@ -155,11 +158,11 @@ int nm_hierarchy_evictions(const struct nm_hierarchy *h, unsigned level, struct 
 		return NM_ENOMEM;
 	n = 0;
 	for (unsigned u = h->begin[of]; u < h->begin[of + 1]; u++) {
-		const struct nm_counters *t = &h->units[u].counters;
+		const struct nm_counters *c = &h->units[u].counters;
 
-		for (size_t i = 0; i <= t->pair_mask; i++)
-			if (t->pairs[i].count)
-				list[n++] = eviction_of(&t->pairs[i]);
+		for (size_t i = 0; i <= c->pair_mask; i++)
+			if (c->pairs[i].count)
+				list[n++] = eviction_of(&c->pairs[i]);
 	}
 	*ret_list = list;
 	*ret_count = n;

@@ -55,7 +55,7 @@ int nm_directory_claim(struct nm_directory *directory, unsigned core, uint64_t b
 unsigned nm_directory_owner(const struct nm_directory *directory, uint64_t block);
 
 /* The private page of a block becomes unused. */
-void nm_directory_give_up(struct nm_directory *directory, unsigned owner, uint64_t block);
+void nm_directory_release_page(struct nm_directory *directory, unsigned owner, uint64_t block);
 
 /* Of shared pages: all copies of a block, or NULL. Looks in the recent pages of `core` first. */
 struct nm_copy *nm_directory_copies(const struct nm_directory *directory, unsigned core, uint64_t block);

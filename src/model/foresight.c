@@ -41,13 +41,13 @@ void nm_foresight_set_core(struct nm_foresight *f, unsigned core)
 	f->tlb = f->tlbs ? f->tlbs + (size_t)core * f->tlb_sets : NULL;
 }
 
-int nm_foresight_reach(struct nm_foresight *f, size_t count)
+int nm_foresight_reserve(struct nm_foresight *f, size_t count)
 {
 	return f->walks.count < count ? nm_vec_reach(&f->walks, count) : 0;
 }
 
 /* Whether this load of a key repeats the step before it, at least for the third time. */
-static int walk(struct nm_walk_state *w, uint64_t address)
+static int repeats_walk(struct nm_walk_state *w, uint64_t address)
 {
 	const int64_t near = (int64_t)(address - w->last[0]), far = (int64_t)(address - w->last[1]);
 	int follows = 0;
@@ -89,7 +89,7 @@ static void go_on(struct nm_foresight *f, const struct nm_page_stream *s, int li
 }
 
 /* Whether a load at this line of a page continues a stream there. */
-static int stream(struct nm_foresight *f, uint64_t page, int line, int lines)
+static int continues_stream(struct nm_foresight *f, uint64_t page, int line, int lines)
 {
 	struct nm_page_stream *s = stream_of(f, page);
 	const int step = line - s->line, size = abs(step);
@@ -131,12 +131,12 @@ static int walks_page(struct nm_foresight *f, uint64_t page)
 	return missed;
 }
 
-void nm_foresight_load(struct nm_foresight *f, uint64_t address, uint32_t attr, int data)
+void nm_foresight_fill(struct nm_foresight *f, uint64_t address, uint32_t attr, int data)
 {
 	const int lines = 1 << (PAGE_SHIFT - f->shift);
-	const int strided = walk(&f->walks.at[attr], address);
+	const int strided = repeats_walk(&f->walks.at[attr], address);
 	const int line = (int)(address >> f->shift) & (lines - 1);
-	const int streamed = stream(f, address >> PAGE_SHIFT, line, lines);
+	const int streamed = continues_stream(f, address >> PAGE_SHIFT, line, lines);
 
 	f->foreseen = streamed || (strided && (f->by & NM_FORESEE_STRIDE));
 	if (data && f->tlb && walks_page(f, address >> PAGE_SHIFT) && !f->foreseen)

@@ -73,13 +73,13 @@ int nm_foresight_init(struct nm_foresight *foresight, unsigned by, unsigned line
 void nm_foresight_done(struct nm_foresight *foresight);
 
 /* Makes attribution keys [0, count) exist. 0 or NM_ENOMEM. */
-int nm_foresight_reach(struct nm_foresight *foresight, size_t count);
+int nm_foresight_reserve(struct nm_foresight *foresight, size_t count);
 
 /* The loads that follow are of a core: 0, 1, ... */
 void nm_foresight_set_core(struct nm_foresight *foresight, unsigned core);
 
 /* A first level loads the line at an address: sets `foreseen`. data: not for a fetch, whose page walks are not
  * counted. */
-void nm_foresight_load(struct nm_foresight *foresight, uint64_t address, uint32_t attr, int data);
+void nm_foresight_fill(struct nm_foresight *foresight, uint64_t address, uint32_t attr, int data);
 
 #endif

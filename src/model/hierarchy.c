@@ -236,10 +236,10 @@ static void run_apart(struct nm_hierarchy *h, const struct nm_ref *refs, size_t 
 
 	for (size_t i = 0; i < count; i++) {
 		if (nm_ref_is_coalesced(&refs[i])) {
-			const struct nm_coalesced *g = nm_coalesced_at(h->coalesced, refs[i].attr);
+			const struct nm_coalesced *c = nm_coalesced_at(h->coalesced, refs[i].attr);
 
-			for (uint32_t k = 0; k < g->members; k++)
-				h->apart[n++] = nm_coalesced_member_ref(&refs[i], &g->member[k]);
+			for (uint32_t k = 0; k < c->members; k++)
+				h->apart[n++] = nm_coalesced_member_ref(&refs[i], &c->member[k]);
 		} else {
 			h->apart[n++] = refs[i];
 		}
@@ -250,13 +250,13 @@ static void run_apart(struct nm_hierarchy *h, const struct nm_ref *refs, size_t 
 	}
 }
 
-void nm_hierarchy_expect_uncounted(struct nm_hierarchy *h) { h->uncounted = 1; }
+void nm_hierarchy_allow_uncounted(struct nm_hierarchy *h) { h->uncounted = 1; }
 
-void nm_hierarchy_expect(struct nm_hierarchy *h, const struct nm_ref *next) { h->expected = next; }
+void nm_hierarchy_prefetch_host(struct nm_hierarchy *h, const struct nm_ref *next) { h->expected = next; }
 
 /* The running core will prefetch, on the host, the part of the next batch that lies where its own turn lies in
  * this one. */
-static void expect(struct nm_hierarchy *h, size_t from)
+static void prefetch_host(struct nm_hierarchy *h, size_t from)
 {
 	struct nm_cache *first = entry_levels_of(h, h->core)->entry[0];
 
@@ -281,10 +281,10 @@ static int fault_of(const struct nm_hierarchy *h)
 	return fault;
 }
 
-int nm_hierarchy_run_turns(struct nm_hierarchy *h, const struct nm_ref *refs, const struct nm_turn *turns,
-			   size_t turn_count)
+int nm_hierarchy_run_time_slices(struct nm_hierarchy *h, const struct nm_ref *refs,
+				 const struct nm_time_slice *time_slices, size_t time_slice_count)
 {
-	const size_t count = turns[turn_count - 1].end;
+	const size_t count = time_slices[time_slice_count - 1].end;
 	const uint32_t announced =
 	    h->coalesced ? atomic_load_explicit(&h->coalesced->attrs, memory_order_relaxed) : 0;
 	struct survey survey = {.plain = 1};
@@ -295,9 +295,9 @@ int nm_hierarchy_run_turns(struct nm_hierarchy *h, const struct nm_ref *refs, co
 		attrs = survey.grouped && announced > survey.attr ? announced : survey.attr + 1;
 	}
 	for (unsigned u = 0; u < unit_count(h); u++)
-		if (nm_counters_reach(&h->units[u].counters, attrs))
+		if (nm_counters_reserve(&h->units[u].counters, attrs))
 			h->broken = NM_ENOMEM;
-	if (h->foresight && nm_foresight_reach(h->foresight, attrs))
+	if (h->foresight && nm_foresight_reserve(h->foresight, attrs))
 		h->broken = NM_ENOMEM;
 	if (h->broken)
 		return h->broken;
@@ -305,15 +305,15 @@ int nm_hierarchy_run_turns(struct nm_hierarchy *h, const struct nm_ref *refs, co
 		nm_sampler_next(h->sampler);
 	for (unsigned i = 0; i < h->coherent_count; i++)
 		nm_coherence_next_batch(h->coherent[i].coherence);
-	for (size_t i = 0, from = 0; i < turn_count; from = turns[i++].end) {
-		nm_hierarchy_set_core(h, turns[i].core);
-		if (turns[i].synchronised)
+	for (size_t i = 0, from = 0; i < time_slice_count; from = time_slices[i++].end) {
+		nm_hierarchy_set_core(h, time_slices[i].core);
+		if (time_slices[i].synchronised)
 			nm_hierarchy_synchronise(h);
-		expect(h, from);
+		prefetch_host(h, from);
 		if (survey.grouped && (h->one_by_one || !survey.plain))
-			run_apart(h, refs + from, turns[i].end - from);
+			run_apart(h, refs + from, time_slices[i].end - from);
 		else
-			run_all(h, refs + from, turns[i].end - from, survey.plain);
+			run_all(h, refs + from, time_slices[i].end - from, survey.plain);
 	}
 	h->broken = fault_of(h);
 	return h->broken;
@@ -321,11 +321,11 @@ int nm_hierarchy_run_turns(struct nm_hierarchy *h, const struct nm_ref *refs, co
 
 int nm_hierarchy_run(struct nm_hierarchy *h, const struct nm_ref *refs, size_t count)
 {
-	const struct nm_turn all = {(uint16_t)count, (uint16_t)h->core, 0};
+	const struct nm_time_slice all = {(uint16_t)count, (uint16_t)h->core, 0};
 
 	assert(count <= NM_BATCH);
 	assert(count <= NM_BATCH);
-	return nm_hierarchy_run_turns(h, refs, &all, 1);
+	return nm_hierarchy_run_time_slices(h, refs, &all, 1);
 }
 
 int nm_hierarchy_finish(struct nm_hierarchy *h)
@@ -342,7 +342,7 @@ int nm_hierarchy_finish(struct nm_hierarchy *h)
 			nm_cache_charge(c, slot);
 			if (c->general && c->general->prefetched)
 				nm_prefetch_tracker_end(c, slot);
-			nm_cache_credit(c, slot);
+			nm_cache_credit_residency(c, slot);
 		}
 		if (nm_counters_flush(&c->counters))
 			h->broken = NM_ENOMEM;

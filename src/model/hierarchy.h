@@ -115,7 +115,7 @@ int nm_hierarchy_new(struct nm_hierarchy **ret_hierarchy, const struct nm_machin
 int nm_hierarchy_new_with_oracle(struct nm_hierarchy **ret_hierarchy, const struct nm_machine *machine,
 				 struct nm_oracle *oracle, struct nm_error *err);
 /* The same, but levels that machines have in common are simulated once (shared_levels.c). data_only: there are no
- * fetches, as nm_hierarchy_expect_data. It cannot be watched. */
+ * fetches, as nm_hierarchy_set_data_only. It cannot be watched. */
 int nm_hierarchy_new_shared(struct nm_hierarchy **ret_hierarchy, const struct nm_machine *machine,
 			    struct nm_oracle *oracle, int data_only, struct nm_error *err);
 void nm_hierarchy_free(struct nm_hierarchy *hierarchy);
@@ -154,24 +154,24 @@ enum { NM_BATCH = 1024 };
 int nm_hierarchy_run(struct nm_hierarchy *hierarchy, const struct nm_ref *refs, size_t count);
 
 /* A core makes references [end of the turn before, end) of a batch. */
-struct nm_turn {
+struct nm_time_slice {
 	uint16_t end, core;
 	uint8_t synchronised; /* the core has synchronised with others just before */
 };
 
 /* The same for a batch of several cores; there is at least one turn, and the last ends with the batch. */
-int nm_hierarchy_run_turns(struct nm_hierarchy *hierarchy, const struct nm_ref *refs,
-			   const struct nm_turn *turns, size_t turn_count);
+int nm_hierarchy_run_time_slices(struct nm_hierarchy *hierarchy, const struct nm_ref *refs,
+				 const struct nm_time_slice *time_slices, size_t time_slice_count);
 
 /* Before the first batch: none has fetches. */
-void nm_hierarchy_expect_data(struct nm_hierarchy *hierarchy);
+void nm_hierarchy_set_data_only(struct nm_hierarchy *hierarchy);
 
 /* Before a batch: from now on, references may have weight 0. */
-void nm_hierarchy_expect_uncounted(struct nm_hierarchy *hierarchy);
+void nm_hierarchy_allow_uncounted(struct nm_hierarchy *hierarchy);
 
 /* Before a batch: where the references of the one after it are or will be, which the host prefetches
  * meanwhile; NULL: unknown. Does not affect results. */
-void nm_hierarchy_expect(struct nm_hierarchy *hierarchy, const struct nm_ref *next);
+void nm_hierarchy_prefetch_host(struct nm_hierarchy *hierarchy, const struct nm_ref *next);
 
 /* Before the first batch: shows a sampler (sampler.h) loads and residencies of the first data level of the
  * first machine, unless its lines are too long. It has one list for each batch. */
@@ -196,8 +196,8 @@ void nm_hierarchy_total(const struct nm_hierarchy *hierarchy, unsigned level, st
 
 /* Further counts of a level, indexed by attribution key; the caller frees *ret_extras; NULL if the level has
  * none. 0 or NM_ENOMEM. */
-int nm_hierarchy_extras(const struct nm_hierarchy *hierarchy, unsigned level, struct nm_extras **ret_extras,
-			size_t *ret_attr_count);
+int nm_hierarchy_extra_counts(const struct nm_hierarchy *hierarchy, unsigned level,
+			      struct nm_extras **ret_extras, size_t *ret_attr_count);
 
 /* The coherence of the machine whose first level this is (coherence.h); NULL: it has no protocol. */
 struct nm_coherence;

@@ -132,7 +132,7 @@ int nm_lru_misses_reserve(struct nm_lru_misses *caches, size_t keys)
 	return 0;
 }
 
-const uint64_t *nm_lru_misses_of(const struct nm_lru_misses *caches, unsigned level)
+const uint64_t *nm_lru_misses_by_key(const struct nm_lru_misses *caches, unsigned level)
 {
 	return caches->levels[level].misses;
 }
@@ -152,7 +152,7 @@ static void load_or_move(struct level *l, uint64_t set, uint32_t i, int missing,
 }
 
 /* Whether the line is missing; it is there now, as the latest of its set. */
-static inline int touch(struct level *l, uint64_t line, uint32_t key)
+static inline int touch_line(struct level *l, uint64_t line, uint32_t key)
 {
 	const uint64_t set = l->mask || l->sets == 1 ? line & l->mask : line % l->sets, tag = line + 1;
 	uint64_t *lines = &l->lines[set * l->ways], moved = lines[0];
@@ -174,28 +174,28 @@ static inline int touch(struct level *l, uint64_t line, uint32_t key)
 }
 
 /* A fill that the first level of a chain asks for. */
-static void fill(const struct chain *chain, uint64_t address, uint32_t key)
+static void request_fill(const struct chain *chain, uint64_t address, uint32_t key)
 {
 	for (unsigned depth = 1; depth < chain->count; depth++) {
 		struct level *l = chain->at[depth];
 
-		if (!touch(l, address >> l->shift, key))
+		if (!touch_line(l, address >> l->shift, key))
 			return;
 		l->misses[key]++;
 	}
 }
 
 /* Whether the reference missed in the first level. */
-static inline int refer(const struct chain *chain, uint64_t address, unsigned size, uint32_t key)
+static inline int refer_address(const struct chain *chain, uint64_t address, unsigned size, uint32_t key)
 {
 	struct level *l = chain->at[0];
 	int missed = 0;
 
 	for (uint64_t line = address >> l->shift; line <= (address + size - 1) >> l->shift; line++) {
-		if (!touch(l, line, key))
+		if (!touch_line(l, line, key))
 			continue;
 		missed = 1;
-		fill(chain, line << l->shift, key);
+		request_fill(chain, line << l->shift, key);
 	}
 	l->misses[key] += (uint64_t)missed;
 	return missed;
@@ -209,7 +209,7 @@ void nm_lru_misses_run(struct nm_lru_misses *caches, const struct nm_lru_misses_
 
 	for (const struct nm_lru_misses_ref *r = refs; r != refs + count; r++)
 		for (const struct chain *c = r->is_fetch ? fetches : data; c != ends[r->is_fetch]; c++)
-			(void)refer(c, r->address + shifts[r->area], r->size, r->key);
+			(void)refer_address(c, r->address + shifts[r->area], r->size, r->key);
 }
 
 /* ---- loops ---- */
@@ -245,7 +245,7 @@ static inline int run_round(const struct chain *chain, struct nm_lru_misses_ref 
 	int missed = 0;
 
 	for (uint32_t i = 0; i < count; i++) {
-		missed |= refer(chain, refs[i].address, refs[i].size, refs[i].key);
+		missed |= refer_address(chain, refs[i].address, refs[i].size, refs[i].key);
 		refs[i].address += (uint64_t)steps[i];
 	}
 	return missed;

@@ -62,7 +62,7 @@ enum { NM_LRU_MISSES_AREA = 48 /* the lowest of these bits */ };
 int nm_lru_misses_is_moved(const struct nm_lru_misses *caches, const uint64_t *lines, const int64_t *moves);
 
 /* By key, of all that were reserved. */
-const uint64_t *nm_lru_misses_of(const struct nm_lru_misses *caches, unsigned level);
+const uint64_t *nm_lru_misses_by_key(const struct nm_lru_misses *caches, unsigned level);
 size_t nm_lru_misses_keys(const struct nm_lru_misses *caches);
 
 #endif

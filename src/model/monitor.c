@@ -10,12 +10,12 @@
 const char *const nm_event_names[] = {"hit", "miss", "load", "replace", "invalidate", "prefetch", NULL};
 const char *const nm_cause_names[NM_CAUSES] = {"", "inclusion", "write", "read", "synchronisation"};
 
-void nm_event_sink_begin(struct nm_event_sink *t, const struct nm_ref *r, uint64_t address, uint32_t bytes)
+void nm_event_sink_begin(struct nm_event_sink *s, const struct nm_ref *r, uint64_t address, uint32_t bytes)
 {
-	t->asked.address = address;
-	t->asked.bytes = bytes;
-	t->asked.attr = r->attr;
-	t->uncounted = !r->weight;
+	s->asked.address = address;
+	s->asked.bytes = bytes;
+	s->asked.attr = r->attr;
+	s->uncounted = !r->weight;
 }
 
 void nm_event_sink_emit(const struct nm_cache *c, enum nm_event_kind kind, uint64_t line, uint32_t times,

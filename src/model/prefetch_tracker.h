@@ -45,14 +45,14 @@ int nm_prefetch_tracker_new(struct nm_prefetch_tracker **ret_prefetched, const s
 void nm_prefetch_tracker_free(struct nm_prefetch_tracker *prefetched);
 
 /* A line is loaded on demand, with this class; a line is prefetched into a slot. */
-void nm_prefetch_tracker_load(struct nm_cache *cache, uint64_t line, int class);
-void nm_prefetch_tracker_bring(struct nm_cache *cache, uint64_t line, uint32_t slot, uint32_t attr);
+void nm_prefetch_tracker_demand_fill(struct nm_cache *cache, uint64_t line, int class);
+void nm_prefetch_tracker_prefetched(struct nm_cache *cache, uint64_t line, uint32_t slot, uint32_t attr);
 
 /* The line at a slot, which waits for its first use, is requested. */
 void nm_prefetch_tracker_use(struct nm_cache *cache, uint32_t slot);
 
 /* The line at a slot leaves; `evictor` may have NM_BY_PREFETCH. */
-void nm_prefetch_tracker_leave(struct nm_cache *cache, uint32_t slot, uint32_t evictor);
+void nm_prefetch_tracker_evicted(struct nm_cache *cache, uint32_t slot, uint32_t evictor);
 
 /* The residency at a slot moves to another, free one; the residency at a slot ends, at the end of the run or
  * because it was merged. */

@@ -83,7 +83,7 @@ void nm_protocol_share(struct nm_coherence *coherence, struct nm_copy *copy, uns
 		       enum nm_copy_state shared, enum nm_copy_state alone);
 
 /* write() of the protocols with a single writer: invalidates all other copies. */
-void nm_protocol_take(struct nm_coherence *coherence, struct nm_copy *copy);
+void nm_protocol_invalidate_others(struct nm_coherence *coherence, struct nm_copy *copy);
 
 /* read() and write() of protocols that send no messages to other cores: missing blocks come from memory. */
 void nm_protocol_read_untold(struct nm_coherence *coherence, struct nm_copy *copy);

@@ -28,46 +28,46 @@ void nm_sampler_init(struct nm_sampler *w)
 	w->allowed = FOLLOWED;
 }
 
-void nm_sampler_done(struct nm_sampler *w)
+void nm_sampler_done(struct nm_sampler *s)
 {
 	for (unsigned i = 0; i < NM_SAMPLE_LISTS; i++)
-		nm_vec_free(&w->lists[i].list);
+		nm_vec_free(&s->lists[i].list);
 }
 
-void nm_sampler_next(struct nm_sampler *w)
+void nm_sampler_next(struct nm_sampler *s)
 {
-	w->to = &w->lists[w->batches++ % NM_SAMPLE_LISTS];
-	w->to->chosen = w->chosen;
-	w->latest = 0;
+	s->to = &s->lists[s->batches++ % NM_SAMPLE_LISTS];
+	s->to->chosen = s->chosen;
+	s->latest = 0;
 }
 
-static void push(struct nm_sampler *w, const struct nm_line_sample *sample)
+static void push_sample(struct nm_sampler *s, const struct nm_line_sample *sample)
 {
-	if (nm_vec_push(&w->to->list, *sample))
-		w->failed = 1;
+	if (nm_vec_push(&s->to->list, *sample))
+		s->failed = 1;
 }
 
 /* Samples the residency at a slot, which stands for `weight` of them. */
 static void sample_residency(struct nm_cache *c, uint32_t slot, uint32_t weight)
 {
-	struct nm_sampler *w = c->sampler;
+	struct nm_sampler *s = c->sampler;
 	const struct nm_residency *residency = &c->residencies[slot];
 	struct nm_line_sample g = {.address = c->tags[slot] << c->line_shift,
 				   .served = residency->served,
 				   .weight = weight,
 				   .attr = residency->attr,
 				   .residency = 1,
-				   .followed = nm_sampler_hash(c->tags[slot]) <= w->chosen};
+				   .followed = nm_sampler_hash(c->tags[slot]) <= s->chosen};
 
 	if (!weight && !g.followed)
 		return;
 	memcpy(g.mask, nm_cache_mask(c, slot), c->words * sizeof *g.mask);
-	push(w, &g);
-	w->followed += g.followed;
-	if (w->followed > w->allowed + w->loads / FOLLOWED_PART) {
-		w->chosen /= 2;
-		w->to->chosen = w->chosen;
-		w->allowed += FOLLOWED;
+	push_sample(s, &g);
+	s->followed += g.followed;
+	if (s->followed > s->allowed + s->loads / FOLLOWED_PART) {
+		s->chosen /= 2;
+		s->to->chosen = s->chosen;
+		s->allowed += FOLLOWED;
 	}
 }
 
@@ -78,22 +78,22 @@ static uint64_t gap_after(uint64_t loads)
 	return 1 + mean / 2 + nm_mix64(loads) % (mean + 1);
 }
 
-void nm_sampler_load(struct nm_sampler *w, uint64_t address, uint32_t attr, unsigned write)
+void nm_sampler_sample_fill(struct nm_sampler *s, uint64_t address, uint32_t attr, unsigned write)
 {
 	struct nm_line_sample miss = {
-	    .address = address, .weight = (uint32_t)w->gap, .attr = attr, .write = (uint8_t)write};
+	    .address = address, .weight = (uint32_t)s->gap, .attr = attr, .write = (uint8_t)write};
 
-	w->weight = miss.weight;
-	w->loads += w->gap;
-	w->due = w->gap = gap_after(w->loads);
-	push(w, &miss);
-	w->latest = w->failed ? 0 : w->to->list.count;
+	s->weight = miss.weight;
+	s->loads += s->gap;
+	s->due = s->gap = gap_after(s->loads);
+	push_sample(s, &miss);
+	s->latest = s->failed ? 0 : s->to->list.count;
 }
 
-void nm_sampler_further(struct nm_sampler *w, size_t miss, const struct nm_cache *c)
+void nm_sampler_further(struct nm_sampler *s, size_t miss, const struct nm_cache *c)
 {
-	assert(miss && miss <= w->to->list.count);
-	w->to->list.at[miss - 1].loaded |= 1u << c->level;
+	assert(miss && miss <= s->to->list.count);
+	s->to->list.at[miss - 1].loaded |= 1u << c->level;
 }
 
 void nm_sampler_residency(struct nm_cache *c, uint32_t slot)

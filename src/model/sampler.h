@@ -73,17 +73,17 @@ static inline uint64_t nm_sampler_hash(uint64_t line)
 
 /* Whether the load of a line, for the level above, belongs to the latest sampled miss: in between there are
  * only loads of other lines. */
-static inline int nm_sampler_is_latest(const struct nm_sampler *w, uint64_t address, unsigned line_shift)
+static inline int nm_sampler_is_latest(const struct nm_sampler *s, uint64_t address, unsigned line_shift)
 {
-	return w->due == w->gap && w->latest &&
-	       w->to->list.at[w->latest - 1].address >> line_shift == address >> line_shift;
+	return s->due == s->gap && s->latest &&
+	       s->to->list.at[s->latest - 1].address >> line_shift == address >> line_shift;
 }
 
 struct nm_cache;
 
 /* Samples a load that is due; notes that a further level has missed too (latest: 1 + the miss's index);
  * samples a residency; samples what is resident at the end. */
-void nm_sampler_load(struct nm_sampler *sampler, uint64_t address, uint32_t attr, unsigned write);
+void nm_sampler_sample_fill(struct nm_sampler *sampler, uint64_t address, uint32_t attr, unsigned write);
 void nm_sampler_further(struct nm_sampler *sampler, size_t miss, const struct nm_cache *cache);
 void nm_sampler_residency(struct nm_cache *cache, uint32_t slot);
 void nm_sampler_rest(struct nm_cache *cache);

@@ -64,17 +64,17 @@ int nm_shadow_init(struct nm_shadow *r, uint64_t capacity, uint64_t *timestamps,
 void nm_shadow_done(struct nm_shadow *r);
 
 /* Whether an entry of the log, at a time from `head` on, is the last touch of a line. */
-static inline int nm_shadow_is_last(const struct nm_shadow *r, uint32_t entry, uint64_t time)
+static inline int nm_shadow_is_last(const struct nm_shadow *s, uint32_t entry, uint64_t time)
 {
 	return __builtin_expect(entry & NM_LOG_LEFT, 0) ? entry != NM_LOG_VACANT
-							: r->timestamps[entry] == time;
+							: s->timestamps[entry] == time;
 }
 
 /* Appends a touch to the log, which has room. Returns its time, the slot's new timestamp. */
-static inline uint64_t nm_shadow_touch(struct nm_shadow *r, uint32_t slot)
+static inline uint64_t nm_shadow_touch(struct nm_shadow *s, uint32_t slot)
 {
-	r->log[r->now] = slot;
-	return r->now++;
+	s->log[s->now] = slot;
+	return s->now++;
 }
 
 /* Renumbers the last touches in their order, from the present time on, and moves them to the start of the
@@ -82,9 +82,9 @@ static inline uint64_t nm_shadow_touch(struct nm_shadow *r, uint32_t slot)
 void nm_shadow_renumber(struct nm_shadow *r);
 
 /* Whether buckets are often full. */
-static inline int nm_shadow_is_crowded(const struct nm_shadow *r)
+static inline int nm_shadow_is_crowded(const struct nm_shadow *s)
 {
-	return r->passed_count * 16 > r->bucket_mask;
+	return s->passed_count * 16 > s->bucket_mask;
 }
 
 /* Rebuilds the buckets with room for all live lines. 0, or NM_ENOMEM: then they are empty, so that the model
@@ -131,74 +131,74 @@ static inline unsigned nm_shadow_live(const struct nm_shadow_bucket *b, uint64_t
 }
 
 /* The first bucket to search for a line. Strided lines must spread over the buckets. */
-static inline size_t nm_shadow_bucket_of(const struct nm_shadow *r, uint64_t line)
+static inline size_t nm_shadow_bucket_of(const struct nm_shadow *s, uint64_t line)
 {
 	const uint64_t spread = line * 0x9e3779b97f4a7c15ull;
 
-	return nm_spread(spread ^ spread >> 32, r->bucket_shift);
+	return nm_spread(spread ^ spread >> 32, s->bucket_shift);
 }
 
-static inline const struct nm_shadow_bucket *nm_shadow_home(const struct nm_shadow *r, uint64_t line)
+static inline const struct nm_shadow_bucket *nm_shadow_home(const struct nm_shadow *s, uint64_t line)
 {
-	return &r->buckets[nm_shadow_bucket_of(r, line)];
+	return &s->buckets[nm_shadow_bucket_of(s, line)];
 }
 
 /* The first element to search for the lines seen around a line. */
-static inline const struct nm_seen *nm_shadow_seen_home(const struct nm_shadow *r, uint64_t line)
+static inline const struct nm_seen *nm_shadow_seen_home(const struct nm_shadow *s, uint64_t line)
 {
-	return &r->seen[nm_spread(line >> 6, r->seen_shift)];
+	return &s->seen[nm_spread(line >> 6, s->seen_shift)];
 }
 
 /* The time of a line that left its slot but is still in the shadow cache; NULL: it is not. */
-static inline uint64_t *nm_shadow_left(const struct nm_shadow *r, uint64_t line)
+static inline uint64_t *nm_shadow_left(const struct nm_shadow *s, uint64_t line)
 {
-	size_t i = nm_shadow_bucket_of(r, line);
+	size_t i = nm_shadow_bucket_of(s, line);
 
-	for (;; i = (i + 1) & r->bucket_mask) {
-		struct nm_shadow_bucket *b = &r->buckets[i];
-		const unsigned found = nm_shadow_same(b, line) & nm_shadow_live(b, r->head);
+	for (;; i = (i + 1) & s->bucket_mask) {
+		struct nm_shadow_bucket *b = &s->buckets[i];
+		const unsigned found = nm_shadow_same(b, line) & nm_shadow_live(b, s->head);
 
 		if (found)
 			return &b->timestamps[__builtin_ctz(found)];
-		if (__builtin_expect(!(r->passed[i / 64] >> i % 64 & 1), 1))
+		if (__builtin_expect(!(s->passed[i / 64] >> i % 64 & 1), 1))
 			return NULL;
 	}
 }
 
 /* The line with this time is loaded again. */
-static inline void nm_shadow_return(struct nm_shadow *r, uint64_t *timestamp)
+static inline void nm_shadow_return(struct nm_shadow *s, uint64_t *timestamp)
 {
-	r->log[*timestamp] = NM_LOG_VACANT;
+	s->log[*timestamp] = NM_LOG_VACANT;
 	*timestamp = 0;
 }
 
 /* Enters a line last touched at `timestamp`, not before `head`, into a bucket. */
-static inline void nm_shadow_put(struct nm_shadow *r, uint64_t line, uint64_t timestamp)
+static inline void nm_shadow_put(struct nm_shadow *s, uint64_t line, uint64_t timestamp)
 {
-	size_t i = nm_shadow_bucket_of(r, line);
+	size_t i = nm_shadow_bucket_of(s, line);
 
-	for (;; i = (i + 1) & r->bucket_mask) {
-		struct nm_shadow_bucket *b = &r->buckets[i];
-		const unsigned live = nm_shadow_live(b, r->head);
+	for (;; i = (i + 1) & s->bucket_mask) {
+		struct nm_shadow_bucket *b = &s->buckets[i];
+		const unsigned live = nm_shadow_live(b, s->head);
 
 		if (__builtin_expect(live != (1u << NM_SHADOW_BUCKET) - 1, 1)) {
 			const unsigned free = (unsigned)__builtin_ctz(~live);
 
 			b->lines[free] = line;
 			b->timestamps[free] = timestamp;
-			r->log[timestamp] = NM_LOG_LEFT | ((uint32_t)i * NM_SHADOW_BUCKET + free);
+			s->log[timestamp] = NM_LOG_LEFT | ((uint32_t)i * NM_SHADOW_BUCKET + free);
 			return;
 		}
-		r->passed_count += !(r->passed[i / 64] >> i % 64 & 1);
-		r->passed[i / 64] |= 1ull << i % 64;
+		s->passed_count += !(s->passed[i / 64] >> i % 64 & 1);
+		s->passed[i / 64] |= 1ull << i % 64;
 	}
 }
 
 /* Enters a line that leaves its slot, if it is live. 0 or NM_ENOMEM. */
-static inline int nm_shadow_leave(struct nm_shadow *r, uint64_t line, uint64_t timestamp)
+static inline int nm_shadow_leave(struct nm_shadow *s, uint64_t line, uint64_t timestamp)
 {
-	nm_shadow_put(r, line, timestamp);
-	return __builtin_expect(nm_shadow_is_crowded(r), 0) ? nm_shadow_rebuild(r) : 0;
+	nm_shadow_put(s, line, timestamp);
+	return __builtin_expect(nm_shadow_is_crowded(s), 0) ? nm_shadow_rebuild(s) : 0;
 }
 
 #endif

@@ -47,17 +47,17 @@ static int can_share(const struct nm_machine *m, const struct levels *levels)
 	return 1;
 }
 
-static int is_same(const struct nm_level_spec *a, const struct nm_level_spec *b)
+static int is_same(const struct nm_level_spec *s, const struct nm_level_spec *l)
 {
-	return a->sets == b->sets && a->ways == b->ways && a->line == b->line && a->side == b->side;
+	return s->sets == l->sets && s->ways == l->ways && s->line == l->line && s->side == l->side;
 }
 
 /* How many levels, from the first on, two machines have in common. */
-static unsigned in_common(const struct nm_machine *m, const struct levels *a, const struct levels *b)
+static unsigned in_common(const struct nm_machine *m, const struct levels *l, const struct levels *b)
 {
 	unsigned n = 0;
 
-	while (n < a->count && n < b->count && is_same(&m->levels[a->at[n]], &m->levels[b->at[n]]))
+	while (n < l->count && n < b->count && is_same(&m->levels[l->at[n]], &m->levels[b->at[n]]))
 		n++;
 	return n;
 }

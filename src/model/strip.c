@@ -80,7 +80,7 @@ static inline void put_behind(struct nm_strip *s, uint16_t i, uint16_t earlier)
 }
 
 /* Makes a grain the latest. */
-static inline void touch(struct nm_strip *s, uint16_t i)
+static inline void touch_grain(struct nm_strip *s, uint16_t i)
 {
 	if (s->at[0].earlier == i)
 		return;
@@ -123,13 +123,19 @@ static inline struct nm_strip_area *find_area(struct nm_strip *s, uint32_t area)
 }
 
 /* The sets beside one. */
-static inline unsigned below(const struct nm_strip *s, unsigned set) { return (set - 1) & (s->sets - 1); }
-static inline unsigned above(const struct nm_strip *s, unsigned set) { return (set + 1) & (s->sets - 1); }
+static inline unsigned sets_below(const struct nm_strip *s, unsigned set)
+{
+	return (set - 1) & (s->sets - 1);
+}
+static inline unsigned sets_above(const struct nm_strip *s, unsigned set)
+{
+	return (set + 1) & (s->sets - 1);
+}
 
 /* The most lines that an area may have in one set, with a further block. */
 static inline unsigned most_with(const struct nm_strip *s, const struct nm_strip_area *a, unsigned set)
 {
-	const unsigned left = a->blocks[below(s, set)], right = a->blocks[above(s, set)];
+	const unsigned left = a->blocks[sets_below(s, set)], right = a->blocks[sets_above(s, set)];
 	unsigned here = a->blocks[set] + 1u;
 
 	if (a->halved)
@@ -177,7 +183,7 @@ static void add_grain(struct nm_strip *s, const struct nm_strip_grain *grain, ui
 
 /* ---- windows ---- */
 
-static void empty(struct nm_strip *s)
+static void empty_window(struct nm_strip *s)
 {
 	for (unsigned i = 1; i <= s->count; i++)
 		s->places[s->at[i].place] = 0;
@@ -190,10 +196,10 @@ static uint64_t last_before(const struct nm_strip *s, const struct nm_strip_area
 {
 	uint64_t last = area->last_of[set];
 
-	if (area->halved && area->last_of[below(s, set)] > last)
-		last = area->last_of[below(s, set)];
-	if (area->halved && area->last_of[above(s, set)] > last)
-		last = area->last_of[above(s, set)];
+	if (area->halved && area->last_of[sets_below(s, set)] > last)
+		last = area->last_of[sets_below(s, set)];
+	if (area->halved && area->last_of[sets_above(s, set)] > last)
+		last = area->last_of[sets_above(s, set)];
 	for (const struct nm_strip_area *a = s->areas; a != s->areas + s->area_count; a++)
 		if (a != area && a->last > last)
 			last = a->last;
@@ -201,7 +207,7 @@ static uint64_t last_before(const struct nm_strip *s, const struct nm_strip_area
 }
 
 /* Touches, from the first on, grains that were kept before one that is earlier and may share their set. */
-static int restore(struct nm_strip *s)
+static int restore_grains(struct nm_strip *s)
 {
 	for (unsigned i = 0; i < s->area_count; i++) {
 		s->areas[i].last = 0;
@@ -230,22 +236,22 @@ static int restore(struct nm_strip *s)
 
 int nm_strip_flush(struct nm_strip *s)
 {
-	const int status = restore(s);
+	const int status = restore_grains(s);
 
-	empty(s);
+	empty_window(s);
 	return status;
 }
 
 /* Begins a window with the latest grains of the one before: half of what fits. */
-static int begin(struct nm_strip *s)
+static int begin_window(struct nm_strip *s)
 {
 	struct nm_strip_grain latest[NM_STRIP_GRAINS / 2];
-	const int status = restore(s);
+	const int status = restore_grains(s);
 	unsigned count = 0;
 
 	for (uint16_t i = s->at[0].earlier; i && count < NM_STRIP_GRAINS / 2; i = s->at[i].earlier)
 		latest[count++] = s->at[i];
-	empty(s);
+	empty_window(s);
 	for (const struct nm_strip_grain *g = latest; g != latest + count; g++) {
 		if (needed_with(s, g->area, g->number, g->number) > s->ways / 2)
 			break;
@@ -261,12 +267,13 @@ static inline int is_hit(struct nm_strip *s, uint64_t first, uint64_t last)
 		if (!*place_of(s, g))
 			return 0;
 	for (uint64_t g = first; g <= last; g += 2)
-		touch(s, *place_of(s, g));
+		touch_grain(s, *place_of(s, g));
 	return 1;
 }
 
 /* A reference that is kept touches its grains now. */
-static int keep(struct nm_strip *s, const struct nm_lru_misses_ref *ref, uint64_t first, uint64_t last)
+static int keep_reference(struct nm_strip *s, const struct nm_lru_misses_ref *ref, uint64_t first,
+			  uint64_t last)
 {
 	for (uint64_t number = first; number <= last; number += 2) {
 		const uint16_t i = *place_of(s, number);
@@ -274,7 +281,7 @@ static int keep(struct nm_strip *s, const struct nm_lru_misses_ref *ref, uint64_
 		    .number = number, .kept = ++s->clock, .area = ref->area, .by_pages = ref->by_pages};
 
 		if (i) {
-			touch(s, i);
+			touch_grain(s, i);
 			s->at[i].kept = grain.kept;
 		} else {
 			add_grain(s, &grain, s->at[0].earlier);
@@ -283,7 +290,7 @@ static int keep(struct nm_strip *s, const struct nm_lru_misses_ref *ref, uint64_
 	return nm_vec_push(&s->out, *ref);
 }
 
-static int fits(struct nm_strip *s, const struct nm_lru_misses_ref *ref, uint64_t first, uint64_t last)
+static int fits_window(struct nm_strip *s, const struct nm_lru_misses_ref *ref, uint64_t first, uint64_t last)
 {
 	return s->count + (last - first) / 2 < NM_STRIP_GRAINS &&
 	       needed_with(s, ref->area, first, last) <= s->ways;
@@ -300,10 +307,10 @@ int nm_strip_add(struct nm_strip *s, const struct nm_lru_misses_ref *ref)
 		return 0;
 	if (is_hit(s, first, last))
 		return 0;
-	if (!fits(s, ref, first, last) && begin(s))
+	if (!fits_window(s, ref, first, last) && begin_window(s))
 		return NM_ENOMEM;
-	if (fits(s, ref, first, last))
-		return keep(s, ref, first, last);
-	empty(s); /* it is as large as a window */
+	if (fits_window(s, ref, first, last))
+		return keep_reference(s, ref, first, last);
+	empty_window(s); /* it is as large as a window */
 	return nm_vec_push(&s->out, *ref);
 }

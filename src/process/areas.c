@@ -58,7 +58,7 @@ static int can_be(const struct nm_area *a, uint64_t low, uint64_t end)
 	return low / PART == a->low / PART && parts_of(low, end) == parts_of(a->low, a->end);
 }
 
-static int insert(struct nm_areas *areas, size_t i, struct nm_area area)
+static int insert_area(struct nm_areas *areas, size_t i, struct nm_area area)
 {
 	assert(area.low < area.end && (!i || areas->at.at[i - 1].end <= area.low) &&
 	       (i == areas->at.count || area.end <= areas->at.at[i].low));
@@ -73,7 +73,7 @@ static int insert(struct nm_areas *areas, size_t i, struct nm_area area)
 }
 
 /* Whether [low, end), which lies right above an area or in the gap behind it, moves with it. */
-static int belongs(const struct nm_area *a, const struct nm_area *part)
+static int belongs_to_area(const struct nm_area *a, const struct nm_area *part)
 {
 	const uint64_t gap = part->low - a->end;
 
@@ -96,11 +96,11 @@ static int add_free(struct nm_areas *areas, size_t i, struct nm_area part)
 		part.end = above - part.end > HEAP_AHEAD ? part.end + HEAP_AHEAD : above;
 	if (part.kind == NM_AREA_STACK)
 		part.low = part.low - below > STACK_AHEAD ? part.low - STACK_AHEAD : below;
-	if (i && belongs(&areas->at.at[i - 1], &part)) {
+	if (i && belongs_to_area(&areas->at.at[i - 1], &part)) {
 		areas->at.at[i - 1].end = part.end;
 		return 0;
 	}
-	return insert(areas, i, part);
+	return insert_area(areas, i, part);
 }
 
 int nm_areas_add(struct nm_areas *areas, uint64_t low, uint64_t end, enum nm_area_kind kind, const char *path)

@@ -61,7 +61,7 @@ void nm_blocks_done(struct nm_blocks *blocks)
 	blocks->pages = NULL;
 }
 
-static uint64_t least(uint64_t a, uint64_t b) { return a < b ? a : b; }
+static uint64_t least_of(uint64_t a, uint64_t b) { return a < b ? a : b; }
 static uint64_t next_granule(uint64_t at) { return (at | (GRANULE_SIZE - 1)) + 1; }
 static uint64_t next_page(uint64_t at) { return (at | (PAGE_SIZE - 1)) + 1; }
 
@@ -173,7 +173,7 @@ static void compact_owners(struct nm_block_page *page)
 /* Makes room for one more owner. There are never more than granules, so half of the index space suffices. */
 static int make_owner_room(struct nm_block_page *page)
 {
-	uint16_t room = (uint16_t)least(2u * page->owner_room, NM_GRANULE_INDEX + 1);
+	uint16_t room = (uint16_t)least_of(2u * page->owner_room, NM_GRANULE_INDEX + 1);
 	uint32_t *bigger;
 
 	compact_owners(page);
@@ -218,7 +218,7 @@ static int begins_at(const struct nm_block_page *page, uint64_t address)
 }
 
 /* Gives a granule an owner for each byte; NULL: out of memory. */
-static struct nm_shared_granule *share(struct nm_block_page *page, uint16_t *granule)
+static struct nm_shared_granule *share_granule(struct nm_block_page *page, uint16_t *granule)
 {
 	struct nm_shared_granule *s, *bigger;
 	unsigned i = 0;
@@ -260,7 +260,7 @@ static int paint_granule(struct nm_block_page *page, uint64_t at, uint64_t end, 
 		page->used++;
 		return index ? 0 : NM_ENOMEM;
 	}
-	s = share(page, granule);
+	s = share_granule(page, granule);
 	if (!s)
 		return NM_ENOMEM;
 	s->begins |= (uint16_t)((begins != 0) << byte_of(at));
@@ -291,10 +291,10 @@ static void wipe_granule(struct nm_block_page *page, uint64_t at, uint64_t end)
 /* ---- blocks ---- */
 
 /* Enters the block [address, end), which overlaps no other. */
-static int paint(struct nm_blocks *blocks, uint64_t address, uint64_t end, uint32_t owner)
+static int enter_block(struct nm_blocks *blocks, uint64_t address, uint64_t end, uint32_t owner)
 {
 	for (uint64_t at = address; at < end;) {
-		uint64_t stop = least(end, next_page(at));
+		uint64_t stop = least_of(end, next_page(at));
 		uintptr_t *entry = make_entry(blocks, at);
 		struct nm_block_page *page;
 
@@ -308,25 +308,25 @@ static int paint(struct nm_blocks *blocks, uint64_t address, uint64_t end, uint3
 		page = make_page(blocks, entry, at);
 		if (!page)
 			return NM_ENOMEM;
-		for (; at < stop; at = least(stop, next_granule(at)))
-			if (paint_granule(page, at, least(stop, next_granule(at)), owner, at == address))
+		for (; at < stop; at = least_of(stop, next_granule(at)))
+			if (paint_granule(page, at, least_of(stop, next_granule(at)), owner, at == address))
 				return NM_ENOMEM;
 	}
 	return 0;
 }
 
 /* Removes the block [address, end). */
-static void wipe(struct nm_blocks *blocks, uint64_t address, uint64_t end)
+static void clear_block(struct nm_blocks *blocks, uint64_t address, uint64_t end)
 {
 	for (uint64_t at = address; at < end;) {
-		uint64_t stop = least(end, next_page(at));
+		uint64_t stop = least_of(end, next_page(at));
 		uintptr_t *entry = entry_of(blocks, at);
 		struct nm_block_page *page = as_page(*entry);
 
 		if (!page)
 			*entry = 0;
-		for (; page && at < stop; at = least(stop, next_granule(at)))
-			wipe_granule(page, at, least(stop, next_granule(at)));
+		for (; page && at < stop; at = least_of(stop, next_granule(at)))
+			wipe_granule(page, at, least_of(stop, next_granule(at)));
 		if (page && !page->used)
 			release_page(blocks, entry);
 		at = stop;
@@ -422,7 +422,7 @@ static void remove_block(struct nm_blocks *blocks, const struct nm_block *b)
 {
 	struct nm_large_block *large = &blocks->large.at[b->large];
 
-	wipe(blocks, b->address, b->address + b->size);
+	clear_block(blocks, b->address, b->address + b->size);
 	blocks->live--;
 	if (!b->large)
 		return;
@@ -509,7 +509,7 @@ int nm_blocks_add(struct nm_blocks *blocks, uint64_t address, uint64_t size, uin
 			       new_large(blocks, (struct nm_large_block){address, size, object, 0}, &owner)))
 		return NM_ENOMEM;
 	blocks->live++;
-	return paint(blocks, address, address + size, owner);
+	return enter_block(blocks, address, address + size, owner);
 }
 
 /* Copies the small blocks that begin in a page. */

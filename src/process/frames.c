@@ -39,7 +39,7 @@ static size_t part_behind(const struct nm_frames *frames, uint64_t address)
 }
 
 /* The stack that holds an address, or NULL. */
-static const struct nm_stack *holder(const struct nm_frames *frames, uint64_t address)
+static const struct nm_stack *holding_stack(const struct nm_frames *frames, uint64_t address)
 {
 	const size_t i = part_behind(frames, address);
 
@@ -78,7 +78,7 @@ int nm_frames_add(struct nm_frames *frames, uint64_t low, uint64_t end)
 
 int nm_frames_switch(struct nm_frames *frames, uint64_t slot, uint64_t low, uint64_t end)
 {
-	const struct nm_stack *held = holder(frames, slot);
+	const struct nm_stack *held = holding_stack(frames, slot);
 
 	if (!held && nm_frames_add(frames, low, end))
 		return NM_ENOMEM;
@@ -115,7 +115,7 @@ struct nm_frame_place nm_stack_owner(const struct nm_stack *s, uint64_t address)
 
 struct nm_frame_place nm_frames_owner(const struct nm_frames *frames, uint64_t address)
 {
-	const struct nm_stack *stack = holder(frames, address);
+	const struct nm_stack *stack = holding_stack(frames, address);
 
 	return stack ? nm_stack_owner(stack, address) : (struct nm_frame_place){0};
 }

@@ -29,7 +29,7 @@ static struct pages pages_of(const struct nm_module_segment *s, uint64_t bias, u
 }
 
 /* Do the mapping's bytes come from where the segment has them? */
-static int agrees(const struct nm_mapping *m, const struct nm_module_segment *s, uint64_t bias)
+static int agrees_with_segment(const struct nm_mapping *m, const struct nm_module_segment *s, uint64_t bias)
 {
 	return m->offset - m->address == s->offset - s->vaddr - bias;
 }
@@ -43,8 +43,8 @@ static int maps_segment(struct nm_space *space, const struct nm_mapping *like,
 	for (uint64_t at = pages.low; at < pages.end;) {
 		const struct nm_mapping *m = nm_space_mapping(space, at);
 
-		if (!m || m->path != like->path || (m->module && m->bias != bias) || !agrees(m, s, bias) ||
-		    (s->executable && !m->executable && !is_code))
+		if (!m || m->path != like->path || (m->module && m->bias != bias) ||
+		    !agrees_with_segment(m, s, bias) || (s->executable && !m->executable && !is_code))
 			return 0;
 		at = m->end;
 	}
@@ -87,7 +87,8 @@ static int give_module(struct nm_space *space, struct nm_mapping m, struct nm_mo
 		part.offset += part.address - m.address;
 		part.module = module;
 		part.bias = bias;
-		if (part.address < part.end && agrees(&m, &s, bias) && nm_space_replace(space, &part))
+		if (part.address < part.end && agrees_with_segment(&m, &s, bias) &&
+		    nm_space_replace(space, &part))
 			return NM_ENOMEM;
 	}
 	return 0;
@@ -112,7 +113,7 @@ static int loaded_around(const struct nm_space *space, const struct nm_mapping *
 }
 
 /* The file is loaded: its segments, and the memory behind them that was mapped before this was known. */
-static int place(struct nm_space *space, const char *path, struct nm_module *module, uint64_t bias)
+static int place_file(struct nm_space *space, const char *path, struct nm_module *module, uint64_t bias)
 {
 	uint64_t low, end;
 
@@ -143,7 +144,7 @@ int nm_space_place_module(struct nm_space *space, uint64_t address, int is_code)
 	for (size_t i = 0; nm_module_segment_at(module, i, &s); i++) {
 		bias = fresh->address - fresh->offset + s.offset - s.vaddr;
 		if (s.file_bytes && is_loaded(space, fresh, bias, is_code))
-			return place(space, fresh->path, module, bias);
+			return place_file(space, fresh->path, module, bias);
 	}
 	return 0;
 }

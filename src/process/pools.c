@@ -11,7 +11,7 @@
 #include "space.h"
 
 /* A piece that fills a block is that block: the function allocates for each call. */
-static int fills(const struct nm_block *block, uint64_t address, uint64_t size)
+static int fills_block(const struct nm_block *block, uint64_t address, uint64_t size)
 {
 	return block->address == address && size >= block->size;
 }
@@ -52,7 +52,7 @@ int nm_space_open_chunk(struct nm_space *space, uint64_t address, uint64_t size,
 	}
 	if (!nm_blocks_find(&space->heap, address, &around) || space->objects.at[around.object].is_piece)
 		return open_memory(space, address, size, ret_fits);
-	if (fills(&around, address, size) || reaches_beyond(&around, address, size)) {
+	if (fills_block(&around, address, size) || reaches_beyond(&around, address, size)) {
 		*ret_fits = 0;
 		return 0;
 	}

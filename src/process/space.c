@@ -398,8 +398,8 @@ static int whole_mapping(struct nm_space *space, struct nm_mapping *m)
 }
 
 /* Narrows the range of an answer in a mapping without a module to what lies between thread-local blocks. */
-static void narrow(const struct nm_space *space, const struct nm_mapping *m, uint64_t address,
-		   struct nm_location *location)
+static void narrow_location(const struct nm_space *space, const struct nm_mapping *m, uint64_t address,
+			    struct nm_location *location)
 {
 	const struct nm_tls_block *next = next_tls(space, address);
 	size_t before = next ? (size_t)(next - space->tls.at) : space->tls.count;
@@ -451,7 +451,7 @@ int nm_space_find(struct nm_space *space, uint64_t address, struct nm_location *
 	if (!m->object && whole_mapping(space, m))
 		return NM_ENOMEM;
 	*ret_location = (struct nm_location){.object = m->object};
-	narrow(space, m, address, ret_location);
+	narrow_location(space, m, address, ret_location);
 	return 0;
 }
 
@@ -541,7 +541,7 @@ int nm_is_trampoline(const char *function)
 }
 
 /* Whether it is longjmp, which continues in an earlier caller. */
-static int leaps(const char *function)
+static int is_longjmp(const char *function)
 {
 	function += strspn(function, "_");
 	return !strcmp(function, "longjmp") || !strcmp(function, "longjmp_chk") ||
@@ -578,7 +578,7 @@ int nm_space_frame_object(struct nm_space *space, const char *function, int name
 				  .copies = strstr(function, "memcpy") || strstr(function, "memmove"),
 				  .clears = strstr(function, "memset") != NULL,
 				  .is_trampoline = (uint8_t)nm_is_trampoline(function),
-				  .leaps = (uint8_t)leaps(function),
+				  .leaps = (uint8_t)is_longjmp(function),
 				  .nameless = nameless != 0};
 
 	if (known) {

@@ -164,7 +164,7 @@ int nm_cube_add(struct nm_cube *cube, const nm_key *keys, const int64_t *sums)
 }
 
 /* A number as a key; negative ones occur in damaged profiles only. */
-static nm_key number(const struct nm_rows *rows, unsigned column)
+static nm_key key_number(const struct nm_rows *rows, unsigned column)
 {
 	const int64_t value = nm_rows_integer(rows, column);
 
@@ -180,7 +180,7 @@ int nm_cube_read_keys(const struct nm_cube *cube, struct nm_cube_names *names, c
 		const int is_number = cube->numbers >> k & 1;
 		const char *text = is_number ? NULL : nm_rows_text(rows, k);
 
-		keys[k] = is_number ? number(rows, k) : text ? (nm_key)shown(names, text) : 0;
+		keys[k] = is_number ? key_number(rows, k) : text ? (nm_key)shown(names, text) : 0;
 		if (text && !keys[k])
 			return NM_ENOMEM;
 	}
@@ -310,13 +310,13 @@ size_t *nm_cube_order(const struct nm_cube *cube)
 
 static int by_rank(const void *a, const void *b, void *cube)
 {
-	const struct nm_ranked *x = a, *y = b;
+	const struct nm_ranked *r = a, *y = b;
 
-	if (isnan(x->value) != isnan(y->value))
-		return isnan(x->value) ? 1 : -1;
-	if (x->value < y->value || x->value > y->value)
-		return x->value < y->value ? 1 : -1;
-	return nm_cube_compare(cube, x->row, y->row);
+	if (isnan(r->value) != isnan(y->value))
+		return isnan(r->value) ? 1 : -1;
+	if (r->value < y->value || r->value > y->value)
+		return r->value < y->value ? 1 : -1;
+	return nm_cube_compare(cube, r->row, y->row);
 }
 
 void nm_cube_rank(const struct nm_cube *cube, struct nm_ranked *list, size_t count)

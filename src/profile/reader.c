@@ -139,7 +139,7 @@ static int stop_endless(void *self)
 }
 
 /* Reads the schema and the version: damage there makes the file useless. */
-static int probe(struct nm_profile *profile, struct nm_error *err)
+static int probe_schema(struct nm_profile *profile, struct nm_error *err)
 {
 	struct nm_rows *rows = NULL;
 	int status =
@@ -187,7 +187,7 @@ int nm_profile_open(struct nm_profile **ret_profile, const char *path, struct nm
 	nm_profile_only_reads(profile);
 	profile->most_steps = BASE_UNITS + bytes / BYTES_PER_UNIT;
 	sqlite3_progress_handler(profile->db, STEP_UNIT, stop_endless, profile);
-	status = probe(profile, err);
+	status = probe_schema(profile, err);
 	if (!status)
 		status = nm_profile_check(profile, path, err);
 	if (!status) {

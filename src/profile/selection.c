@@ -11,7 +11,7 @@
 #include "profile_check.h"
 
 /* The values of a one-column query, as "a, b, c"; malloc'ed. */
-static int listed(struct nm_profile *profile, const char *sql, char **ret_list, struct nm_error *err)
+static int list_values(struct nm_profile *profile, const char *sql, char **ret_list, struct nm_error *err)
 {
 	struct nm_rows *rows = NULL;
 	char *list = strdup(""), *longer;
@@ -57,7 +57,7 @@ static int must_be(struct nm_profile *profile, const char *what, const char *val
 	nm_rows_free(rows);
 	if (status)
 		return status > 0 ? 0 : status;
-	status = listed(profile, sql, &list, err);
+	status = list_values(profile, sql, &list, err);
 	if (status)
 		return status;
 	status = nm_fail(err, NM_EINVAL, "the profile has no %s \"%s\"; it has %s", what, value, list);

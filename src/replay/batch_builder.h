@@ -27,7 +27,7 @@ struct nm_built_batch {
 struct nm_batch_builder {
 	struct nm_ref *refs; /* [NM_BATCH + NM_ENTRIES], borrowed: the last ones are written and ignored */
 	size_t count;
-	uint64_t references;   /* loads and stores, without those of runs (nm_executor_references) */
+	uint64_t references;   /* loads and stores, without those of runs (nm_replay_references) */
 	uint64_t submitted;    /* batches */
 	struct nm_sync *syncs; /* [NM_SYNCS] of the batch; NULL: the machine has one core */
 	size_t sync_count;

@@ -188,9 +188,9 @@ static inline unsigned nm_word_size(uint64_t word) { return word >> 32 & 0xffff;
 static inline unsigned nm_word_kind(uint64_t word) { return word >> 48 & 0xff; }
 static inline int nm_word_is_coalesced(uint64_t word) { return word >> 57 != 0; }
 
-static inline unsigned nm_access_site_kind(const struct nm_access_site *o)
+static inline unsigned nm_access_site_kind(const struct nm_access_site *s)
 {
-	return nm_word_kind(nm_entry_of(o, word));
+	return nm_word_kind(nm_entry_of(s, word));
 }
 
 #endif

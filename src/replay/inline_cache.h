@@ -45,16 +45,16 @@ enum {
 
 /* Sets the end of the running function's frame. No entry serves a frame of less than NM_SPARE bytes, which
  * only lies at the end of a stack. */
-ALWAYS void nm_stack_window_own(struct nm_stack_window *r, uint64_t end)
+ALWAYS void nm_stack_window_own(struct nm_stack_window *w, uint64_t end)
 {
 	const uint64_t nowhere = 1ull << 62;
 
-	r->own = end - r->low;
-	r->last = NM_BIAS + end - 1;
-	r->span = NM_BIAS - NM_TO_STACK_END + r->own - NM_SPARE;
-	if (__builtin_expect(r->own < NM_SPARE, 0)) {
-		r->last = NM_BIAS + nowhere;
-		r->span = NM_BIAS - NM_TO_STACK_END;
+	w->own = end - w->low;
+	w->last = NM_BIAS + end - 1;
+	w->span = NM_BIAS - NM_TO_STACK_END + w->own - NM_SPARE;
+	if (__builtin_expect(w->own < NM_SPARE, 0)) {
+		w->last = NM_BIAS + nowhere;
+		w->span = NM_BIAS - NM_TO_STACK_END;
 	}
 }
 
@@ -64,25 +64,25 @@ _Static_assert(sizeof(struct nm_ref) == 16 && offsetof(struct nm_ref, attr) == 8
 	       "a reference is its address and one more word");
 
 /* One entry. Returns whether it is open. */
-ALWAYS int nm_look_up_one(const struct nm_cache_entries *l, unsigned entry, uint64_t address,
+ALWAYS int nm_look_up_one(const struct nm_cache_entries *e, unsigned entry, uint64_t address,
 			  const struct nm_stack_window *window, struct nm_ref *out)
 {
-	const uint64_t low = l->low[entry], length = l->length[entry];
+	const uint64_t low = e->low[entry], length = e->length[entry];
 	const uint64_t at = nm_low_is_of_frame(low) ? window->last - address : address;
 
 	out->address = address;
-	__builtin_memcpy(&out->attr, &l->word[entry], sizeof(uint64_t));
+	__builtin_memcpy(&out->attr, &e->word[entry], sizeof(uint64_t));
 	return (int64_t)(at - low) >= (int64_t)(length + (length & NM_BIAS ? 0 : window->span));
 }
 
 /* The portable version, and the twin of the others. Returns a bit for each of the n entries that is open. */
-ALWAYS unsigned nm_look_up_plain(const struct nm_cache_entries *l, const uint64_t *addresses, unsigned n,
+ALWAYS unsigned nm_look_up_plain(const struct nm_cache_entries *e, const uint64_t *addresses, unsigned n,
 				 const struct nm_stack_window *window, struct nm_ref *out)
 {
 	unsigned open = 0;
 
 	for (unsigned i = 0; i < n; i++)
-		open |= (unsigned)nm_look_up_one(l, i, addresses[i], window, &out[i]) << i;
+		open |= (unsigned)nm_look_up_one(e, i, addresses[i], window, &out[i]) << i;
 	return open;
 }
 
@@ -106,17 +106,17 @@ ALWAYS __m256i choose(__m256i figure, __m256i one, __m256i other)
 }
 
 /* The distances of addresses from the starts of entries, and the lengths of entries; both biased. */
-ALWAYS __m256i behind(const struct nm_cache_entries *l, __m256i addresses,
+ALWAYS __m256i behind(const struct nm_cache_entries *e, __m256i addresses,
 		      const struct nm_stack_window *window)
 {
-	const __m256i low = figures(l->low);
+	const __m256i low = figures(e->low);
 
 	return _mm256_sub_epi64(choose(low, addresses, _mm256_sub_epi64(each(window->last), addresses)), low);
 }
 
-ALWAYS __m256i lengths(const struct nm_cache_entries *l, const struct nm_stack_window *window)
+ALWAYS __m256i lengths(const struct nm_cache_entries *e, const struct nm_stack_window *window)
 {
-	const __m256i length = figures(l->length);
+	const __m256i length = figures(e->length);
 
 	return _mm256_add_epi64(length, choose(length, _mm256_setzero_si256(), each(window->span)));
 }
@@ -131,24 +131,24 @@ ALWAYS __m256i load_some(const uint64_t *addresses, unsigned n)
 }
 
 /* tight: only n addresses may be read. */
-ALWAYS unsigned nm_look_up(const struct nm_cache_entries *l, const uint64_t *addresses, unsigned n, int tight,
+ALWAYS unsigned nm_look_up(const struct nm_cache_entries *e, const uint64_t *addresses, unsigned n, int tight,
 			   const struct nm_stack_window *window, struct nm_ref *out)
 {
-	const __m256i a = tight ? load_some(addresses, n) : figures(addresses), word = figures(l->word);
+	const __m256i a = tight ? load_some(addresses, n) : figures(addresses), word = figures(e->word);
 	const __m256i even = _mm256_unpacklo_epi64(a, word), odd = _mm256_unpackhi_epi64(a, word);
 
 	_mm256_storeu_si256((__m256i *)out, _mm256_permute2x128_si256(even, odd, 0x20));
 	_mm256_storeu_si256((__m256i *)(out + 2), _mm256_permute2x128_si256(even, odd, 0x31));
-	return _bzhi_u32(~lanes_of(_mm256_cmpgt_epi64(lengths(l, window), behind(l, a, window))), n);
+	return _bzhi_u32(~lanes_of(_mm256_cmpgt_epi64(lengths(e, window), behind(e, a, window))), n);
 }
 
 #else
 
-ALWAYS unsigned nm_look_up(const struct nm_cache_entries *l, const uint64_t *addresses, unsigned n, int tight,
+ALWAYS unsigned nm_look_up(const struct nm_cache_entries *e, const uint64_t *addresses, unsigned n, int tight,
 			   const struct nm_stack_window *window, struct nm_ref *out)
 {
 	(void)tight;
-	return nm_look_up_plain(l, addresses, n, window, out);
+	return nm_look_up_plain(e, addresses, n, window, out);
 }
 
 #endif

@@ -3,9 +3,9 @@
  * replay.h - executes the blocks of the stream: addresses in, batches of references with attribution keys
  * out.
  *
- * The executor owns what changes with every block (the running thread, its stack, the clocks) and its three
+ * The replay owns what changes with every block (the running thread, its stack, the clocks) and its three
  * parts: the decoder knows the program's code, the resolver finds attribution keys, and the batch builder
- * collects references. What the process is made of belongs to the engine; the executor borrows it.
+ * collects references. What the process is made of belongs to the engine; the replay borrows it.
  *
  *   execute.c, pending.c            whole blocks, fast
  *   single_step.c, wrapper_probe.c  blocks one access at a time
@@ -15,8 +15,8 @@
  *   replay.c                      which thread, stack and frame run, in which lane
  *   window.c                        what counts
  */
-#ifndef NM_EXECUTOR_H
-#define NM_EXECUTOR_H
+#ifndef NM_REPLAY_H
+#define NM_REPLAY_H
 
 #include "attribution.h"
 #include "batch_builder.h"
@@ -34,18 +34,18 @@
 
 enum { NM_WORDS_AT_ONCE = 64 /* that the hot path takes without looking at limits */ };
 
-struct nm_executor;
+struct nm_replay;
 
 /* Runs the NM_WIRE_BLOCK records from words[0] on, as many as follow each other in the count words. Returns
  * the number of words that they took, or a negative code. execute.c, once per instruction set. */
-typedef long nm_execute_function(struct nm_executor *executor, const uint64_t *words, size_t count,
+typedef long nm_execute_function(struct nm_replay *replay, const uint64_t *words, size_t count,
 				 struct nm_error *err);
 nm_execute_function nm_execute_plain, nm_execute_avx2;
 
 /* The i-th copy of execute.c that this processor can run, the fastest first; NULL behind the last. */
 nm_execute_function *nm_execute_supported(unsigned i);
 
-struct nm_executor {
+struct nm_replay {
 	nm_execute_function *execute; /* the caller chooses */
 
 	/* Written by each call, switch of threads or signal. */
@@ -94,8 +94,8 @@ struct nm_executor {
 	struct nm_contexts *contexts;
 };
 
-/* The process that an executor works on, in which nothing runs yet; calls may be NULL. 0 or NM_ENOMEM. */
-struct nm_executor_process {
+/* The process that an replay works on, in which nothing runs yet; calls may be NULL. 0 or NM_ENOMEM. */
+struct nm_replay_process {
 	struct nm_attributions *attrs;
 	struct nm_calls *calls;
 	struct nm_regions *regions;
@@ -103,117 +103,113 @@ struct nm_executor_process {
 	struct nm_contexts *contexts;
 	const struct nm_threads *threads;
 };
-int nm_executor_init(struct nm_executor *executor, const struct nm_executor_process *process);
-void nm_executor_done(struct nm_executor *executor);
+int nm_replay_init(struct nm_replay *replay, const struct nm_replay_process *process);
+void nm_replay_done(struct nm_replay *replay);
 
 /* When the stream has ended: frees the code; attribution keys and what is counted remain. */
-void nm_executor_free_code(struct nm_executor *executor);
+void nm_replay_free_code(struct nm_replay *replay);
 
 /* Makes a thread the running one. */
-void nm_executor_switch_thread(struct nm_executor *executor, struct nm_thread *thread);
+void nm_replay_switch_thread(struct nm_replay *replay, struct nm_thread *thread);
 
 /* Makes the first lane of a thread; has the thread run in the lane of its innermost open region; frees
  * its lanes. 0 or NM_ENOMEM. */
-int nm_executor_start_lanes(struct nm_executor *executor, struct nm_thread *thread);
-int nm_executor_choose_lane(struct nm_executor *executor, struct nm_thread *thread);
+int nm_replay_start_lanes(struct nm_replay *replay, struct nm_thread *thread);
+int nm_replay_choose_lane(struct nm_replay *replay, struct nm_thread *thread);
 void nm_thread_free_lanes(struct nm_thread *thread);
 
 /* The instructions that count, so far. */
-static inline uint64_t nm_executor_measured(const struct nm_executor *x) { return x->clock - x->unmeasured; }
+static inline uint64_t nm_replay_measured(const struct nm_replay *x) { return x->clock - x->unmeasured; }
 
 /* Instructions that do not count. */
-static inline void nm_executor_pass_over(struct nm_executor *x, uint64_t instructions)
+static inline void nm_replay_pass_over(struct nm_replay *r, uint64_t instructions)
 {
-	x->unmeasured += instructions;
-	x->skipped += x->asked && x->inside ? instructions : 0;
+	r->unmeasured += instructions;
+	r->skipped += r->asked && r->inside ? instructions : 0;
 }
 
 /* Call when the running thread's stack has changed; when the need for single steps may have. */
-void nm_executor_run_thread(struct nm_executor *executor);
-void nm_executor_choose_path(struct nm_executor *executor);
+void nm_replay_run_thread(struct nm_replay *replay);
+void nm_replay_choose_path(struct nm_replay *replay);
 
 /* window.c: sets the window, before anything is executed; sets whether the program asks for measuring. */
-void nm_executor_set_window(struct nm_executor *executor, const struct nm_run_window *window);
-void nm_executor_ask(struct nm_executor *executor, int asked);
+void nm_replay_set_window(struct nm_replay *replay, const struct nm_run_window *window);
+void nm_replay_ask(struct nm_replay *replay, int asked);
 
 /* window.c, between blocks: enters or leaves the window, or a phase, if a position is reached. 0 or NM_ENOMEM. */
-int nm_executor_turn(struct nm_executor *executor);
+int nm_replay_turn(struct nm_replay *replay);
 
 /* Whether each phase counts for itself. */
-static inline int nm_executor_is_by_phase(const struct nm_executor *x)
+static inline int nm_replay_is_by_phase(const struct nm_replay *r)
 {
-	return x->phases && x->phases->only == NM_ALL_PHASES;
+	return r->phases && r->phases->only == NM_ALL_PHASES;
 }
 
 /* window.c: sets careful_from. */
-void nm_executor_watch_limits(struct nm_executor *executor);
+void nm_replay_watch_limits(struct nm_replay *replay);
 
 /* window.c: which ends of the window, as bits, name a function; such a function runs, perhaps in a new call (0 or
  * NM_ENOMEM); a call or a return ends all frames up to a slot; a region begins or ends. */
-unsigned nm_executor_watches(const struct nm_executor *executor, const char *function);
-int nm_executor_watch_call(struct nm_executor *executor, unsigned watched);
-void nm_executor_watch_frame(struct nm_executor *executor, uint64_t slot);
-void nm_executor_watch_region(struct nm_executor *executor, int enter, const char *name);
+unsigned nm_replay_watches(const struct nm_replay *replay, const char *function);
+int nm_replay_watch_call(struct nm_replay *replay, unsigned watched);
+void nm_replay_watch_frame(struct nm_replay *replay, uint64_t slot);
+void nm_replay_watch_region(struct nm_replay *replay, int enter, const char *name);
 
 /* Makes the stack around slot, or that of an index, the running one. 0 or NM_ENOMEM. */
-int nm_executor_switch_stack(struct nm_executor *executor, uint64_t slot);
-int nm_executor_run_stack(struct nm_executor *executor, size_t index);
+int nm_replay_switch_stack(struct nm_replay *replay, uint64_t slot);
+int nm_replay_run_stack(struct nm_replay *replay, size_t index);
 
 /* single_step.c: executes the block at header, with n addresses. */
-int nm_executor_single_step(struct nm_executor *executor, const uint64_t *header, size_t n,
-			    struct nm_error *err);
+int nm_replay_single_step(struct nm_replay *replay, const uint64_t *header, size_t n, struct nm_error *err);
 
 /* wrapper_probe.c: starts to watch a block that the running thread has just allocated; looks at an execution
  * of a block by a thread that watches one. */
-void nm_executor_probe_wrapper(struct nm_executor *executor, uint32_t context, unsigned levels,
-			       uint64_t address, uint64_t size);
-void nm_executor_probe_block(struct nm_executor *executor, uint32_t id,
-			     const struct nm_decoded_block *decoded, const uint64_t *words,
-			     struct nm_side_exit left);
+void nm_replay_probe_wrapper(struct nm_replay *replay, uint32_t context, unsigned levels, uint64_t address,
+			     uint64_t size);
+void nm_replay_probe_block(struct nm_replay *replay, uint32_t id, const struct nm_decoded_block *decoded,
+			   const uint64_t *words, struct nm_side_exit left);
 
 /* decode_block.c: makes the running thread's decoded block of a block. NULL: *err says why. */
-struct nm_decoded_block *nm_executor_decode_block(struct nm_executor *executor, uint32_t id,
-						  struct nm_error *err);
+struct nm_decoded_block *nm_replay_decode_block(struct nm_replay *replay, uint32_t id, struct nm_error *err);
 
 /* pending.c: resolves, or puts on the list, what `entries` (bits) of the NM_ENTRIES from access `at` on do
  * not serve; their references are the batch's next. 0 or NM_ENOMEM. */
-int nm_executor_defer(struct nm_executor *executor, const struct nm_decoded_block *decoded, size_t at,
-		      unsigned entries);
+int nm_replay_defer(struct nm_replay *replay, const struct nm_decoded_block *decoded, size_t at,
+		    unsigned entries);
 
 /* pending.c: finds the attribution keys of all pending references, and offers those of a burst to be sampled.
  * 0 or NM_ENOMEM. */
-int nm_executor_resolve_list(struct nm_executor *executor);
-static inline int nm_executor_resolve_pending(struct nm_executor *x)
+int nm_replay_resolve_list(struct nm_replay *replay);
+static inline int nm_replay_resolve_pending(struct nm_replay *r)
 {
-	return x->pending_count || x->builder.bursts.taken < x->builder.count ? nm_executor_resolve_list(x)
-									      : 0;
+	return r->pending_count || r->builder.bursts.taken < r->builder.count ? nm_replay_resolve_list(r) : 0;
 }
 
 /* batches.c: appends a reference with its attribution key; access_site: that made it, or NM_NO_ACCESS. 0 or
  * NM_ENOMEM. */
-int nm_executor_append(struct nm_executor *executor, struct nm_ref ref, uint32_t access_site);
+int nm_replay_append(struct nm_replay *replay, struct nm_ref ref, uint32_t access_site);
 
 /* batches.c: loads and stores so far; counts them by attribution key, which is due at the end. */
-uint64_t nm_executor_references(const struct nm_executor *executor);
-void nm_executor_count_runs(struct nm_executor *executor);
+uint64_t nm_replay_references(const struct nm_replay *replay);
+void nm_replay_count_runs(struct nm_replay *replay);
 
 /* batches.c: of the measured instructions, the executions of repeated string instructions beyond one for each
- * NM_STRING_BYTES, which is how processors execute them. Call after nm_executor_count_runs. */
+ * NM_STRING_BYTES, which is how processors execute them. Call after nm_replay_count_runs. */
 enum { NM_STRING_BYTES = 64 };
-uint64_t nm_executor_repeated(const struct nm_executor *executor);
-void nm_executor_note_string(struct nm_executor *executor, uint32_t bytes, uint64_t repetitions);
+uint64_t nm_replay_repeated(const struct nm_replay *replay);
+void nm_replay_note_string(struct nm_replay *replay, uint32_t bytes, uint64_t repetitions);
 
 /* batches.c: resolves all pending references and submits the batch, unless it is empty. 0 or an error code. */
-int nm_executor_flush(struct nm_executor *executor);
+int nm_replay_flush(struct nm_replay *replay);
 
 /* batches.c: notes what orders threads before the batch's next reference (sync.index is not read). 0 or a code. */
-int nm_executor_synchronise(struct nm_executor *executor, struct nm_sync sync);
+int nm_replay_synchronise(struct nm_replay *replay, struct nm_sync sync);
 
 /* Performs the call or return that ends a block; slot is on the running stack, which has room for a frame. */
-static inline void nm_executor_put_frame(struct nm_executor *x, const struct nm_decoded_block *decoded,
-					 uint64_t slot)
+static inline void nm_replay_put_frame(struct nm_replay *r, const struct nm_decoded_block *decoded,
+				       uint64_t slot)
 {
-	struct nm_running *running = &x->running;
+	struct nm_running *running = &r->running;
 
 	if (decoded->end == NM_WIRE_RETURN) {
 		nm_frames_pop(&running->thread->frames, running->stack, slot);
@@ -227,24 +223,24 @@ static inline void nm_executor_put_frame(struct nm_executor *x, const struct nm_
 }
 
 /* The same anywhere, and of frames whose ranges are kept; the first is the slow path. */
-int nm_executor_change_any_frame(struct nm_executor *executor, const struct nm_decoded_block *decoded,
-				 uint64_t slot);
-static inline int nm_executor_change_frame(struct nm_executor *x, const struct nm_decoded_block *decoded,
-					   uint64_t slot)
+int nm_replay_change_any_frame(struct nm_replay *replay, const struct nm_decoded_block *decoded,
+			       uint64_t slot);
+static inline int nm_replay_change_frame(struct nm_replay *r, const struct nm_decoded_block *decoded,
+					 uint64_t slot)
 {
-	const struct nm_running *running = &x->running;
+	const struct nm_running *running = &r->running;
 
 	if (__builtin_expect(slot - running->window.low >= running->window.length ||
 				 slot >= running->kept_frames ||
 				 running->stack->frames.count == running->stack->frames.room,
 			     0))
-		return nm_executor_change_any_frame(x, decoded, slot);
-	nm_executor_put_frame(x, decoded, slot);
+		return nm_replay_change_any_frame(r, decoded, slot);
+	nm_replay_put_frame(r, decoded, slot);
 	return 0;
 }
 
 /* validate.c: whether cached results are what a fresh look-up finds, between two records. For tests and
  * checks. */
-int nm_executor_is_valid(struct nm_executor *executor);
+int nm_replay_is_valid(struct nm_replay *replay);
 
 #endif

@@ -14,29 +14,29 @@ enum {
 	ALWAYS = 3   /* rows are shown if all are small */
 };
 
-static int64_t number(const struct nm_table *pairs, size_t row, const char *column)
+static int64_t row_number(const struct nm_table *pairs, size_t row, const char *column)
 {
 	return nm_table_named(pairs, row, column)->integer;
 }
 
-static struct nm_rest minus(struct nm_rest from, const struct nm_table *pairs, size_t rows)
+static struct nm_rest minus_rows(struct nm_rest from, const struct nm_table *pairs, size_t rows)
 {
 	from.pairs -= (int64_t)rows;
 	for (size_t i = 0; i < rows; i++) {
-		from.misses -= number(pairs, i, "misses");
-		from.last_misses -= number(pairs, i, "last_misses");
-		from.cycles -= number(pairs, i, "cycles");
+		from.misses -= row_number(pairs, i, "misses");
+		from.last_misses -= row_number(pairs, i, "last_misses");
+		from.cycles -= row_number(pairs, i, "cycles");
 	}
 	return from;
 }
 
-static struct nm_rest plus(struct nm_rest a, struct nm_rest b)
+static struct nm_rest plus_numbers(struct nm_rest a, struct nm_rest b)
 {
 	return (struct nm_rest){a.pairs + b.pairs, a.misses + b.misses, a.last_misses + b.last_misses,
 				a.cycles + b.cycles};
 }
 
-static int append(struct nm_table *pairs, const char *name, struct nm_rest sums, double run)
+static int append_row(struct nm_table *pairs, const char *name, struct nm_rest sums, double run)
 {
 	if (nm_table_append(pairs))
 		return NM_ENOMEM;
@@ -58,7 +58,7 @@ static double run_cycles(const struct nm_table *pairs)
 {
 	const double share = pairs->row_count ? nm_table_named(pairs, 0, "run_share")->real : 0;
 
-	return share > 0 ? 100 * (double)number(pairs, 0, "cycles") / share : 0;
+	return share > 0 ? 100 * (double)row_number(pairs, 0, "cycles") / share : 0;
 }
 
 /* The number of rows that are shown: if none is large, the first ones. */
@@ -66,9 +66,9 @@ static size_t shown_rows(const struct nm_table *pairs, int64_t small)
 {
 	size_t shown = 0;
 
-	while (shown < pairs->row_count && number(pairs, shown, "misses") &&
-	       (number(pairs, shown, "cycles") >= small ||
-		(shown < ALWAYS && number(pairs, 0, "cycles") < small)))
+	while (shown < pairs->row_count && row_number(pairs, shown, "misses") &&
+	       (row_number(pairs, shown, "cycles") >= small ||
+		(shown < ALWAYS && row_number(pairs, 0, "cycles") < small)))
 		shown++;
 	return shown;
 }
@@ -96,11 +96,11 @@ int nm_fold_rows(struct nm_profile *profile, const struct nm_selection *selectio
 
 	if (status)
 		return status;
-	*other = minus(*other, pairs, shown);
+	*other = minus_rows(*other, pairs, shown);
 	nm_table_cut(pairs, shown);
 	for (int i = NM_APART_NOT + 1; i < NM_APARTS; i++)
 		if (rest[i].cycles < small) {
-			*other = plus(*other, rest[i]);
+			*other = plus_numbers(*other, rest[i]);
 			rest[i] = (struct nm_rest){0};
 		}
 	snprintf(others, sizeof others, "others (%lld)", (long long)other->pairs);
@@ -108,7 +108,7 @@ int nm_fold_rows(struct nm_profile *profile, const struct nm_selection *selectio
 	if (!name)
 		return nm_fail_memory(err);
 	for (int i = 0; i < NM_APARTS; i++)
-		if (rest[i].misses && append(pairs, i ? names[i] : name, rest[i], run))
+		if (rest[i].misses && append_row(pairs, i ? names[i] : name, rest[i], run))
 			return nm_fail_memory(err);
 	return 0;
 }

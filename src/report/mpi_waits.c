@@ -19,7 +19,7 @@ static const char sql[] =
     "FROM c CROSS JOIN places p ON p.place = c.place WHERE p.user_function = '" NM_WAITING_IN_MPI "' "
     "GROUP BY 1, 2 ORDER BY 3 DESC LIMIT 1";
 
-static void take(struct nm_rows *rows, struct nm_mpi_waits *ret)
+static void take_row(struct nm_rows *rows, struct nm_mpi_waits *ret)
 {
 	const char *file = nm_rows_text(rows, 0), *slash = file ? strrchr(file, '/') : NULL;
 	const double all = (double)nm_rows_integer(rows, 3);
@@ -44,7 +44,7 @@ int nm_mpi_waits_fill(struct nm_profile *profile, const struct nm_report_request
 		status = nm_rows_next(rows, err);
 	}
 	if (status > 0 && nm_rows_integer(rows, 3) > 0)
-		take(rows, ret_waits);
+		take_row(rows, ret_waits);
 	nm_rows_free(rows);
 	return status < 0 ? status : 0;
 }

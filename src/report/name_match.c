@@ -15,7 +15,7 @@
 enum { SHOWN = 3, LONGEST = 64, FAR = 1 << 20 };
 
 /* Edit distance: insertions, deletions and changes count 1 each. */
-static unsigned distance(const char *a, const char *b)
+static unsigned edit_distance(const char *a, const char *b)
 {
 	unsigned row[LONGEST + 1], m = (unsigned)strlen(a), n = (unsigned)strlen(b), i, j;
 
@@ -41,13 +41,13 @@ static unsigned distance(const char *a, const char *b)
 }
 
 /* The smaller, the nearer; FAR: not near. */
-static unsigned farness(const char *typed, const char *name)
+static unsigned name_distance(const char *typed, const char *name)
 {
 	unsigned d;
 
 	if (*typed && strcasestr(name, typed))
 		return (unsigned)(strlen(name) - strlen(typed));
-	d = distance(typed, name);
+	d = edit_distance(typed, name);
 	return d <= 1 + strlen(typed) / 4 ? FAR / 2 + d : FAR;
 }
 
@@ -56,9 +56,9 @@ struct nearest {
 	unsigned far[SHOWN], count;
 };
 
-static int consider(struct nearest *nearest, const char *typed, const char *name)
+static int consider_name(struct nearest *nearest, const char *typed, const char *name)
 {
-	unsigned far = farness(typed, name), i = nearest->count;
+	unsigned far = name_distance(typed, name), i = nearest->count;
 	char *copy;
 
 	if (far >= FAR || (i == SHOWN && far >= nearest->far[i - 1]))
@@ -104,7 +104,7 @@ static int consider_plain(struct nearest *nearest, const char *typed, const char
 		name = slash + 1;
 	n = strcspn(name, "(");
 	plain = strndup(name, n ? n : strlen(name));
-	status = plain ? consider(nearest, typed, plain) : NM_ENOMEM;
+	status = plain ? consider_name(nearest, typed, plain) : NM_ENOMEM;
 	free(plain);
 	return status;
 }
@@ -136,7 +136,7 @@ static int nothing_fits(struct nm_profile *profile, const char *what, const char
 			struct nm_error *err)
 {
 	char list[360];
-	int status = find_nearest(profile, typed, names, consider, list, sizeof list, err);
+	int status = find_nearest(profile, typed, names, consider_name, list, sizeof list, err);
 
 	if (status)
 		return status;
@@ -146,8 +146,8 @@ static int nothing_fits(struct nm_profile *profile, const char *what, const char
 }
 
 /* 1 if a name fits, 0 if none. */
-static int fits(struct nm_profile *profile, const char *names, const struct nm_name_pattern *choice,
-		struct nm_error *err)
+static int name_fits(struct nm_profile *profile, const char *names, const struct nm_name_pattern *choice,
+		     struct nm_error *err)
 {
 	struct nm_rows *rows = NULL;
 	char *sql = NULL;
@@ -174,7 +174,7 @@ static int is_slice(struct nm_profile *profile, const char *what, const char *ty
 	for (size_t n = strcspn(typed, "[("); typed[n] && !status; n += 1 + strcspn(typed + n + 1, "[(")) {
 		struct nm_name_pattern whole = {.operator_ = "=", .pattern = strndup(typed, n)};
 
-		status = whole.pattern ? fits(profile, names, &whole, err) : nm_fail_memory(err);
+		status = whole.pattern ? name_fits(profile, names, &whole, err) : nm_fail_memory(err);
 		if (status > 0)
 			(void)nm_fail(
 			    err, NM_EINVAL,
@@ -198,7 +198,7 @@ int nm_match_name(struct nm_profile *profile, const char *what, const char *type
 
 		if (asprintf(&choice.pattern, i < 2 ? "%s" : "*/%s", typed) < 0)
 			return nm_fail_memory(err);
-		status = fits(profile, names, &choice, err);
+		status = name_fits(profile, names, &choice, err);
 		if (status > 0)
 			*ret_pattern = choice;
 		else
@@ -226,7 +226,7 @@ int nm_fail_unknown(const char *what, const char *typed, const char *const *word
 	unsigned i;
 
 	for (i = 0; words[i]; i++)
-		if (consider(&nearest, typed, words[i]))
+		if (consider_name(&nearest, typed, words[i]))
 			return nm_fail_memory(err);
 	for (i = 0; nearest.count ? i < nearest.count : words[i] != NULL; i++) {
 		const char *word = nearest.count ? nearest.name[i] : words[i];

@@ -32,7 +32,7 @@ static int choose_names(struct nm_profile *profile, struct nm_selection *selecti
 }
 
 /* Stores whether something was found. A negative `found` is a code, and returned; else 0. */
-static int note(int found, int *ret_there)
+static int note_found(int found, int *ret_there)
 {
 	*ret_there = found > 0;
 	return found < 0 ? found : 0;
@@ -60,7 +60,7 @@ static int choose_frame(struct nm_profile *profile, struct nm_selection *selecti
 
 	selection->has_inner = frame != NM_SHOW_INNERMOST;
 	if (!status && frame == NM_SHOW_USER)
-		status = note(nm_profile_has_contexts(profile, err), &by_call);
+		status = note_found(nm_profile_has_contexts(profile, err), &by_call);
 	selection->has_cells = !by_call;
 	return status;
 }
@@ -105,9 +105,9 @@ int nm_selection_make(struct nm_profile *profile, const struct nm_report_request
 	if (!status)
 		status = choose_names(profile, selection, err);
 	if (!status)
-		status = note(nm_profile_has_regions(profile, err), &selection->has_regions);
+		status = note_found(nm_profile_has_regions(profile, err), &selection->has_regions);
 	if (!status)
-		status = note(nm_profile_is_by_phase(profile, err), &selection->is_by_phase);
+		status = note_found(nm_profile_is_by_phase(profile, err), &selection->is_by_phase);
 	selection->has_repeated =
 	    !request->part.region && !request->part.phase; /* of these it is not known */
 	if (!status) {
@@ -131,8 +131,8 @@ void nm_selection_done(struct nm_selection *selection)
 	nm_name_pattern_done(&selection->file);
 }
 
-static int fits(const struct nm_report *report, struct nm_profile *profile, const struct nm_report_request *r,
-		struct nm_error *err)
+static int name_fits(const struct nm_report *report, struct nm_profile *profile,
+		     const struct nm_report_request *r, struct nm_error *err)
 {
 	int status = report->needs_contexts ? nm_profile_has_contexts(profile, err) : 1;
 
@@ -199,7 +199,7 @@ int nm_report_run(const struct nm_report *report, struct nm_profile *profile,
 		 : is_sweep && shows_sweep(report, request) ? 0
 							    : nm_select_counts(profile, err);
 	if (!status)
-		status = fits(report, profile, request, err);
+		status = name_fits(report, profile, request, err);
 	if (!status)
 		status = nm_selection_make(profile, request, &selection, err);
 	if (!status && report->is_summary) {

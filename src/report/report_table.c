@@ -22,7 +22,7 @@ static int no_such_column(const struct nm_query *query, const char *typed, int c
 	return nm_fail_unknown("column", typed, words, err);
 }
 
-static struct nm_column *column(struct nm_query *query, const char *name)
+static struct nm_column *find_column(struct nm_query *query, const char *name)
 {
 	unsigned i;
 
@@ -53,7 +53,7 @@ static int show_listed(struct nm_query *query, const char *list, struct nm_error
 		struct nm_column *to;
 
 		snprintf(name, sizeof name, "%.*s", (int)n, list);
-		to = column(query, name);
+		to = find_column(query, name);
 		if (!to)
 			return no_such_column(query, name, 1, err);
 		show_always(to);
@@ -64,12 +64,12 @@ static int show_listed(struct nm_query *query, const char *list, struct nm_error
 }
 
 /* " ORDER BY column, ties LIMIT n OFFSET m". Numbers rank downwards, texts upwards. */
-static int ordered(const struct nm_report *report, struct nm_query *query,
-		   const struct nm_selection *selection, char **ret_sql, struct nm_error *err)
+static int ordered_sql(const struct nm_report *report, struct nm_query *query,
+		       const struct nm_selection *selection, char **ret_sql, struct nm_error *err)
 {
 	const struct nm_report_request *request = &selection->request;
 	const char *name = nm_report_sort(report, selection);
-	struct nm_column *by = name ? column(query, name) : NULL;
+	struct nm_column *by = name ? find_column(query, name) : NULL;
 	char order[80] = "";
 	int is_text;
 
@@ -115,7 +115,7 @@ int nm_report_fill(const struct nm_report *report, struct nm_profile *profile,
 	if (!status && selection->request.columns)
 		status = show_listed(query, selection->request.columns, err);
 	if (!status)
-		status = ordered(report, query, selection, &sql, err);
+		status = ordered_sql(report, query, selection, &sql, err);
 	table->columns = query->columns;
 	table->column_count = query->count;
 	table->keys = report->columns ? 0 : query->keys;

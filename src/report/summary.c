@@ -30,8 +30,9 @@ static const struct nm_column process_columns[] = {{.name = "process"},     {.na
 						   {.name = "exit_status"}, {.name = "instructions"},
 						   {.name = "references"},  {.name = "lost_words"}};
 
-static int fill(struct nm_profile *profile, const char *sql, const char *process,
-		const struct nm_column *columns, unsigned count, struct nm_table *table, struct nm_error *err)
+static int fill_table(struct nm_profile *profile, const char *sql, const char *process,
+		      const struct nm_column *columns, unsigned count, struct nm_table *table,
+		      struct nm_error *err)
 {
 	struct nm_rows *rows = NULL;
 	int status = nm_profile_query(profile, sql, &rows, err);
@@ -59,16 +60,16 @@ static int find_code(struct nm_profile *profile, int *ret_found, struct nm_error
 	return status > 0 ? 0 : status;
 }
 
-static int gather(struct summary *summary, struct nm_profile *profile, const struct nm_selection *selection,
-		  struct nm_error *err)
+static int gather_summary(struct summary *summary, struct nm_profile *profile,
+			  const struct nm_selection *selection, struct nm_error *err)
 {
 	struct nm_selection all_levels = {
 	    .request = {.level = selection->request.level, .process = selection->request.process}};
-	int status = fill(profile, "SELECT key, value FROM info ORDER BY key", NULL, info_columns, 2,
-			  &summary->info, err);
+	int status = fill_table(profile, "SELECT key, value FROM info ORDER BY key", NULL, info_columns, 2,
+				&summary->info, err);
 
 	if (!status)
-		status = fill(
+		status = fill_table(
 		    profile,
 		    "SELECT process, command, exit_status, instructions, refs, lost_words FROM processes "
 		    "WHERE ?1 IS NULL OR process = ?1",
@@ -92,7 +93,7 @@ static int gather(struct summary *summary, struct nm_profile *profile, const str
 	return status;
 }
 
-static const char *info(const struct summary *summary, const char *key)
+static const char *info_value(const struct summary *summary, const char *key)
 {
 	size_t i;
 
@@ -102,7 +103,7 @@ static const char *info(const struct summary *summary, const char *key)
 	return NULL;
 }
 
-static int64_t sum(const struct nm_table *table, const char *column)
+static int64_t sum_column(const struct nm_table *table, const char *column)
 {
 	int64_t total = 0;
 	size_t i;
@@ -172,7 +173,7 @@ static int print_verdict(const struct nm_verdict *verdict, unsigned width, FILE 
 
 static void print_threads(const struct summary *summary, unsigned width, FILE *out)
 {
-	const char *cores = info(summary, "cores");
+	const char *cores = info_value(summary, "cores");
 	char text[256];
 
 	snprintf(text, sizeof text,
@@ -199,11 +200,11 @@ static void print_left_out(const struct summary *summary, const char *spec, unsi
 /* Of a hermetic recording: what may still differ in another run. */
 static int print_hermetic(const struct summary *summary, unsigned width, FILE *out)
 {
-	const char *instructions = info(summary, "hermetic_instructions"),
-		   *unpinned = info(summary, "hermetic_unpinned");
+	const char *instructions = info_value(summary, "hermetic_instructions"),
+		   *unpinned = info_value(summary, "hermetic_unpinned");
 	char *text;
 
-	if (!info(summary, "hermetic_clock"))
+	if (!info_value(summary, "hermetic_clock"))
 		return 0;
 	if (asprintf(
 		&text,
@@ -220,14 +221,19 @@ static int print_hermetic(const struct summary *summary, unsigned width, FILE *o
 static int print_head(const struct summary *summary, const struct nm_report_request *request, unsigned width,
 		      FILE *out)
 {
-	const char *description = info(summary, "machine_description"), *spec = info(summary, "machine_spec");
+	const char *description = info_value(summary, "machine_description"),
+		   *spec = info_value(summary, "machine_spec");
 	const char *command =
-	    request->process ? nm_table_at(&summary->processes, 0, 1)->text : info(summary, "command");
+	    request->process ? nm_table_at(&summary->processes, 0, 1)->text : info_value(summary, "command");
 
 	if (print_verdict(&summary->verdict, width, out))
 		return NM_ENOMEM;
-	fprintf(out, "command     %s\n", command ? command : info(summary, "merged") ? "more than one" : "?");
-	fprintf(out, "machine     %s%s%s\n", info(summary, "machine") ? info(summary, "machine") : "?",
+	fprintf(out, "command     %s\n",
+		command                         ? command
+		: info_value(summary, "merged") ? "more than one"
+						: "?");
+	fprintf(out, "machine     %s%s%s\n",
+		info_value(summary, "machine") ? info_value(summary, "machine") : "?",
 		description && *description ? ": " : "", description ? description : "");
 	if (spec)
 		print_spec(spec, out);
@@ -235,9 +241,9 @@ static int print_head(const struct summary *summary, const struct nm_report_requ
 	if (nm_groups_print(&summary->groups.table, width, out))
 		return NM_ENOMEM;
 	fputs("executed    ", out);
-	nm_print_grouped(sum(&summary->processes, "instructions"), out);
+	nm_print_grouped(sum_column(&summary->processes, "instructions"), out);
 	fputs(" instructions, ", out);
-	nm_print_grouped(sum(&summary->processes, "references"), out);
+	nm_print_grouped(sum_column(&summary->processes, "references"), out);
 	fputs(" references\n", out);
 	if (summary->verdict.threads > 1)
 		print_threads(summary, width, out);
@@ -346,7 +352,7 @@ static int as_json(struct summary *summary, const struct nm_report_request *requ
 }
 
 /* The selection of the rows: dynamic linking and waiting in MPI get one row each. */
-static int folds(const struct nm_selection *selection, const struct nm_style *style)
+static int fold_selection(const struct nm_selection *selection, const struct nm_style *style)
 {
 	return selection->request.folds && !selection->request.columns && style->format == NM_FORMAT_TEXT;
 }
@@ -357,11 +363,11 @@ int nm_summary_run(struct nm_profile *profile, struct nm_selection *selection, c
 	struct summary summary = {.info = {0}};
 	int status;
 
-	selection->leaves_apart = folds(selection, style);
-	status = gather(&summary, profile, selection, err);
+	selection->leaves_apart = fold_selection(selection, style);
+	status = gather_summary(&summary, profile, selection, err);
 	if (!selection->request.columns)
 		choose_columns(&summary.pairs.query);
-	if (!status && folds(selection, style))
+	if (!status && fold_selection(selection, style))
 		status = nm_fold_rows(profile, selection, &summary.pairs.table, err);
 	if (!status) {
 		if (style->format == NM_FORMAT_TEXT)

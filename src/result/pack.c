@@ -21,7 +21,7 @@ struct array {
 };
 
 /* The arrays of a result, also those that are not there. */
-static size_t list(struct nm_result *r, struct array *arrays)
+static size_t list_arrays(struct nm_result *r, struct array *arrays)
 {
 #define ARRAY(field, count)                                    \
 	{                                                      \
@@ -84,7 +84,7 @@ static int is_nested(const struct nm_result *r)
 int nm_result_pack(struct nm_result *r, struct nm_packed_result *ret)
 {
 	struct array arrays[MOST_ARRAYS];
-	const size_t n = list(r, arrays);
+	const size_t n = list_arrays(r, arrays);
 	struct nm_packed_result packed = {.whole = n};
 	uint8_t *whole, *to, *fitting;
 
@@ -124,7 +124,7 @@ int nm_result_pack(struct nm_result *r, struct nm_packed_result *ret)
 int nm_result_unpack(struct nm_result *r, const struct nm_packed_result *packed)
 {
 	struct array arrays[MOST_ARRAYS];
-	const size_t n = list(r, arrays);
+	const size_t n = list_arrays(r, arrays);
 	uint8_t *whole = packed->bytes ? malloc(packed->whole) : NULL, *from = whole + n;
 	int status = 0;
 
@@ -155,7 +155,7 @@ int nm_result_unpack(struct nm_result *r, const struct nm_packed_result *packed)
 void nm_result_drop_arrays(struct nm_result *r)
 {
 	struct array arrays[MOST_ARRAYS];
-	const size_t n = list(r, arrays);
+	const size_t n = list_arrays(r, arrays);
 
 	for (size_t i = 0; i < n; i++) {
 		free(*arrays[i].at);

@@ -141,7 +141,7 @@ void nm_result_free(struct nm_result *result)
 /* ---- names of phases ---- */
 
 /* What dominates a phase: "sweep, wide"; malloc'ed, NULL: out of memory. */
-static char *describe(const struct nm_result *r, const struct nm_result_phase *phase)
+static char *describe_phase(const struct nm_result *r, const struct nm_result_phase *phase)
 {
 	const struct nm_result_site *site = phase->site == UINT32_MAX ? NULL : &r->sites[phase->site];
 	const char *code = site ? site->user_function ? site->user_function : site->function : NULL;
@@ -158,12 +158,12 @@ static char *describe(const struct nm_result *r, const struct nm_result_phase *p
 
 char *nm_result_phase_name(const struct nm_result *r, size_t phase)
 {
-	char *name = describe(r, &r->phases[phase]), *numbered = NULL;
+	char *name = describe_phase(r, &r->phases[phase]), *numbered = NULL;
 	unsigned same = 1;
 
 	assert(phase < r->phase_count);
 	for (size_t i = 0; i < phase && name; i++) {
-		char *other = describe(r, &r->phases[i]);
+		char *other = describe_phase(r, &r->phases[i]);
 
 		same += other && !strcmp(other, name);
 		free(other);

@@ -31,7 +31,7 @@ static const char sql[] =
     "WHERE o.kind <> 'code' AND i.accesses > 0 "
     "GROUP BY 1, b.build_id, i.address, i.object, 7, f.field";
 
-static int load(struct nm_exact *exact, struct nm_profile *profile, struct nm_error *err)
+static int load_recording(struct nm_exact *exact, struct nm_profile *profile, struct nm_error *err)
 {
 	struct nm_rows *rows = NULL;
 	int status = nm_profile_query(profile, sql, &rows, err);
@@ -56,7 +56,7 @@ static int load(struct nm_exact *exact, struct nm_profile *profile, struct nm_er
 	return status;
 }
 
-static int check(struct nm_profile *profile, const char *path, struct nm_error *err)
+static int check_profile(struct nm_profile *profile, const char *path, struct nm_error *err)
 {
 	const int has = nm_profile_has_rows(profile, "instructions", err);
 
@@ -72,7 +72,7 @@ static int open_exact(struct nm_profile **ret, const char *path, struct nm_error
 
 	if (status)
 		return status;
-	status = check(*ret, path, err);
+	status = check_profile(*ret, path, err);
 	if (status)
 		nm_profile_close(*ret);
 	return status;
@@ -98,7 +98,7 @@ int nm_exact_load(struct nm_exact **ret, const char *path, struct nm_symbols *sy
 	nm_profile_let_run(profile);
 	status = nm_exact_new(ret, symbols, path, err);
 	if (!status)
-		status = load(*ret, profile, err);
+		status = load_recording(*ret, profile, err);
 	nm_profile_close(profile);
 	return status;
 }

@@ -24,7 +24,7 @@ struct runner {
 	struct nm_progress progress;
 };
 
-static int take(void *self, const uint64_t *words, size_t count, struct nm_error *err)
+static int take_words(void *self, const uint64_t *words, size_t count, struct nm_error *err)
 {
 	struct runner *r = self;
 	int status;
@@ -45,7 +45,7 @@ static int run_nest(struct runner *r, struct nm_nest *nest, struct nm_error *err
 {
 	const struct nm_nest_run_request *n = r->request;
 	const char **argv = calloc(n->setting_count + 2, sizeof *argv);
-	struct nm_nest_sink sink = {take, r};
+	struct nm_nest_sink sink = {take_words, r};
 	int status;
 
 	if (!argv)
@@ -88,7 +88,7 @@ static int look_ahead(struct runner *r, struct nm_nest *nest, struct nm_error *e
 	return status;
 }
 
-static int prepare(struct runner *r, struct nm_nest *nest, struct nm_error *err)
+static int prepare_run(struct runner *r, struct nm_nest *nest, struct nm_error *err)
 {
 	const char *trace = r->request->trace;
 	const char *output = r->request->run.output;
@@ -108,7 +108,7 @@ static int prepare(struct runner *r, struct nm_nest *nest, struct nm_error *err)
 }
 
 /* Ends the trace after the results, which look up the last names. */
-static int finish(struct runner *r, struct nm_error *err)
+static int finish_run(struct runner *r, struct nm_error *err)
 {
 	struct nm_run_info info = {.collector = "nest", .wall_seconds = nm_progress_seconds(&r->progress)};
 	struct nm_profile_writer *writer = r->writer;
@@ -128,7 +128,7 @@ static int finish(struct runner *r, struct nm_error *err)
 	return nm_tracer_close(tracer, err);
 }
 
-static void done(struct runner *r)
+static void free_run(struct runner *r)
 {
 	if (r->writer)
 		nm_profile_writer_abort(r->writer);
@@ -148,13 +148,13 @@ int nm_nest_simulate(const struct nm_nest_run_request *request, struct nm_error 
 	nm_progress_start(&r.progress, &request->run.feedback);
 	if (nm_nest_load(&nest, request->path, request->settings, err))
 		return nm_status_of(err->code, NM_STATUS_BAD_INPUT);
-	status = nm_status_of((enum nm_code)prepare(&r, nest, err), NM_STATUS_NO_OUTPUT);
+	status = nm_status_of((enum nm_code)prepare_run(&r, nest, err), NM_STATUS_NO_OUTPUT);
 	if (!status)
 		status = nm_status_of((enum nm_code)run_nest(&r, nest, err), NM_STATUS_BAD_INPUT);
 	nm_progress_end(&r.progress);
 	if (!status)
-		status = nm_status_of((enum nm_code)finish(&r, err), NM_STATUS_NO_OUTPUT);
-	done(&r);
+		status = nm_status_of((enum nm_code)finish_run(&r, err), NM_STATUS_NO_OUTPUT);
+	free_run(&r);
 	nm_nest_free(nest);
 	return status;
 }

@@ -175,7 +175,7 @@ static void tell_refusals(const struct importer *i)
 }
 
 /* Writes what was read, also of a file that is damaged further on. */
-static int import(struct importer *i, int *ret_has_result, struct nm_error *err)
+static int import_samples(struct importer *i, int *ret_has_result, struct nm_error *err)
 {
 	struct nm_error fault;
 	int damaged = read_all(i, &fault), status;
@@ -214,7 +214,7 @@ int nm_import_samples(const struct nm_perf_request *request, int *ret_has_result
 
 	*ret_has_result = 0;
 	if (!status)
-		status = import(&i, ret_has_result, err);
+		status = import_samples(&i, ret_has_result, err);
 	if (i.writer)
 		nm_profile_writer_abort(i.writer);
 	nm_samples_free(i.samples);

@@ -28,7 +28,7 @@ static int note_name(struct search *s, const char *name)
 	return 0;
 }
 
-static int search(void *arg, const struct nm_result *result, struct nm_error *err)
+static int search_phases(void *arg, const struct nm_result *result, struct nm_error *err)
 {
 	struct search *s = arg;
 	struct nm_phase_plan *plan = &s->plans->at.at[s->process];
@@ -54,7 +54,7 @@ int nm_phase_choose(struct nm_session *session, const char *phase, struct nm_pha
 		    struct nm_error *err)
 {
 	struct search s = {.wanted = phase, .plans = plans};
-	int status = nm_session_each(session, search, &s, err);
+	int status = nm_session_each(session, search_phases, &s, err);
 
 	if (!status && !s.is_found)
 		status = nm_fail(err, NM_EINVAL, "no process has a phase \"%s\"; the first has %s", phase,

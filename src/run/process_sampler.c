@@ -25,7 +25,7 @@ enum { MOST_WORDS = 64, WORDS_ROOM = 4096 };
 
 static volatile sig_atomic_t is_stopped;
 
-static void stop(int number)
+static void stop_sampling(int number)
 {
 	(void)number;
 	is_stopped = 1;
@@ -163,7 +163,7 @@ static uint64_t now_ns(void)
 }
 
 /* Until the process ends, the time is over, or somebody stops it. */
-static int follow(struct nm_sampling *s)
+static int follow_process(struct nm_sampling *s)
 {
 	const double began = nm_now_ms();
 	int ended = 0;
@@ -175,9 +175,9 @@ static int follow(struct nm_sampling *s)
 	return nm_sampling_turn(s, &ended) || nm_sampling_end(s) ? -1 : 0;
 }
 
-static int run(struct nm_sampling *s, struct nm_error *err)
+static int run_sampler(struct nm_sampling *s, struct nm_error *err)
 {
-	const struct sigaction action = {.sa_handler = stop};
+	const struct sigaction action = {.sa_handler = stop_sampling};
 	const int numbers[] = {SIGINT, SIGTERM, SIGHUP};
 	const uint64_t time = now_ns();
 	int status = watch_all(s, err);
@@ -188,7 +188,7 @@ static int run(struct nm_sampling *s, struct nm_error *err)
 		return nm_status_of((enum nm_code)status, NM_STATUS_NO_COLLECTOR);
 	for (size_t i = 0; i < sizeof numbers / sizeof *numbers; i++)
 		sigaction(numbers[i], &action, NULL);
-	if (tell_process(s, time) || follow(s))
+	if (tell_process(s, time) || follow_process(s))
 		s->request->feedback.warn("samples are no longer kept: %s", strerror(errno));
 	return 0;
 }
@@ -204,7 +204,7 @@ int nm_sample_process(const struct nm_sample_request *request, int *ret_has_resu
 	read_command(request->pid, words, text);
 	status = nm_sampling_open(&s, request, words, err);
 	if (!status)
-		status = run(&s, err);
+		status = run_sampler(&s, err);
 	if (!status)
 		status = nm_sampling_import(&s, ret_has_result, err);
 	nm_sampling_done(&s);

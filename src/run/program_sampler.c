@@ -52,7 +52,7 @@ static void close_both(int fds[2])
 }
 
 /* In the child. */
-static void become(const struct sampler *s, struct start *start, const sigset_t *ignored)
+static void exec_program(const struct sampler *s, struct start *start, const sigset_t *ignored)
 {
 	char byte;
 	int error;
@@ -100,7 +100,7 @@ static int start_program(struct sampler *s, const sigset_t *ignored, struct nm_e
 		nm_fail_errno(err, "cannot start %s", s->program);
 		s->pid = 0;
 	} else if (!s->pid) {
-		become(s, &start, ignored);
+		exec_program(s, &start, ignored);
 	} else if (!nm_rings_watch(s->sampling.rings, s->pid, 0, err)) {
 		status = let_go(s, &start, err);
 	} else {
@@ -128,7 +128,7 @@ static void poll_exit(struct sampler *s, int options)
 }
 
 /* Until all has ended. 0, or -1 if samples cannot be written (errno). */
-static int follow(struct sampler *s)
+static int follow_programs(struct sampler *s)
 {
 	for (;;) {
 		int ended;
@@ -145,10 +145,10 @@ static int follow(struct sampler *s)
 	}
 }
 
-static void run(struct sampler *s)
+static void run_sampler(struct sampler *s)
 {
 	nm_signals_forward_to(s->pid);
-	if (follow(s))
+	if (follow_programs(s))
 		s->request->feedback.warn("samples are no longer kept: %s", strerror(errno));
 	while (!s->exited)
 		poll_exit(s, 0);
@@ -177,7 +177,7 @@ static void open_heap(struct sampler *s)
 	s->sampling.heap = -1;
 }
 
-static int prepare(struct sampler *s, struct nm_error *err)
+static int prepare_sampler(struct sampler *s, struct nm_error *err)
 {
 	sigset_t ignored;
 	int status;
@@ -206,9 +206,9 @@ int nm_sample(const struct nm_sample_request *request, int *ret_exit_status, int
 
 	assert(request->argv[0] && request->feedback.warn);
 	*ret_has_result = 0;
-	status = prepare(&s, err);
+	status = prepare_sampler(&s, err);
 	if (!status) {
-		run(&s);
+		run_sampler(&s);
 		status = nm_sampling_import(&s.sampling, ret_has_result, err);
 	}
 	nm_sampling_done(&s.sampling);

@@ -100,8 +100,8 @@ static void check_memory(struct recorder *r)
 }
 
 /* A stream that memory does not suffice for ends here, if it is one of several. */
-static int drop(struct recorder *r, const struct nm_chunk *chunk, const struct nm_error *fault,
-		struct nm_error *err)
+static int drop_stream(struct recorder *r, const struct nm_chunk *chunk, const struct nm_error *fault,
+		       struct nm_error *err)
 {
 	if (r->streams < 2) {
 		*err = *fault;
@@ -113,7 +113,7 @@ static int drop(struct recorder *r, const struct nm_chunk *chunk, const struct n
 }
 
 /* Feeds or ends one stream. A fault in one stream is only a warning: the others go on. */
-static int take(struct recorder *r, const struct nm_chunk *chunk, struct nm_error *err)
+static int take_chunk(struct recorder *r, const struct nm_chunk *chunk, struct nm_error *err)
 {
 	const struct nm_run_feedback *feedback = &r->request->run.feedback;
 	struct nm_error fault;
@@ -135,7 +135,7 @@ static int take(struct recorder *r, const struct nm_chunk *chunk, struct nm_erro
 	if (r->tracer)
 		nm_tracer_wait(r->tracer);
 	if (status == NM_ENOMEM)
-		return drop(r, chunk, &fault, err);
+		return drop_stream(r, chunk, &fault, err);
 	if (status)
 		feedback->warn("the events of process %u end early: %s", chunk->pid, fault.text);
 	return 0;
@@ -151,7 +151,7 @@ static int take_next(struct recorder *r, struct nm_error *err)
 	int came = nm_consumer_next(r->consumer, wait_ms, &chunk, err), status = 0;
 
 	if (came > 0) {
-		status = take(r, &chunk, err);
+		status = take_chunk(r, &chunk, err);
 		nm_consumer_release(r->consumer, &chunk);
 	} else if (!came && r->tracer) {
 		nm_tracer_flush(r->tracer);
@@ -161,7 +161,7 @@ static int take_next(struct recorder *r, struct nm_error *err)
 	return status ? status : came;
 }
 
-static int consume(struct recorder *r, struct nm_error *err)
+static int consume_chunks(struct recorder *r, struct nm_error *err)
 {
 	for (;;) {
 		int came = take_next(r, err);
@@ -220,7 +220,7 @@ static int tell_manifest(struct recorder *r, struct nm_run_info *info, struct nm
 	return status;
 }
 
-static int finish(struct recorder *r, struct nm_error *err)
+static int finish_recording(struct recorder *r, struct nm_error *err)
 {
 	struct nm_run_info info = {.collector = "valgrind",
 				   .exit_status = r->exit_status,
@@ -307,7 +307,7 @@ static int start_program(struct recorder *r, const sigset_t *ignored, struct nm_
 }
 
 /* Everything that can fail before the program runs. */
-static int prepare(struct recorder *r, struct nm_error *err)
+static int prepare_recording(struct recorder *r, struct nm_error *err)
 {
 	sigset_t ignored;
 	int status = find_program(r, err);
@@ -355,13 +355,13 @@ static void warn_of_unobserved(const struct recorder *r)
 					      (unsigned)processes, processes == 1 ? "" : "es");
 }
 
-static int run(struct recorder *r, struct nm_error *err)
+static int run_recording(struct recorder *r, struct nm_error *err)
 {
 	int status;
 
 	nm_signals_forward_to(r->pid);
 	nm_progress_start(&r->progress, &r->request->run.feedback);
-	status = consume(r, err);
+	status = consume_chunks(r, err);
 	nm_progress_end(&r->progress);
 	nm_consumer_detach_all(r->consumer);
 	warn_of_unobserved(r);
@@ -375,7 +375,7 @@ static int run(struct recorder *r, struct nm_error *err)
 	if (!r->streams)
 		return explain_no_events(r, err);
 	nm_collector_log_report_limits(r->log, r->request->run.feedback.warn);
-	status = finish(r, err);
+	status = finish_recording(r, err);
 	for (size_t i = 0; nm_symbols_complaint(r->symbols, i); i++)
 		r->request->run.feedback.warn("%s", nm_symbols_complaint(r->symbols, i));
 	if (!nm_symbols_complaint(r->symbols, 0)) /* names that are missing may be there the next time */
@@ -390,9 +390,9 @@ int nm_record(const struct nm_record_request *request, int *ret_exit_status, str
 
 	assert(request->argv[0] && request->run.feedback.warn && request->run.engine.machine);
 	nm_allocator_set_up();
-	status = prepare(&r, err);
+	status = prepare_recording(&r, err);
 	if (!status)
-		status = run(&r, err);
+		status = run_recording(&r, err);
 	if (r.writer)
 		nm_profile_writer_abort(r.writer);
 	if (r.consumer)

@@ -33,7 +33,7 @@
 #include "side_by_side.h"
 
 struct replayer {
-	const struct nm_replay_request *request;
+	const struct nm_run_replay_request *request;
 	struct nm_symbols *symbols;
 	struct nm_session *session;
 	struct nm_oracle *oracle; /* of levels with policy=opt, or NULL */
@@ -93,7 +93,7 @@ static void show_progress(void *arg)
 	nm_progress_update(&r->progress, r->session);
 }
 
-static int take(struct replayer *r, const struct nm_readahead_piece *piece, struct nm_error *err)
+static int take_piece(struct replayer *r, const struct nm_readahead_piece *piece, struct nm_error *err)
 {
 	int status;
 
@@ -123,7 +123,7 @@ static int feed_trace(struct replayer *r, struct nm_error *err)
 	if (r->side_by_side)
 		return nm_side_by_side_feed(&side_by_side, r->trace, err);
 	while ((status = nm_readahead_next(r->readahead, &piece, err)) > 0 &&
-	       !(status = take(r, &piece, err)))
+	       !(status = take_piece(r, &piece, err)))
 		nm_progress_update(&r->progress, r->session);
 	nm_readahead_stop(r->readahead);
 	nm_symbols_expect_more(r->symbols, 0);
@@ -133,7 +133,7 @@ static int feed_trace(struct replayer *r, struct nm_error *err)
 /* Where the code of an import lay. */
 static int map_binaries(struct replayer *r, struct nm_error *err)
 {
-	const struct nm_replay_request *o = r->request;
+	const struct nm_run_replay_request *o = r->request;
 	int status = 0;
 
 	if (o->binary_count && r->trace)
@@ -155,7 +155,7 @@ static int feed_import(struct replayer *r, struct nm_error *err)
 	int status;
 
 	while ((status = nm_import_next(r->import, &piece.words, &piece.count, err)) > 0) {
-		status = take(r, &piece, err);
+		status = take_piece(r, &piece, err);
 		if (status)
 			return status;
 		nm_progress_update(&r->progress, r->session);
@@ -172,7 +172,7 @@ static const char *input_name(const struct replayer *r)
 
 static int open_input(struct replayer *r, struct nm_error *err)
 {
-	const struct nm_replay_request *o = r->request;
+	const struct nm_run_replay_request *o = r->request;
 	struct nm_peeked_input peeked;
 	int status = nm_peek_input(&peeked, o->input, err);
 
@@ -187,7 +187,7 @@ static int open_input(struct replayer *r, struct nm_error *err)
 static int is_empty(const struct replayer *r) { return r->import && !nm_import_references(r->import); }
 
 /* Says what was passed over; of a file without a reference, its error says so. */
-static void remark(const struct replayer *r)
+static void remark_gaps(const struct replayer *r)
 {
 	char text[400];
 
@@ -195,7 +195,7 @@ static void remark(const struct replayer *r)
 		r->request->run.feedback.warn("%s: %s", input_name(r), text);
 }
 
-static int feed(struct replayer *r, struct nm_error *err)
+static int feed_pieces(struct replayer *r, struct nm_error *err)
 {
 	struct nm_error fault;
 	int status = r->trace ? feed_trace(r, &fault) : feed_import(r, &fault);
@@ -206,7 +206,7 @@ static int feed(struct replayer *r, struct nm_error *err)
 		r->request->run.feedback.warn("%s: %s; the part before it was used", input_name(r),
 					      nm_trace_fault(r->trace));
 	if (!looks_ahead(r) && r->import)
-		remark(r);
+		remark_gaps(r);
 	if (status == NM_EFORMAT)
 		return nm_fail(err, status, is_empty(r) ? "%s: %s" : "%s: %s; the part before it was used",
 			       input_name(r), fault.text);
@@ -219,7 +219,7 @@ static int feed(struct replayer *r, struct nm_error *err)
  * one process at a time. */
 static unsigned choose_side_by_side(const struct replayer *r)
 {
-	const struct nm_replay_request *o = r->request;
+	const struct nm_run_replay_request *o = r->request;
 	const struct nm_machine *machine = o->run.engine.machine;
 	unsigned processes;
 
@@ -282,7 +282,7 @@ static int pass_over(struct replayer *r, struct nm_error *err)
 	int status = start_session(r, err);
 
 	if (!status)
-		status = feed(r, err);
+		status = feed_pieces(r, err);
 	if (!status || status == NM_EFORMAT) /* the pass that counts reports damage */
 		status = r->has_phases ? nm_session_results(r->session, &results, &count, err)
 				       : nm_session_phases(r->session, &r->phases, err);
@@ -312,7 +312,7 @@ static int look_ahead(struct replayer *r, struct nm_error *err)
 		status = pass_over(r, err);
 		nm_oracle_next_run(r->oracle);
 	}
-	r->has_phases = !nm_replay_finds_phases(r->request);
+	r->has_phases = !nm_run_replay_finds_phases(r->request);
 	if (!status && !r->has_phases)
 		status = pass_over(r, err);
 	r->has_phases = 1;
@@ -331,11 +331,11 @@ static int can_look_ahead(const char *input, struct nm_error *err)
 	    "policy=opt, --by-phase and --phase read the references more than once: they need a file, not a pipe");
 }
 
-static int prepare(struct replayer *r, struct nm_error *err)
+static int prepare_replay(struct replayer *r, struct nm_error *err)
 {
-	const struct nm_replay_request *request = r->request;
+	const struct nm_run_replay_request *request = r->request;
 	const int ahead =
-	    nm_machine_runs_ahead(request->run.engine.machine) > 0 || nm_replay_finds_phases(request);
+	    nm_machine_runs_ahead(request->run.engine.machine) > 0 || nm_run_replay_finds_phases(request);
 	int status = ahead ? can_look_ahead(request->input, err) : 0;
 
 	if (status)
@@ -361,7 +361,7 @@ static int prepare(struct replayer *r, struct nm_error *err)
 }
 
 /* Reads from the input how the program ran. */
-static void describe(struct replayer *r, struct nm_run_info *info)
+static void describe_run(struct replayer *r, struct nm_run_info *info)
 {
 	const char *text = r->trace ? nm_trace_info(r->trace, "exit_status") : NULL;
 
@@ -372,12 +372,12 @@ static void describe(struct replayer *r, struct nm_run_info *info)
 		info->hermetic[i] = r->trace ? nm_trace_info(r->trace, nm_manifest_keys[i]) : NULL;
 }
 
-static int run(struct replayer *r, int *ret_has_result, struct nm_error *err)
+static int run_replay(struct replayer *r, int *ret_has_result, struct nm_error *err)
 {
 	struct nm_run_info info = {.source = r->request->input};
 	struct nm_profile_writer *writer = r->writer;
 	struct nm_error fault;
-	int status, fed = feed(r, &fault);
+	int status, fed = feed_pieces(r, &fault);
 
 	nm_progress_end(&r->progress);
 	if (fed == NM_ENOMEM) {
@@ -388,7 +388,7 @@ static int run(struct replayer *r, int *ret_has_result, struct nm_error *err)
 		*err = fault;
 		return nm_status_of((enum nm_code)fed, NM_STATUS_BAD_INPUT);
 	}
-	describe(r, &info);
+	describe_run(r, &info);
 	info.wall_seconds = nm_progress_seconds(&r->progress);
 	r->writer = NULL;
 	status = nm_run_finish(&r->request->run, &info, r->session, writer, err);
@@ -400,7 +400,7 @@ static int run(struct replayer *r, int *ret_has_result, struct nm_error *err)
 	return fed ? nm_status_of((enum nm_code)fed, NM_STATUS_BAD_INPUT) : 0;
 }
 
-int nm_replay(const struct nm_replay_request *request, int *ret_has_result, struct nm_error *err)
+int nm_run_replay(const struct nm_run_replay_request *request, int *ret_has_result, struct nm_error *err)
 {
 	struct replayer r = {.request = request};
 	int status;
@@ -409,9 +409,9 @@ int nm_replay(const struct nm_replay_request *request, int *ret_has_result, stru
 	*ret_has_result = 0;
 	nm_allocator_set_up();
 	nm_progress_start(&r.progress, &request->run.feedback);
-	status = prepare(&r, err);
+	status = prepare_replay(&r, err);
 	if (!status)
-		status = run(&r, ret_has_result, err);
+		status = run_replay(&r, ret_has_result, err);
 	if (r.writer)
 		nm_profile_writer_abort(r.writer);
 	end_session(&r);

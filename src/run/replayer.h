@@ -8,7 +8,7 @@
 #include "import.h"
 #include "run.h"
 
-struct nm_replay_request {
+struct nm_run_replay_request {
 	struct nm_run_request run;
 	const char *input;               /* path of the trace; "-": standard input */
 	struct nm_import_options import; /* of another tool's trace */
@@ -20,7 +20,7 @@ struct nm_replay_request {
 };
 
 /* Does it need the pass that finds phases? */
-static inline int nm_replay_finds_phases(const struct nm_replay_request *request)
+static inline int nm_run_replay_finds_phases(const struct nm_run_replay_request *request)
 {
 	return request->by_phase || request->phase;
 }
@@ -28,6 +28,6 @@ static inline int nm_replay_finds_phases(const struct nm_replay_request *request
 /* 0 or an enum nm_status. A file that is damaged from some point on is read up to there: that makes a
  * result too, and NM_STATUS_BAD_INPUT. *ret_has_result: whether there is a result, in the profile or with the
  * receiver; without one, no file has been touched. */
-int nm_replay(const struct nm_replay_request *request, int *ret_has_result, struct nm_error *err);
+int nm_run_replay(const struct nm_run_replay_request *request, int *ret_has_result, struct nm_error *err);
 
 #endif

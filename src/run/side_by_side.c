@@ -41,11 +41,11 @@ struct turn {
 
 static int by_stream(const void *a, const void *b)
 {
-	const struct nm_trace_chunk *x = a, *y = b;
+	const struct nm_trace_chunk *c = a, *y = b;
 
-	if (x->stream != y->stream)
-		return x->stream < y->stream ? -1 : 1;
-	return x->offset < y->offset ? -1 : x->offset > y->offset;
+	if (c->stream != y->stream)
+		return c->stream < y->stream ? -1 : 1;
+	return c->offset < y->offset ? -1 : c->offset > y->offset;
 }
 
 static int list_chunks(struct nm_trace *trace, struct chunks *ret_chunks, struct nm_error *err)
@@ -161,7 +161,7 @@ static void fail(struct workers *w, uint32_t stream, int status, const struct nm
 	w->failed = stream;
 }
 
-static void *work(void *arg)
+static void *feed_process(void *arg)
 {
 	struct workers *w = arg;
 	struct nm_trace *trace = NULL;
@@ -193,9 +193,9 @@ int nm_side_by_side_feed(const struct nm_side_by_side *replay, struct nm_trace *
 	if (list_chunks(trace, &w.chunks, err))
 		return NM_ENOMEM;
 	pthread_mutex_init(&w.lock, NULL);
-	while (started + 1 < replay->threads && !pthread_create(&threads[started], NULL, work, &w))
+	while (started + 1 < replay->threads && !pthread_create(&threads[started], NULL, feed_process, &w))
 		started++;
-	work(&w);
+	feed_process(&w);
 	while (started)
 		pthread_join(threads[--started], NULL);
 	pthread_mutex_destroy(&w.lock);

@@ -34,7 +34,7 @@ struct nm_tracer {
 	struct nm_error fault; /* the first */
 };
 
-static void note(struct nm_tracer *t, int status, const struct nm_error *fault)
+static void note_failure(struct nm_tracer *t, int status, const struct nm_error *fault)
 {
 	if (!status || t->failed)
 		return;
@@ -55,10 +55,10 @@ static void do_job(struct nm_tracer *t)
 		status = t->job.words ? nm_trace_writer_feed(t->writer, t->job.stream, t->job.words,
 							     t->job.count, &fault)
 				      : nm_trace_writer_end(t->writer, t->job.stream, &fault);
-	note(t, status, &fault);
+	note_failure(t, status, &fault);
 }
 
-static void *work(void *arg)
+static void *write_chunks(void *arg)
 {
 	struct nm_tracer *t = arg;
 
@@ -92,7 +92,7 @@ int nm_tracer_new(struct nm_tracer **ret_tracer, const char *path, struct nm_sym
 	status = nm_symbols_start_encoding(symbols, err);
 	if (!status)
 		status = nm_trace_writer_new(&t->writer, path, err);
-	if (!status && pthread_create(&t->thread, NULL, work, t))
+	if (!status && pthread_create(&t->thread, NULL, write_chunks, t))
 		status = nm_fail(err, NM_ENOMEM, "cannot start a thread");
 	t->running = !status;
 	if (status) {
@@ -124,7 +124,7 @@ static void take_names(struct nm_tracer *t, int last, const uint8_t **ret_bytes,
 	struct nm_error fault;
 
 	*ret_count = 0;
-	note(t, nm_symbols_take_encoded(t->symbols, last, ret_bytes, ret_count, &fault), &fault);
+	note_failure(t, nm_symbols_take_encoded(t->symbols, last, ret_bytes, ret_count, &fault), &fault);
 }
 
 void nm_tracer_start(struct nm_tracer *t, uint32_t stream, const uint64_t *words, size_t count)
@@ -158,9 +158,9 @@ void nm_tracer_flush(struct nm_tracer *t)
 		return;
 	t->fed = 0;
 	take_names(t, 0, &names, &count);
-	note(t, nm_trace_writer_names(t->writer, names, count, &fault), &fault);
+	note_failure(t, nm_trace_writer_names(t->writer, names, count, &fault), &fault);
 	if (!t->failed)
-		note(t, nm_trace_writer_flush(t->writer, &fault), &fault);
+		note_failure(t, nm_trace_writer_flush(t->writer, &fault), &fault);
 }
 
 void nm_tracer_info(struct nm_tracer *t, const char *key, const char *value)
@@ -168,7 +168,7 @@ void nm_tracer_info(struct nm_tracer *t, const char *key, const char *value)
 	struct nm_error fault;
 
 	if (!t->failed)
-		note(t, nm_trace_writer_info(t->writer, key, value, &fault), &fault);
+		note_failure(t, nm_trace_writer_info(t->writer, key, value, &fault), &fault);
 }
 
 int nm_tracer_close(struct nm_tracer *t, struct nm_error *err)
@@ -181,9 +181,9 @@ int nm_tracer_close(struct nm_tracer *t, struct nm_error *err)
 	nm_tracer_flush(t);
 	take_names(t, 1, &names, &count);
 	if (!t->failed)
-		note(t, nm_trace_writer_names(t->writer, names, count, &fault), &fault);
+		note_failure(t, nm_trace_writer_names(t->writer, names, count, &fault), &fault);
 	if (!t->failed)
-		note(t, nm_trace_writer_close(t->writer, &fault), &fault);
+		note_failure(t, nm_trace_writer_close(t->writer, &fault), &fault);
 	status = t->failed;
 	if (status && err)
 		*err = t->fault;

@@ -33,7 +33,7 @@ struct nm_sweep_local {
 
 enum { SOCKET = 3 };
 
-static void work(int socket, pid_t master)
+static void serve_tasks(int socket, pid_t master)
 {
 	static char task[NM_SWEEP_MESSAGE], answer[NM_SWEEP_MESSAGE];
 	ssize_t n;
@@ -69,7 +69,7 @@ static int start(struct worker *worker, struct nm_error *err)
 	fflush(NULL);
 	worker->pid = fork();
 	if (!worker->pid)
-		work(pair[1], master);
+		serve_tasks(pair[1], master);
 	close(pair[1]);
 	worker->socket = pair[0];
 	if (worker->pid > 0)
@@ -113,7 +113,8 @@ static int send_text(void *self, unsigned worker, const char *text, struct nm_er
 }
 
 /* Reads what a worker has sent, or replaces it. */
-static int take(struct nm_sweep_local *local, unsigned i, struct nm_sweep_received *ret, struct nm_error *err)
+static int take_message(struct nm_sweep_local *local, unsigned i, struct nm_sweep_received *ret,
+			struct nm_error *err)
 {
 	struct worker *worker = &local->workers.at[i];
 	const ssize_t n = recv(worker->socket, ret->text, sizeof ret->text - 1, 0);
@@ -131,7 +132,7 @@ static int take(struct nm_sweep_local *local, unsigned i, struct nm_sweep_receiv
 	return start(worker, err) ? NM_EIO : 1;
 }
 
-static int receive(void *self, int timeout_ms, struct nm_sweep_received *ret, struct nm_error *err)
+static int receive_message(void *self, int timeout_ms, struct nm_sweep_received *ret, struct nm_error *err)
 {
 	struct nm_sweep_local *local = self;
 	int ready;
@@ -141,7 +142,7 @@ static int receive(void *self, int timeout_ms, struct nm_sweep_received *ret, st
 	ready = poll(local->polled, local->transport.workers, timeout_ms);
 	for (unsigned i = 0; i < local->transport.workers && ready > 0; i++)
 		if (local->polled[i].revents)
-			return take(local, i, ret, err);
+			return take_message(local, i, ret, err);
 	return 0;
 }
 
@@ -152,7 +153,7 @@ int nm_sweep_local_new(struct nm_sweep_local **ret_local, unsigned workers, stru
 
 	if (!local)
 		return nm_fail_memory(err);
-	local->transport = (struct nm_sweep_transport){workers, send_text, receive, local};
+	local->transport = (struct nm_sweep_transport){workers, send_text, receive_message, local};
 	local->polled = calloc(workers, sizeof *local->polled);
 	if (!local->polled || nm_vec_reserve(&local->workers, workers))
 		status = nm_fail_memory(err);

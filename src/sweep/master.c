@@ -146,7 +146,7 @@ static int take_answer(struct master *m, size_t i, struct nm_sweep_received *r)
 }
 
 /* Takes a message, and gives its worker the next task. */
-static int take(struct master *m, struct nm_sweep_received *r)
+static int take_message(struct master *m, struct nm_sweep_received *r)
 {
 	const size_t running = m->running.at[r->worker];
 	int status = 0;
@@ -170,7 +170,7 @@ static int commit(struct master *m)
 	return nm_sweep_file_commit(m->request->file, m->err);
 }
 
-static void show(struct master *m)
+static void show_progress(struct master *m)
 {
 	const double now = nm_now_ms();
 
@@ -201,11 +201,11 @@ static int run_tasks(struct master *m)
 	while (!status && !is_over(m)) {
 		const int more = t->receive(t->self, patience(m), &received, m->err);
 
-		status = more < 0 ? more : more ? take(m, &received) : 0;
+		status = more < 0 ? more : more ? take_message(m, &received) : 0;
 		if (!status && m->is_dirty && nm_now_ms() - m->committed_ms >= COMMIT_MS)
 			status = commit(m);
 		if (!status)
-			show(m);
+			show_progress(m);
 	}
 	return status;
 }

@@ -112,11 +112,11 @@ static int add_tasks(const struct nm_sweep_reading *r, const struct nm_sweep_hal
 /* The largest first: what is begun last is short, so all workers end at nearly the same time. */
 static int by_work(const void *a, const void *b)
 {
-	const struct nm_sweep_task *x = a, *y = b;
+	const struct nm_sweep_task *t = a, *y = b;
 
-	if (x->work != y->work)
-		return x->work < y->work ? 1 : -1;
-	return x->place < y->place ? -1 : 1;
+	if (t->work != y->work)
+		return t->work < y->work ? 1 : -1;
+	return t->place < y->place ? -1 : 1;
 }
 
 static int make_tasks(const struct nm_sweep_reading *r)

@@ -40,17 +40,17 @@ static int add_result(void *arg, const struct nm_result *result, struct nm_error
 	return 0;
 }
 
-static int receive(void *self, struct nm_session *session, struct nm_error *err)
+static int receive_results(void *self, struct nm_session *session, struct nm_error *err)
 {
 	return nm_session_each(session, add_result, self, err);
 }
 
 static int replay(const struct nm_run_request *run, const struct nm_sweep_task *task, struct nm_error *err)
 {
-	const struct nm_replay_request request = {.run = *run, .input = task->input};
+	const struct nm_run_replay_request request = {.run = *run, .input = task->input};
 	int has_result;
 
-	return nm_replay(&request, &has_result, err);
+	return nm_run_replay(&request, &has_result, err);
 }
 
 static int run_nest(const struct nm_run_request *run, const struct nm_sweep_task *task, struct nm_error *err)
@@ -69,9 +69,9 @@ static int run_nest(const struct nm_run_request *run, const struct nm_sweep_task
 	return status;
 }
 
-static int run(const struct nm_sweep_task *task, struct nm_sweep_outcome *outcome, struct nm_error *err)
+static int run_task(const struct nm_sweep_task *task, struct nm_sweep_outcome *outcome, struct nm_error *err)
 {
-	const struct nm_result_receiver receiver = {receive, outcome};
+	const struct nm_result_receiver receiver = {receive_results, outcome};
 	const struct nm_run_request request = {.engine = {.machine = &outcome->machine, .threads = 1},
 					       .receiver = &receiver,
 					       .feedback = {.warn = keep_warning}};
@@ -97,7 +97,7 @@ void nm_sweep_work(const char *text, char *answer)
 	else if (nm_sweep_read_task(words, &task))
 		nm_fail(&err, NM_EINVAL, "this worker is of another version than its master");
 	else
-		outcome.failed = run(&task, &outcome, &err) != 0;
+		outcome.failed = run_task(&task, &outcome, &err) != 0;
 	outcome.remark = outcome.failed ? err.text : *warning ? warning : NULL;
 	outcome.seconds = (nm_now_ms() - begin) / 1e3;
 	nm_sweep_write_outcome(&outcome, answer);

@@ -11,15 +11,15 @@
 
 static int by_nesting(const void *left, const void *right)
 {
-	const struct span *a = left, *b = right;
-	if (a->low != b->low)
-		return a->low < b->low ? -1 : 1;
-	if (a->end != b->end)
-		return a->end > b->end ? -1 : 1;
-	return a->id < b->id ? -1 : a->id > b->id;
+	const struct span *s = left, *b = right;
+	if (s->low != b->low)
+		return s->low < b->low ? -1 : 1;
+	if (s->end != b->end)
+		return s->end > b->end ? -1 : 1;
+	return s->id < b->id ? -1 : s->id > b->id;
 }
 
-static int emit(struct spans *flat, uint64_t low, uint64_t end, uint32_t id)
+static int emit_span(struct spans *flat, uint64_t low, uint64_t end, uint32_t id)
 {
 	if (low >= end)
 		return 0;
@@ -36,7 +36,7 @@ static int close_until(struct spans *open, uint64_t limit, uint64_t *at, struct 
 {
 	while (open->count && open->at[open->count - 1].end <= limit) {
 		const struct span *top = &open->at[--open->count];
-		if (emit(flat, *at, top->end, top->id))
+		if (emit_span(flat, *at, top->end, top->id))
 			return NM_ENOMEM;
 		if (top->end > *at)
 			*at = top->end;
@@ -44,7 +44,7 @@ static int close_until(struct spans *open, uint64_t limit, uint64_t *at, struct 
 	return 0;
 }
 
-static int sweep(const struct spans *spans, struct spans *open, struct spans *flat)
+static int sweep_spans(const struct spans *spans, struct spans *open, struct spans *flat)
 {
 	uint64_t at = 0;
 	for (size_t i = 0; i < spans->count; i++) {
@@ -53,7 +53,7 @@ static int sweep(const struct spans *spans, struct spans *open, struct spans *fl
 			continue;
 		if (close_until(open, span.low, &at, flat))
 			return NM_ENOMEM;
-		if (open->count && emit(flat, at, span.low, open->at[open->count - 1].id))
+		if (open->count && emit_span(flat, at, span.low, open->at[open->count - 1].id))
 			return NM_ENOMEM;
 		at = span.low;
 		if (nm_vec_push(open, span))
@@ -67,7 +67,7 @@ int spans_flatten(struct spans *spans)
 	struct spans open = {0}, flat = {0};
 	if (spans->count)
 		qsort(spans->at, spans->count, sizeof *spans->at, by_nesting);
-	int failed = sweep(spans, &open, &flat);
+	int failed = sweep_spans(spans, &open, &flat);
 	nm_vec_free(&open);
 	if (failed) {
 		nm_vec_free(&flat);

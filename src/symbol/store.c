@@ -82,7 +82,7 @@ static int is_replaced(const struct nm_module *module)
 }
 
 /* Without a build-id, the file that is now at the path is meant: not a module whose file was replaced. */
-static int serves(const struct nm_module *module, const uint8_t *build_id, size_t bytes)
+static int serves_file(const struct nm_module *module, const uint8_t *build_id, size_t bytes)
 {
 	if (build_id)
 		return same_id(module, build_id, bytes);
@@ -102,7 +102,7 @@ int nm_symbols_module(struct nm_symbols *symbols, const char *path, const uint8_
 		build_id_bytes = BUILD_ID_MAX;
 	for (size_t i = 0; i < symbols->modules.count; i++) {
 		struct nm_module *known = symbols->modules.at[i];
-		if (known->path == interned && serves(known, build_id, build_id_bytes)) {
+		if (known->path == interned && serves_file(known, build_id, build_id_bytes)) {
 			*ret_module = known;
 			return 0;
 		}

@@ -25,10 +25,10 @@ struct merge {
 /* Of entries with the same address the first in the file; symbols are added later. */
 static int by_address(const void *left, const void *right)
 {
-	const struct variable *a = left, *b = right;
-	if (a->seen.low != b->seen.low)
-		return a->seen.low < b->seen.low ? -1 : 1;
-	return a->order < b->order ? -1 : a->order > b->order;
+	const struct variable *v = left, *b = right;
+	if (v->seen.low != b->seen.low)
+		return v->seen.low < b->seen.low ? -1 : 1;
+	return v->order < b->order ? -1 : v->order > b->order;
 }
 
 /* Of several entries for one place (abstract and concrete, COMMON in several units) the first stays. */
@@ -115,7 +115,7 @@ void module_read_variables(struct nm_module *module)
 }
 
 /* The variable with its type and declaration. */
-static const struct nm_variable *completed(struct nm_module *module, struct variable *variable)
+static const struct nm_variable *complete_variable(struct nm_module *module, struct variable *variable)
 {
 	if (!variable->is_completed) {
 		variable->is_completed = 1;
@@ -153,7 +153,7 @@ int module_variable(struct nm_module *module, uint64_t vaddr, struct nm_variable
 	module_read_variables(module);
 	const struct span *span = spans_find(&module->variable_spans, vaddr);
 	if (span) {
-		*ret_variable = *completed(module, &module->variables.at[span->id]);
+		*ret_variable = *complete_variable(module, &module->variables.at[span->id]);
 		return 1;
 	}
 	for (size_t i = 0; i < module->sections.count; i++) {
@@ -177,7 +177,7 @@ int module_tls_variable(struct nm_module *module, uint64_t offset, struct nm_var
 	module_read_variables(module);
 	const struct span *span = spans_find(&module->tls_spans, offset);
 	if (span) {
-		*ret_variable = *completed(module, &module->tls_variables.at[span->id]);
+		*ret_variable = *complete_variable(module, &module->tls_variables.at[span->id]);
 		return 1;
 	}
 	int has_image = offset < module->tls_image_bytes;

@@ -8,7 +8,7 @@
 #include "csv.h"
 #include "table.h"
 
-static void value(const struct nm_value *v, FILE *out)
+static void write_value(const struct nm_value *v, FILE *out)
 {
 	switch (v->type) {
 	case NM_VALUE_NULL: break;
@@ -27,7 +27,7 @@ void nm_table_csv_rows(const struct nm_table *table, FILE *out)
 			if (table->columns[i].compose)
 				continue;
 			fputs(comma, out);
-			value(nm_table_at(table, row, i), out);
+			write_value(nm_table_at(table, row, i), out);
 			comma = ",";
 		}
 		fputc('\n', out);

@@ -10,8 +10,8 @@
 #include <string.h>
 
 /* The interned text of a name shortened to leave room for " #number", with that; 1: without. */
-static const char *numbered(struct nm_distinct *d, nm_shorten_function *shorten, const char *name,
-			    size_t width, const char *ellipsis, uint64_t number)
+static const char *numbered_name(struct nm_distinct *d, nm_shorten_function *shorten, const char *name,
+				 size_t width, const char *ellipsis, uint64_t number)
 {
 	char mark[32] = "", *text, *whole = NULL;
 	const char *kept = NULL;
@@ -38,12 +38,12 @@ const char *nm_distinct_name(struct nm_distinct *d, nm_shorten_function *shorten
 	shown = (const char *)(uintptr_t)nm_map_get(&d->shown, (uintptr_t)key, 0);
 	if (shown)
 		return shown;
-	plain = shown = numbered(d, shorten, name, width, ellipsis, 1);
+	plain = shown = numbered_name(d, shorten, name, width, ellipsis, 1);
 	if (!plain)
 		return NULL;
 	number = nm_map_get(&d->numbers, (uintptr_t)plain, 0);
 	while (number && shown && nm_map_get(&d->numbers, (uintptr_t)shown, 0))
-		shown = numbered(d, shorten, name, width, ellipsis, ++number);
+		shown = numbered_name(d, shorten, name, width, ellipsis, ++number);
 	if (!shown || nm_map_put(&d->numbers, (uintptr_t)plain, number ? number : 1) ||
 	    (shown != plain && nm_map_put(&d->numbers, (uintptr_t)shown, 1)) ||
 	    nm_map_put(&d->shown, (uintptr_t)key, (uintptr_t)shown))

@@ -8,7 +8,7 @@
 
 #include "table.h"
 
-static json_t *value(const struct nm_value *v)
+static json_t *cell_value(const struct nm_value *v)
 {
 	switch (v->type) {
 	case NM_VALUE_INTEGER: return json_integer(v->integer);
@@ -19,7 +19,7 @@ static json_t *value(const struct nm_value *v)
 	}
 }
 
-static int dump(json_t *json, FILE *out)
+static int dump_json(json_t *json, FILE *out)
 {
 	enum { FLAGS = JSON_COMPACT | JSON_ENCODE_ANY | JSON_REAL_PRECISION(10) };
 	char *text = json ? json_dumps(json, FLAGS) : NULL;
@@ -38,7 +38,7 @@ int nm_json_text(const char *text, FILE *out)
 	json_t *json = clean ? json_string(clean) : NULL;
 
 	free(clean);
-	return dump(json, out);
+	return dump_json(json, out);
 }
 
 int nm_table_json(const struct nm_table *table, FILE *out)
@@ -54,13 +54,14 @@ int nm_table_json(const struct nm_table *table, FILE *out)
 			const struct nm_column *column = &table->columns[i];
 
 			if (!column->compose && object &&
-			    json_object_set_new(object, column->name, value(nm_table_at(table, row, i)))) {
+			    json_object_set_new(object, column->name,
+						cell_value(nm_table_at(table, row, i)))) {
 				json_decref(object);
 				object = NULL;
 			}
 		}
 		fputs(row ? ",\n" : "\n", out);
-		if (dump(object, out))
+		if (dump_json(object, out))
 			return NM_ENOMEM;
 	}
 	fputs("\n]", out);

@@ -64,7 +64,7 @@ static size_t location_start(const char *text)
 												       : n;
 }
 
-static size_t columns(const char *text, size_t bytes)
+static size_t column_width(const char *text, size_t bytes)
 {
 	size_t n = 0;
 
@@ -90,7 +90,8 @@ static size_t longest_group(const char *text, char open, size_t end, const char 
 		if (text[i] == open && i && (open == '<' || text[i - 1] != ' ')) {
 			size_t stop = group_end(text, i, end);
 
-			if (stop >= i + bytes && stop - i > best && columns(text + i, stop - i) > width) {
+			if (stop >= i + bytes && stop - i > best &&
+			    column_width(text + i, stop - i) > width) {
 				best = stop - i;
 				at = i;
 				*ret_end = stop;
@@ -240,7 +241,7 @@ char *nm_shorten_location(const char *place, size_t width, const char *ellipsis)
 
 	if (nm_utf8_width(place) <= width)
 		return strdup(place);
-	if (function && columns(place, (size_t)(function - place)) <= width)
+	if (function && column_width(place, (size_t)(function - place)) <= width)
 		return strndup(place, (size_t)(function - place));
 	outer = strndup(place, (size_t)(inner - place));
 	shorter = outer ? shorten_place(outer, width, ellipsis) : NULL;

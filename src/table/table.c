@@ -56,7 +56,7 @@ static int take_row(struct nm_table *table, struct nm_rows *rows)
 	return 0;
 }
 
-static void derive(struct nm_table *table, size_t row)
+static void derive_cells(struct nm_table *table, size_t row)
 {
 	unsigned i;
 
@@ -79,7 +79,7 @@ int nm_table_fill(struct nm_table *table, struct nm_rows *rows, struct nm_error 
 		if (take_row(table, rows))
 			return nm_fail_memory(err);
 	for (; !status && row < table->row_count; row++)
-		derive(table, row);
+		derive_cells(table, row);
 	return !status && table->is_exhausted ? nm_fail_memory(err) : status;
 }
 
@@ -119,7 +119,7 @@ const struct nm_value *nm_table_at(const struct nm_table *table, size_t row, uns
 	return &table->values.at[row * table->column_count + column];
 }
 
-static const struct nm_value *find(const struct nm_table *table, size_t row, const char *name)
+static const struct nm_value *find_value(const struct nm_table *table, size_t row, const char *name)
 {
 	unsigned i;
 
@@ -139,7 +139,7 @@ int nm_table_has(const struct nm_table *table, const char *name)
 
 const struct nm_value *nm_table_named(const struct nm_table *table, size_t row, const char *name)
 {
-	const struct nm_value *value = find(table, row, name);
+	const struct nm_value *value = find_value(table, row, name);
 
 	assert(value && "a composer asks for a column that its table has");
 	return value ? value : (abort(), NULL);
@@ -148,7 +148,7 @@ const struct nm_value *nm_table_named(const struct nm_table *table, size_t row, 
 const struct nm_value *nm_table_find(const struct nm_table *table, size_t row, const char *name)
 {
 	static const struct nm_value none = {.type = NM_VALUE_NULL};
-	const struct nm_value *value = find(table, row, name);
+	const struct nm_value *value = find_value(table, row, name);
 
 	return value ? value : &none;
 }

@@ -26,7 +26,7 @@ struct layout {
 	char *shown;
 };
 
-static int flexible(const struct nm_column *column)
+static int is_flexible(const struct nm_column *column)
 {
 	return column->kind == NM_COLUMN_NAME || column->kind == NM_COLUMN_LOCATION;
 }
@@ -71,7 +71,7 @@ void nm_print_wrapped(const char *lead, const char *text, unsigned width, FILE *
 	fputc('\n', out);
 }
 
-static char *bytes(int64_t value)
+static char *bytes_text(int64_t value)
 {
 	static const char suffix[] = "\0KMGT";
 	unsigned i = 0;
@@ -86,7 +86,7 @@ static char *bytes(int64_t value)
 	return text;
 }
 
-static char *format(const struct nm_column *column, const struct nm_value *value)
+static char *format_value(const struct nm_column *column, const struct nm_value *value)
 {
 	char digits[NM_GROUPED_ROOM], *text;
 	int n = 0;
@@ -103,7 +103,7 @@ static char *format(const struct nm_column *column, const struct nm_value *value
 		nm_format_grouped(value->integer, digits);
 		return strdup(digits);
 	} else if (column->kind == NM_COLUMN_BYTES)
-		return bytes(value->integer);
+		return bytes_text(value->integer);
 	else
 		n = asprintf(&text, "%" PRId64, value->integer);
 	return n < 0 ? NULL : text;
@@ -114,17 +114,17 @@ char *nm_table_format(struct nm_table *table, size_t row, unsigned column)
 	const char *text;
 
 	if (!table->columns[column].compose)
-		return format(&table->columns[column], nm_table_at(table, row, column));
+		return format_value(&table->columns[column], nm_table_at(table, row, column));
 	text = table->columns[column].compose(table, row);
 	return table->is_exhausted ? NULL : strdup(text ? text : "");
 }
 
-static char **cell(const struct layout *layout, size_t line, unsigned column)
+static char **cell_text(const struct layout *layout, size_t line, unsigned column)
 {
 	return &layout->cells[line * layout->table->column_count + column];
 }
 
-static int fill(struct layout *layout)
+static int fill_cells(struct layout *layout)
 {
 	struct nm_table *table = layout->table;
 	unsigned i;
@@ -136,15 +136,15 @@ static int fill(struct layout *layout)
 		layout->shown[i] = column->title && !column->hidden;
 		if (!layout->shown[i])
 			continue;
-		*cell(layout, 0, i) = strdup(column->title);
+		*cell_text(layout, 0, i) = strdup(column->title);
 		for (row = 0; row < table->row_count; row++) {
-			char **to = cell(layout, row + 1, i);
+			char **to = cell_text(layout, row + 1, i);
 
 			*to = nm_table_format(table, row, i);
 			if (!*to)
 				return NM_ENOMEM;
 		}
-		if (!*cell(layout, 0, i))
+		if (!*cell_text(layout, 0, i))
 			return NM_ENOMEM;
 	}
 	return 0;
@@ -158,7 +158,7 @@ static void natural_widths(struct layout *layout)
 	for (i = 0; i < layout->table->column_count; i++) {
 		layout->width[i] = 0;
 		for (line = 0; layout->shown[i] && line <= layout->table->row_count; line++) {
-			size_t n = nm_utf8_width(*cell(layout, line, i));
+			size_t n = nm_utf8_width(*cell_text(layout, line, i));
 
 			if (n > layout->width[i])
 				layout->width[i] = (unsigned)n;
@@ -167,7 +167,7 @@ static void natural_widths(struct layout *layout)
 }
 
 /* Columns left for the flexible ones, and how many these are. */
-static long room(const struct layout *layout, unsigned *ret_flexible)
+static long flexible_room(const struct layout *layout, unsigned *ret_flexible)
 {
 	long left = (long)layout->style->width + GAP;
 	unsigned i;
@@ -177,7 +177,7 @@ static long room(const struct layout *layout, unsigned *ret_flexible)
 		if (!layout->shown[i])
 			continue;
 		left -= GAP;
-		if (flexible(&layout->table->columns[i]))
+		if (is_flexible(&layout->table->columns[i]))
 			++*ret_flexible;
 		else
 			left -= layout->width[i];
@@ -186,7 +186,7 @@ static long room(const struct layout *layout, unsigned *ret_flexible)
 }
 
 /* Gives each flexible column its need or an equal part of what those that need less leave over. */
-static void share(struct layout *layout, long left, unsigned count)
+static void share_room(struct layout *layout, long left, unsigned count)
 {
 	char given[64] = {0};
 	unsigned i, n = layout->table->column_count < 64 ? layout->table->column_count : 64, changed;
@@ -194,7 +194,7 @@ static void share(struct layout *layout, long left, unsigned count)
 	do {
 		changed = 0;
 		for (i = 0; i < n && count; i++) {
-			if (given[i] || !layout->shown[i] || !flexible(&layout->table->columns[i]) ||
+			if (given[i] || !layout->shown[i] || !is_flexible(&layout->table->columns[i]) ||
 			    (long)layout->width[i] * (long)count > left)
 				continue;
 			given[i] = 1;
@@ -206,7 +206,7 @@ static void share(struct layout *layout, long left, unsigned count)
 	for (i = 0; i < n && count; i++) {
 		long part = left / (long)count;
 
-		if (given[i] || !layout->shown[i] || !flexible(&layout->table->columns[i]))
+		if (given[i] || !layout->shown[i] || !is_flexible(&layout->table->columns[i]))
 			continue;
 		layout->width[i] = (unsigned)(part > LEAST ? part : LEAST);
 		left -= part;
@@ -214,13 +214,13 @@ static void share(struct layout *layout, long left, unsigned count)
 	}
 }
 
-static long wanted(const struct layout *layout)
+static long wanted_width(const struct layout *layout)
 {
 	long sum = 0;
 	unsigned i;
 
 	for (i = 0; i < layout->table->column_count; i++)
-		if (layout->shown[i] && flexible(&layout->table->columns[i]))
+		if (layout->shown[i] && is_flexible(&layout->table->columns[i]))
 			sum += layout->width[i] < ENOUGH ? layout->width[i] : ENOUGH;
 	return sum;
 }
@@ -246,10 +246,10 @@ static int shorten_column(struct layout *layout, unsigned column, struct nm_dist
 {
 	nm_shorten_function *shorten =
 	    layout->table->columns[column].kind == NM_COLUMN_LOCATION ? nm_shorten_location : nm_shorten_name;
-	size_t widest = nm_utf8_width(*cell(layout, 0, column));
+	size_t widest = nm_utf8_width(*cell_text(layout, 0, column));
 
 	for (size_t line = 1; line <= layout->table->row_count; line++) {
-		char **at = cell(layout, line, column);
+		char **at = cell_text(layout, line, column);
 		const char *shown =
 		    nm_distinct_name(distinct, shorten, *at, layout->width[column], layout->style->ellipsis);
 		char *text = shown ? strdup(shown) : NULL;
@@ -265,21 +265,21 @@ static int shorten_column(struct layout *layout, unsigned column, struct nm_dist
 	return 0;
 }
 
-static int shorten(struct layout *layout)
+static int shorten_cells(struct layout *layout)
 {
 	int status = 0;
 
 	for (unsigned i = 0; i < layout->table->column_count && !status; i++) {
 		struct nm_distinct distinct = {0};
 
-		if (layout->shown[i] && flexible(&layout->table->columns[i]))
+		if (layout->shown[i] && is_flexible(&layout->table->columns[i]))
 			status = shorten_column(layout, i, &distinct);
 		nm_distinct_done(&distinct);
 	}
 	return status;
 }
 
-static int fit(struct layout *layout)
+static int fit_width(struct layout *layout)
 {
 	unsigned count;
 	long left;
@@ -287,10 +287,10 @@ static int fit(struct layout *layout)
 	natural_widths(layout);
 	if (!layout->style->width)
 		return 0;
-	while ((left = room(layout, &count)) < wanted(layout) && leave_one_out(layout))
+	while ((left = flexible_room(layout, &count)) < wanted_width(layout) && leave_one_out(layout))
 		;
-	share(layout, left, count);
-	return shorten(layout);
+	share_room(layout, left, count);
+	return shorten_cells(layout);
 }
 
 /* "x.c:7 (f) #2" in the first name of a row. */
@@ -301,11 +301,11 @@ static int put_number(struct layout *layout, size_t line, uint64_t number)
 	size_t n;
 
 	while (column < layout->table->keys &&
-	       (!layout->shown[column] || !flexible(&layout->table->columns[column])))
+	       (!layout->shown[column] || !is_flexible(&layout->table->columns[column])))
 		column++;
 	if (column == layout->table->keys)
 		return 0;
-	at = cell(layout, line, column);
+	at = cell_text(layout, line, column);
 	n = (size_t)snprintf(mark, sizeof mark, " #%" PRIu64, number);
 	if (nm_utf8_width(*at) + n > layout->width[column] && layout->style->width &&
 	    layout->width[column] > n)
@@ -334,7 +334,7 @@ static char *shown_keys(const struct layout *layout, size_t line)
 		return NULL;
 	for (unsigned i = 0; i < layout->table->keys; i++)
 		if (layout->shown[i])
-			fprintf(out, "%s\n", *cell(layout, line, i));
+			fprintf(out, "%s\n", *cell_text(layout, line, i));
 	return nm_memstream_close(out, &text) ? NULL : text;
 }
 
@@ -368,7 +368,7 @@ static int is_right_aligned(const struct layout *layout, unsigned column)
 
 	if (table->columns[column].kind == NM_COLUMN_RIGHT)
 		return 1;
-	if (flexible(&table->columns[column]) || table->columns[column].kind == NM_COLUMN_TEXT)
+	if (is_flexible(&table->columns[column]) || table->columns[column].kind == NM_COLUMN_TEXT)
 		return 0;
 	if (table->columns[column].kind != NM_COLUMN_PLAIN)
 		return 1;
@@ -387,7 +387,7 @@ static void print_line(const struct layout *layout, const char *right, size_t li
 		if (layout->shown[i])
 			last = i;
 	for (i = 0; i <= last; i++) {
-		const char *text = layout->shown[i] ? *cell(layout, line, i) : NULL;
+		const char *text = layout->shown[i] ? *cell_text(layout, line, i) : NULL;
 		int pad;
 
 		if (!text)
@@ -404,7 +404,7 @@ static void print_line(const struct layout *layout, const char *right, size_t li
 	fputc('\n', out);
 }
 
-static int print(const struct layout *layout, FILE *out)
+static int print_rows(const struct layout *layout, FILE *out)
 {
 	char *right = calloc(layout->table->column_count + 1, 1);
 	unsigned i;
@@ -434,9 +434,9 @@ int nm_table_text(struct nm_table *table, const struct nm_style *style, FILE *ou
 	layout.cells = calloc(count + 1, sizeof *layout.cells);
 	layout.width = calloc(table->column_count + 1, sizeof *layout.width);
 	layout.shown = calloc(table->column_count + 1, 1);
-	if (layout.cells && layout.width && layout.shown && !fill(&layout) && !fit(&layout) &&
+	if (layout.cells && layout.width && layout.shown && !fill_cells(&layout) && !fit_width(&layout) &&
 	    !tell_rows_apart(&layout))
-		status = print(&layout, out);
+		status = print_rows(&layout, out);
 	for (i = 0; layout.cells && i < count; i++)
 		free(layout.cells[i]);
 	free(layout.cells);

@@ -178,7 +178,7 @@ static inline void survey_access(const struct columns *c, struct slot *s, uint64
 		s->cost[OWN] = 0;
 }
 
-static void survey(struct nm_encoder *e)
+static void survey_edges(struct nm_encoder *e)
 {
 	struct columns *c = e->columns;
 	const uint64_t *a = e->addresses.at;
@@ -244,7 +244,7 @@ static void choose_bases(struct nm_encoder *e)
 
 /* ---- distances ---- */
 
-static void measure(struct nm_encoder *e)
+static void measure_columns(struct nm_encoder *e)
 {
 	struct columns *c = e->columns;
 	const uint64_t *a = e->addresses.at;
@@ -395,9 +395,9 @@ int columns_write(struct nm_encoder *e)
 
 	if (number_slots(e))
 		return NM_ENOMEM;
-	survey(e);
+	survey_edges(e);
 	choose_bases(e);
-	measure(e);
+	measure_columns(e);
 	for (size_t i = NM_SLOT_FIRST; i < c->slots.count; i++)
 		if (write_slot(e, i, &start))
 			return NM_ENOMEM;

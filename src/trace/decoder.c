@@ -55,7 +55,7 @@ int nm_decoder_begin(struct nm_chunk_decoder *d, const struct nm_chunk_bytes par
 }
 
 /* The step that a rank beyond the list means, or NULL. */
-static const struct step *escape(struct nm_chunk_decoder *d, unsigned rank)
+static const struct step *escaped_step(struct nm_chunk_decoder *d, unsigned rank)
 {
 	return rank == NM_MAX_RANKS && d->escaped < d->escapes.count
 		   ? &d->steps.at[d->escapes.at[d->escaped++]]
@@ -114,7 +114,7 @@ static enum next run_blocks(struct nm_chunk_decoder *d, struct nm_words *words, 
 			next = END;
 			break;
 		}
-		to = *flow < s.successors ? &successors[s.first + *flow] : escape(d, *flow);
+		to = *flow < s.successors ? &successors[s.first + *flow] : escaped_step(d, *flow);
 		flow++;
 		if (!to || !paths[to->path].left--) {
 			next = DAMAGE;

@@ -19,7 +19,7 @@ struct reading {
 	int broken; /* it ended too early */
 };
 
-static uint64_t get(struct reading *r)
+static uint64_t get_number(struct reading *r)
 {
 	uint64_t n = 0;
 
@@ -31,7 +31,7 @@ static uint64_t get(struct reading *r)
 /* How many things follow, each of at least one byte. */
 static size_t get_count(struct reading *r)
 {
-	uint64_t n = get(r);
+	uint64_t n = get_number(r);
 
 	if (n > (size_t)(r->end - r->at))
 		r->broken = 1;
@@ -43,10 +43,10 @@ static size_t get_count(struct reading *r)
 /* The block of the next path, made if it is new. */
 static int get_block(struct nm_chunk_decoder *d, struct reading *r, uint32_t *id, size_t *ret_block)
 {
-	uint64_t block = get(r);
+	uint64_t block = get_number(r);
 
 	if (block == d->blocks.count) {
-		*id += (uint32_t)nm_unzigzag(get(r));
+		*id += (uint32_t)nm_unzigzag(get_number(r));
 		if (nm_vec_push(&d->blocks, (struct block){.id = *id}))
 			return NM_ENOMEM;
 	}
@@ -67,8 +67,8 @@ static int get_path(struct nm_chunk_decoder *d, struct reading *r, uint32_t *id,
 
 	if (status)
 		return status;
-	count = get(r);
-	p.left = get(r);
+	count = get_number(r);
+	p.left = get_number(r);
 	s.traits = count & 1 ? NM_SLOT_ANCHOR : NM_SLOT_SPARE;
 	count >>= 1;
 	if (r->broken || count > NM_MAX_ADDRESSES || !p.left || p.left > *words / (count + 1))
@@ -109,7 +109,7 @@ static int get_paths(struct nm_chunk_decoder *d, struct reading *r, uint64_t wor
 static int get_list(struct nm_chunk_decoder *d, struct reading *r, size_t from, size_t count)
 {
 	for (size_t i = 0; i < count; i++) {
-		uint64_t to = from + nm_unzigzag(get(r));
+		uint64_t to = from + nm_unzigzag(get_number(r));
 
 		if (r->broken || to >= d->paths.count)
 			return NM_EFORMAT;
@@ -142,7 +142,7 @@ static int get_escapes(struct nm_chunk_decoder *d, struct reading *r)
 	size_t count = get_count(r);
 
 	for (size_t i = 0; i < count; i++) {
-		uint64_t to = get(r);
+		uint64_t to = get_number(r);
 
 		if (r->broken || to >= d->paths.count)
 			return NM_EFORMAT;
@@ -191,7 +191,7 @@ static int get_values(struct nm_chunk_decoder *d, struct reading *r, size_t coun
 	if (nm_vec_reserve(&d->values, count))
 		return NM_ENOMEM;
 	for (size_t i = 0; i < count; i++) {
-		value += nm_unzigzag(get(r));
+		value += nm_unzigzag(get_number(r));
 		d->values.at[d->values.count++] = value;
 	}
 	return r->broken ? NM_EFORMAT : 0;
@@ -251,13 +251,13 @@ static int get_slot(struct nm_chunk_decoder *d, uint32_t at, uint32_t access, ui
 		    struct reading *r, struct reading columns[NM_PARTS])
 {
 	struct slot *s = &d->slots.at[at];
-	uint64_t kind = get(r), base = kind / NM_FORMS;
+	uint64_t kind = get_number(r), base = kind / NM_FORMS;
 	int status;
 
 	if (r->broken || (base >= NM_BASE_BACK && base - NM_BASE_BACK >= access))
 		return NM_EFORMAT;
 	if (base == NM_BASE_OWN)
-		*start += nm_unzigzag(get(r));
+		*start += nm_unzigzag(get_number(r));
 	status = get_column(d, s, kind % NM_FORMS, r, columns);
 	s->last = *start;
 	at = base == NM_BASE_OWN      ? at
@@ -324,8 +324,8 @@ int decoder_read_tables(struct nm_chunk_decoder *d, const struct nm_chunk_bytes 
 	d->block_of.count = d->successors.count = d->escapes.count = d->values.count = 0;
 	if (recorded > words)
 		return NM_EFORMAT;
-	before = get(&r);
-	anchor = get(&r);
+	before = get_number(&r);
+	anchor = get_number(&r);
 	status = get_paths(d, &r, words - recorded, parts[NM_PART_FLOW].count);
 	if (!status)
 		status = get_successors(d, &r);

@@ -41,7 +41,7 @@ static struct cut *cut_of(struct slicer *s, uint32_t stream)
 }
 
 /* The range begins or ends in front of the next block. */
-static int turn(struct slicer *s, struct cut *c)
+static int turn_range(struct slicer *s, struct cut *c)
 {
 	if (!c->inside && c->at >= s->slice->from) {
 		c->inside = 1;
@@ -57,7 +57,7 @@ static int slice_record(struct slicer *s, struct cut *c, const struct nm_wire_re
 	int status = 0;
 
 	if (r->kind == NM_WIRE_BLOCK) {
-		status = turn(s, c);
+		status = turn_range(s, c);
 		c->at += r->words;
 	}
 	if (status || (c->outside && r->kind != NM_WIRE_EXIT))

@@ -113,7 +113,7 @@ static int find_edge(struct nm_encoder *e, uint32_t to, uint32_t *ret_edge)
 }
 
 /* Takes the edge from the last path to the one that the header and count mean; header 0: a record. */
-static int step(struct nm_encoder *e, uint64_t header, uint32_t count)
+static int encode_step(struct nm_encoder *e, uint64_t header, uint32_t count)
 {
 	uint32_t edge = e->paths.at[e->path].edge, to = e->edges.at[edge].to;
 
@@ -131,7 +131,7 @@ static int step(struct nm_encoder *e, uint64_t header, uint32_t count)
 
 static int put_block(struct nm_encoder *e, uint64_t header, const uint64_t *addresses, uint32_t count)
 {
-	if (nm_vec_reserve(&e->addresses, count) || step(e, header, count))
+	if (nm_vec_reserve(&e->addresses, count) || encode_step(e, header, count))
 		return NM_ENOMEM;
 	for (uint32_t i = 0; i < count; i++)
 		e->addresses.at[e->addresses.count + i] = addresses[i];
@@ -156,7 +156,7 @@ static int put_record(struct nm_encoder *e, const uint64_t *words, size_t count)
 {
 	struct nm_chunk_bytes *to = &e->parts[NM_PART_RECORDS];
 
-	if (nm_vec_reserve(to, count * sizeof *words) || step(e, 0, 0) ||
+	if (nm_vec_reserve(to, count * sizeof *words) || encode_step(e, 0, 0) ||
 	    (nm_wire_kind(*words) == NM_WIRE_BLOCK_DEF && note_call(e, words, count)))
 		return NM_ENOMEM;
 	memcpy(to->at + to->count, words, count * sizeof *words);
@@ -246,10 +246,10 @@ struct ranked {
 
 static int by_use(const void *a, const void *b)
 {
-	const struct ranked *x = a, *y = b;
+	const struct ranked *r = a, *y = b;
 
-	return x->taken != y->taken ? (x->taken < y->taken) - (x->taken > y->taken)
-				    : (x->edge > y->edge) - (x->edge < y->edge);
+	return r->taken != y->taken ? (r->taken < y->taken) - (r->taken > y->taken)
+				    : (r->edge > y->edge) - (r->edge < y->edge);
 }
 
 /* The edges of each path by how often they were taken. */

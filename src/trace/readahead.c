@@ -54,12 +54,12 @@ struct nm_readahead {
 /* ---- reading ---- */
 
 /* Names are copied to the slot: the trace keeps them only until its next chunk. */
-static int read_names(struct nm_readahead *a, const struct nm_trace_chunk *chunk, struct slot *s,
+static int read_names(struct nm_readahead *r, const struct nm_trace_chunk *chunk, struct slot *s,
 		      struct nm_error *err)
 {
 	const uint8_t *bytes;
 	size_t count;
-	int status = nm_trace_payload(a->trace, chunk, &bytes, &count, err);
+	int status = nm_trace_payload(r->trace, chunk, &bytes, &count, err);
 
 	if (status)
 		return status;
@@ -71,45 +71,45 @@ static int read_names(struct nm_readahead *a, const struct nm_trace_chunk *chunk
 	return 1;
 }
 
-static int read_piece(struct nm_readahead *a, struct slot *s, struct nm_words *words, struct nm_error *err)
+static int read_piece(struct nm_readahead *r, struct slot *s, struct nm_words *words, struct nm_error *err)
 {
 	struct nm_trace_chunk chunk;
 	int status;
 
 	for (;;) {
-		if (a->inside) {
-			status = nm_trace_words(a->trace, words, err);
-			s->piece = (struct nm_readahead_piece){a->stream, words->at, words->count, NULL, 0};
+		if (r->inside) {
+			status = nm_trace_words(r->trace, words, err);
+			s->piece = (struct nm_readahead_piece){r->stream, words->at, words->count, NULL, 0};
 			if (status)
 				return status;
-			a->inside = 0;
+			r->inside = 0;
 		}
-		status = nm_trace_chunk(a->trace, a->chunk, &chunk, err);
+		status = nm_trace_chunk(r->trace, r->chunk, &chunk, err);
 		if (status <= 0)
 			return status;
-		a->chunk++;
+		r->chunk++;
 		if (chunk.kind == NM_TRACE_END) {
 			s->piece = (struct nm_readahead_piece){.stream = chunk.stream};
 			return 1;
 		}
-		if (chunk.kind == NM_TRACE_NAMES && nm_trace_is_piped(a->trace))
-			return read_names(a, &chunk, s, err);
+		if (chunk.kind == NM_TRACE_NAMES && nm_trace_is_piped(r->trace))
+			return read_names(r, &chunk, s, err);
 		if (chunk.kind == NM_TRACE_WORDS) {
-			status = nm_trace_begin(a->trace, &chunk, err);
+			status = nm_trace_begin(r->trace, &chunk, err);
 			if (status)
 				return status;
-			a->inside = 1;
-			a->stream = chunk.stream;
+			r->inside = 1;
+			r->stream = chunk.stream;
 		}
 	}
 }
 
 /* Copies words that another thread has read, past the caches. */
-static int copy_words(struct nm_readahead *a, struct slot *s, struct nm_error *err)
+static int copy_words(struct nm_readahead *r, struct slot *s, struct nm_error *err)
 {
 	const size_t count = (s->piece.count + LINE_WORDS - 1) / LINE_WORDS * LINE_WORDS;
 
-	if (nm_vec_reserve(&a->other, LINE_WORDS)) /* a copy is of whole lines */
+	if (nm_vec_reserve(&r->other, LINE_WORDS)) /* a copy is of whole lines */
 		return nm_fail_memory(err);
 	if (s->room < count) {
 		free(s->words);
@@ -118,64 +118,64 @@ static int copy_words(struct nm_readahead *a, struct slot *s, struct nm_error *e
 	}
 	if (!s->words)
 		return nm_fail_memory(err);
-	nm_copy_nontemporal(s->words, a->other.at, count * sizeof *s->words);
+	nm_copy_nontemporal(s->words, r->other.at, count * sizeof *s->words);
 	s->piece.words = s->words;
 	return 1;
 }
 
-static int read_for_consumer(struct nm_readahead *a, struct slot *s, struct nm_error *err)
+static int read_for_consumer(struct nm_readahead *r, struct slot *s, struct nm_error *err)
 {
-	int status = read_piece(a, s, &a->other, err);
+	int status = read_piece(r, s, &r->other, err);
 
-	return status > 0 && s->piece.words ? copy_words(a, s, err) : status;
+	return status > 0 && s->piece.words ? copy_words(r, s, err) : status;
 }
 
 /* Called with the lock, which is released while it reads. 1 if it has read. */
-static int try_read(struct nm_readahead *a, int consumer)
+static int try_read(struct nm_readahead *r, int consumer)
 {
-	struct slot *s = &a->slots[a->head % SLOTS];
+	struct slot *s = &r->slots[r->head % SLOTS];
 
-	if (a->reading || a->ended || a->head - a->tail == SLOTS)
+	if (r->reading || r->ended || r->head - r->tail == SLOTS)
 		return 0;
-	a->reading = 1;
-	pthread_mutex_unlock(&a->lock);
-	s->status = consumer ? read_piece(a, s, &a->own, &s->fault) : read_for_consumer(a, s, &s->fault);
-	pthread_mutex_lock(&a->lock);
-	a->reading = 0;
-	a->head++;
-	a->ended |= s->status <= 0;
-	pthread_cond_broadcast(&a->read);
+	r->reading = 1;
+	pthread_mutex_unlock(&r->lock);
+	s->status = consumer ? read_piece(r, s, &r->own, &s->fault) : read_for_consumer(r, s, &s->fault);
+	pthread_mutex_lock(&r->lock);
+	r->reading = 0;
+	r->head++;
+	r->ended |= s->status <= 0;
+	pthread_cond_broadcast(&r->read);
 	return 1;
 }
 
-int nm_readahead_step(struct nm_readahead *a)
+int nm_readahead_step(struct nm_readahead *r)
 {
 	int done;
 
-	if (nm_trace_is_piped(a->trace))
+	if (nm_trace_is_piped(r->trace))
 		return 0;
-	pthread_mutex_lock(&a->lock);
-	while (a->reading)
-		pthread_cond_wait(&a->read, &a->lock);
-	done = try_read(a, 0);
-	pthread_mutex_unlock(&a->lock);
+	pthread_mutex_lock(&r->lock);
+	while (r->reading)
+		pthread_cond_wait(&r->read, &r->lock);
+	done = try_read(r, 0);
+	pthread_mutex_unlock(&r->lock);
 	return done;
 }
 
-static void *work(void *arg)
+static void *read_ahead(void *arg)
 {
-	struct nm_readahead *a = arg;
+	struct nm_readahead *r = arg;
 
-	pthread_mutex_lock(&a->lock);
-	while (!a->ended) {
-		if (try_read(a, 0))
+	pthread_mutex_lock(&r->lock);
+	while (!r->ended) {
+		if (try_read(r, 0))
 			continue;
-		if (a->reading)
-			pthread_cond_wait(&a->read, &a->lock);
-		while (a->head - a->tail > SLOTS / 2 && !a->ended)
-			pthread_cond_wait(&a->emptied, &a->lock);
+		if (r->reading)
+			pthread_cond_wait(&r->read, &r->lock);
+		while (r->head - r->tail > SLOTS / 2 && !r->ended)
+			pthread_cond_wait(&r->emptied, &r->lock);
 	}
-	pthread_mutex_unlock(&a->lock);
+	pthread_mutex_unlock(&r->lock);
 	return NULL;
 }
 
@@ -192,67 +192,67 @@ int nm_readahead_new(struct nm_readahead **ret_ahead, struct nm_trace *trace, in
 	pthread_mutex_init(&a->lock, NULL);
 	pthread_cond_init(&a->read, NULL);
 	pthread_cond_init(&a->emptied, NULL);
-	a->threaded = threaded && !pthread_create(&a->thread, NULL, work, a);
+	a->threaded = threaded && !pthread_create(&a->thread, NULL, read_ahead, a);
 	*ret_ahead = a;
 	return 0;
 }
 
-void nm_readahead_stop(struct nm_readahead *a)
+void nm_readahead_stop(struct nm_readahead *r)
 {
-	pthread_mutex_lock(&a->lock);
-	a->ended = 1;
-	pthread_cond_signal(&a->emptied);
-	while (a->reading)
-		pthread_cond_wait(&a->read, &a->lock);
-	pthread_mutex_unlock(&a->lock);
+	pthread_mutex_lock(&r->lock);
+	r->ended = 1;
+	pthread_cond_signal(&r->emptied);
+	while (r->reading)
+		pthread_cond_wait(&r->read, &r->lock);
+	pthread_mutex_unlock(&r->lock);
 }
 
-void nm_readahead_free(struct nm_readahead *a)
+void nm_readahead_free(struct nm_readahead *r)
 {
-	if (!a)
+	if (!r)
 		return;
-	nm_readahead_stop(a);
-	if (a->threaded)
-		pthread_join(a->thread, NULL);
+	nm_readahead_stop(r);
+	if (r->threaded)
+		pthread_join(r->thread, NULL);
 	for (unsigned i = 0; i < SLOTS; i++) {
-		free(a->slots[i].words);
-		nm_vec_free(&a->slots[i].names);
+		free(r->slots[i].words);
+		nm_vec_free(&r->slots[i].names);
 	}
-	nm_vec_free(&a->own);
-	nm_vec_free(&a->other);
-	pthread_cond_destroy(&a->read);
-	pthread_cond_destroy(&a->emptied);
-	pthread_mutex_destroy(&a->lock);
-	free(a);
+	nm_vec_free(&r->own);
+	nm_vec_free(&r->other);
+	pthread_cond_destroy(&r->read);
+	pthread_cond_destroy(&r->emptied);
+	pthread_mutex_destroy(&r->lock);
+	free(r);
 }
 
 /* Frees the slot of the piece that was taken last, unless it is the end. */
-static void free_last_slot(struct nm_readahead *a)
+static void free_last_slot(struct nm_readahead *r)
 {
-	if (!a->holding || a->slots[a->tail % SLOTS].status <= 0)
+	if (!r->holding || r->slots[r->tail % SLOTS].status <= 0)
 		return;
-	a->tail++;
-	a->holding = 0;
-	if (a->head - a->tail == SLOTS / 2)
-		pthread_cond_signal(&a->emptied);
-	if (a->head == a->tail && !a->reading)
-		a->head = a->tail = 0;
+	r->tail++;
+	r->holding = 0;
+	if (r->head - r->tail == SLOTS / 2)
+		pthread_cond_signal(&r->emptied);
+	if (r->head == r->tail && !r->reading)
+		r->head = r->tail = 0;
 }
 
-int nm_readahead_next(struct nm_readahead *a, struct nm_readahead_piece *ret_piece, struct nm_error *err)
+int nm_readahead_next(struct nm_readahead *r, struct nm_readahead_piece *ret_piece, struct nm_error *err)
 {
 	struct slot *s;
 
-	pthread_mutex_lock(&a->lock);
-	free_last_slot(a);
-	while (a->head == a->tail && (a->reading || !a->ended))
-		if (!try_read(a, 1))
-			pthread_cond_wait(&a->read, &a->lock);
-	s = &a->slots[a->tail % SLOTS];
-	if (a->head == a->tail) /* it was stopped */
+	pthread_mutex_lock(&r->lock);
+	free_last_slot(r);
+	while (r->head == r->tail && (r->reading || !r->ended))
+		if (!try_read(r, 1))
+			pthread_cond_wait(&r->read, &r->lock);
+	s = &r->slots[r->tail % SLOTS];
+	if (r->head == r->tail) /* it was stopped */
 		s->status = 0;
-	a->holding = a->head != a->tail;
-	pthread_mutex_unlock(&a->lock);
+	r->holding = r->head != r->tail;
+	pthread_mutex_unlock(&r->lock);
 	if (s->status > 0)
 		*ret_piece = s->piece;
 	else if (s->status < 0 && err)

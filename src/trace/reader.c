@@ -121,7 +121,7 @@ static int read_header(struct nm_trace *t, uint64_t offset, struct chunk_header 
 }
 
 /* One part of a chunk, unpacked. */
-static int unpack(struct nm_trace *t, uint64_t offset, const struct chunk_header *head, unsigned part)
+static int unpack_part(struct nm_trace *t, uint64_t offset, const struct chunk_header *head, unsigned part)
 {
 	struct nm_chunk_bytes *to = &t->parts[part];
 	size_t n, packed = head->parts[part].packed, raw = head->parts[part].raw;
@@ -138,7 +138,7 @@ static int unpack(struct nm_trace *t, uint64_t offset, const struct chunk_header
 	return ZSTD_isError(n) || n != raw ? NM_EFORMAT : 0;
 }
 
-static int damaged(const struct nm_trace_chunk *chunk, int status, struct nm_error *err)
+static int fail_damaged(const struct nm_trace_chunk *chunk, int status, struct nm_error *err)
 {
 	return status == NM_ENOMEM
 		   ? nm_fail_memory(err)
@@ -192,7 +192,7 @@ static int read_index(struct nm_trace *t)
 
 	if (t->size < sizeof tail || read_at(t, t->size - sizeof tail, &tail, sizeof tail) ||
 	    tail.magic != NM_TRACE_LAST || read_header(t, tail.index, &head) || head.kind != NM_TRACE_INDEX ||
-	    unpack(t, tail.index + sizeof head, &head, 0) || t->parts[0].count % sizeof e)
+	    unpack_part(t, tail.index + sizeof head, &head, 0) || t->parts[0].count % sizeof e)
 		return NM_EFORMAT;
 	entries = t->parts[0];
 	t->parts[0] = (struct nm_chunk_bytes){0};
@@ -226,7 +226,7 @@ static void tell_endless(struct nm_trace *t)
 	snprintf(t->fault, sizeof t->fault, "it has no end: it is still being written, or was cut off");
 }
 
-static int scan(struct nm_trace *t)
+static int scan_chunks(struct nm_trace *t)
 {
 	uint64_t at = sizeof(struct file_header);
 	struct chunk_header head;
@@ -282,7 +282,7 @@ int nm_trace_take(struct nm_trace **ret_trace, const struct nm_peeked_input *pee
 	if (!status)
 		status = nm_decoder_new(&t->decoder, err);
 	t->zstd = ZSTD_createDCtx();
-	if (!status && (!t->zstd || (!t->piped && read_index(t) && scan(t))))
+	if (!status && (!t->zstd || (!t->piped && read_index(t) && scan_chunks(t))))
 		status = nm_fail_memory(err);
 	if (status) {
 		nm_trace_free(t);
@@ -303,7 +303,7 @@ int nm_trace_open(struct nm_trace **ret_trace, const char *path, struct nm_error
 /* ---- a pipe ---- */
 
 /* Holds `count` bytes more. 1 if they came, 0 if the pipe ended before, or a code. */
-static int hold(struct nm_trace *t, uint64_t count, struct nm_error *err)
+static int hold_bytes(struct nm_trace *t, uint64_t count, struct nm_error *err)
 {
 	while (count) {
 		size_t step = count < HOLD_STEP ? (size_t)count : HOLD_STEP, n;
@@ -329,7 +329,7 @@ static int hold_chunk(struct nm_trace *t, struct chunk_header *head, struct nm_e
 	int status;
 
 	t->held.count = 0;
-	status = hold(t, sizeof *head, err);
+	status = hold_bytes(t, sizeof *head, err);
 	if (status <= 0 && t->size == at) {
 		if (!status)
 			tell_endless(t);
@@ -337,11 +337,11 @@ static int hold_chunk(struct nm_trace *t, struct chunk_header *head, struct nm_e
 	}
 	if (status > 0) {
 		memcpy(head, t->held.at, sizeof *head);
-		status = is_sound(head) ? hold(t, chunk_payload(head), err) : 0;
+		status = is_sound(head) ? hold_bytes(t, chunk_payload(head), err) : 0;
 	}
 	if (status > 0 && head->kind != NM_TRACE_INDEX)
 		return 1;
-	if (status > 0 && (status = hold(t, sizeof tail, err)) > 0) {
+	if (status > 0 && (status = hold_bytes(t, sizeof tail, err)) > 0) {
 		memcpy(&tail, t->held.at + t->held.count - sizeof tail, sizeof tail);
 		if (tail.index == at && tail.magic == NM_TRACE_LAST)
 			return 0;
@@ -387,9 +387,9 @@ int nm_trace_payload(struct nm_trace *t, const struct nm_trace_chunk *chunk, con
 	int status = read_header(t, chunk->offset, &head);
 
 	if (!status)
-		status = unpack(t, chunk->offset + sizeof head, &head, 0);
+		status = unpack_part(t, chunk->offset + sizeof head, &head, 0);
 	if (status)
-		return damaged(chunk, status, err);
+		return fail_damaged(chunk, status, err);
 	*ret_bytes = t->parts[0].at;
 	*ret_count = t->parts[0].count;
 	return 0;
@@ -407,7 +407,7 @@ int trace_raw(struct nm_trace *t, const struct nm_trace_chunk *chunk, struct chu
 	if (!status)
 		status = read_at(t, chunk->offset + sizeof *ret_head, t->packed.at, bytes);
 	if (status)
-		return damaged(chunk, status, err);
+		return fail_damaged(chunk, status, err);
 	*ret_bytes = t->packed.at;
 	return 0;
 }
@@ -433,21 +433,21 @@ int nm_trace_begin(struct nm_trace *t, const struct nm_trace_chunk *chunk, struc
 	int status = read_header(t, chunk->offset, &head);
 
 	for (unsigned i = 0; i < NM_PARTS && !status; i++) {
-		status = unpack(t, at, &head, i);
+		status = unpack_part(t, at, &head, i);
 		at += head.parts[i].packed;
 	}
 	if (status || head.kind != NM_TRACE_WORDS)
-		return damaged(chunk, status, err);
+		return fail_damaged(chunk, status, err);
 	t->reading = *chunk;
 	status = nm_decoder_begin(t->decoder, t->parts, head.words, err);
-	return status ? damaged(chunk, status, err) : 0;
+	return status ? fail_damaged(chunk, status, err) : 0;
 }
 
 int nm_trace_words(struct nm_trace *t, struct nm_words *words, struct nm_error *err)
 {
 	int status = nm_decoder_next(t->decoder, words, err);
 
-	return status < 0 ? damaged(&t->reading, status, err) : status;
+	return status < 0 ? fail_damaged(&t->reading, status, err) : status;
 }
 
 int nm_trace_next(struct nm_trace *t, const uint64_t **ret_words, size_t *ret_count, struct nm_error *err)

@@ -123,8 +123,8 @@ static int write_all(struct nm_trace_writer *w, const void *bytes, size_t count,
 	return 0;
 }
 
-static int pack(struct nm_trace_writer *w, struct chunk_header *head, unsigned part, const uint8_t *bytes,
-		size_t count, struct nm_error *err)
+static int pack_part(struct nm_trace_writer *w, struct chunk_header *head, unsigned part,
+		     const uint8_t *bytes, size_t count, struct nm_error *err)
 {
 	size_t room = ZSTD_compressBound(count), n;
 
@@ -165,7 +165,7 @@ static int write_plain(struct nm_trace_writer *w, enum nm_trace_kind kind, uint3
 	int status;
 
 	w->packed.count = 0;
-	status = pack(w, &head, 0, bytes, count, err);
+	status = pack_part(w, &head, 0, bytes, count, err);
 	return status ? status : write_chunk(w, &head, err);
 }
 
@@ -184,7 +184,7 @@ static int write_stream(struct nm_trace_writer *w, struct open_stream *s, struct
 		return nm_fail_memory(err);
 	w->packed.count = 0;
 	for (unsigned i = 0; i < NM_PARTS && !status; i++)
-		status = pack(w, &head, i, parts[i]->at, parts[i]->count, err);
+		status = pack_part(w, &head, i, parts[i]->at, parts[i]->count, err);
 	if (!status)
 		status = write_chunk(w, &head, err);
 	nm_encoder_reset(s->encoder);

@@ -11,9 +11,9 @@
 
 static int by_recency(const void *left, const void *right)
 {
-	const struct nm_tab *a = left, *b = right;
+	const struct nm_tab *t = left, *b = right;
 
-	return (a->asked < b->asked) - (a->asked > b->asked);
+	return (t->asked < b->asked) - (t->asked > b->asked);
 }
 
 /* Opens a tab; at the limit it replaces the last one of the list. */

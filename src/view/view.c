@@ -151,7 +151,7 @@ int nm_view_answer(struct nm_view *view, const struct nm_request *request, FILE 
 }
 
 /* Makes an answer only to fill the caches of answers and of facts. */
-static void ask(struct nm_view *view, unsigned profile, const char *name)
+static void ask_answer(struct nm_view *view, unsigned profile, const char *name)
 {
 	char path[40];
 	const struct nm_request request = {.method = "GET", .path = path, .body = ""};
@@ -177,7 +177,7 @@ int nm_view_prepare(struct nm_view *view)
 		/* Facts of more profiles would displace those of the first. */
 		is_done = step == 0 || profile < NM_STORED_FACTS / 2;
 		if (is_done)
-			ask(view, profile, names[step]);
+			ask_answer(view, profile, names[step]);
 	}
 	return view->prepared < STEPS * view->count;
 }

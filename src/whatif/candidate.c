@@ -30,7 +30,7 @@ static void trim(struct line *l)
 }
 
 /* Takes a word off the beginning; 1 if it stood there. */
-static int take(struct line *l, const char *word)
+static int take_word(struct line *l, const char *word)
 {
 	const size_t n = strlen(word);
 
@@ -124,7 +124,7 @@ static int read_reorder(struct line *l, struct nm_transform *t, const char *shap
 	struct line fields = *l;
 	int status;
 
-	(void)take(l, "struct");
+	(void)take_word(l, "struct");
 	for (const char *colon = l->at; colon < l->end; colon++) /* not the colons of "app::node" */
 		if (*colon == ':' && colon[1] == ':') {
 			colon++;
@@ -150,7 +150,7 @@ static int read_pad(struct line *l, struct nm_transform *t, const char *shape)
 			return wrong(&of, "pad NAME rows of BYTES by BYTES");
 		return take_name(l, shape, &t->target);
 	}
-	(void)take(l, "struct");
+	(void)take_word(l, "struct");
 	if (!take_number(l, &t->number) || !take_last(l, " to"))
 		return wrong(l, shape);
 	return take_name(l, shape, &t->target);
@@ -161,7 +161,7 @@ static int read_split(struct line *l, struct nm_transform *t, const char *shape)
 	struct line hot;
 	int status;
 
-	(void)take(l, "struct");
+	(void)take_word(l, "struct");
 	t->by_pointer = take_last(l, "by pointer");
 	if (!t->by_pointer && !take_last(l, "parallel"))
 		return wrong(l, shape);
@@ -173,7 +173,7 @@ static int read_split(struct line *l, struct nm_transform *t, const char *shape)
 
 static int read_soa(struct line *l, struct nm_transform *t, const char *shape)
 {
-	(void)take(l, "struct");
+	(void)take_word(l, "struct");
 	return take_name(l, shape, &t->target);
 }
 
@@ -182,7 +182,7 @@ static int read_shrink(struct line *l, struct nm_transform *t, const char *shape
 	struct line field;
 	int status;
 
-	(void)take(l, "struct");
+	(void)take_word(l, "struct");
 	if (!take_number(l, &t->number) || !take_last(l, " to") || !split_at(l, ".", &field))
 		return wrong(l, shape);
 	status = take_fields(&field, t, shape);
@@ -271,13 +271,13 @@ static int read_line(struct line *l)
 		return nm_fail_memory(l->err);
 	l->text = l->at = t.text;
 	l->end = l->at + strlen(l->at);
-	if (take(l, "tile"))
+	if (take_word(l, "tile"))
 		return nm_fail_at(
 		    l->err, l->text, 0,
 		    "tile is out of reach: it changes the order of references, and a trace does "
 		    "not show whether the program allows that");
 	for (unsigned i = 0; i < KINDS; i++) {
-		if (!take(l, kinds[i].word))
+		if (!take_word(l, kinds[i].word))
 			continue;
 		t.kind = kinds[i].kind;
 		status = kinds[i].read(l, &t, kinds[i].shape);

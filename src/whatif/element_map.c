@@ -121,13 +121,13 @@ static void pack(struct nm_element_map *map, struct nm_member *const *order)
 		uint64_t at = 0, align = 1;
 
 		for (size_t i = 0; i < count; i++) {
-			struct nm_member *p = order[i];
+			struct nm_member *m = order[i];
 
-			if (p->part != part)
+			if (m->part != part)
 				continue;
-			p->to = round_up(at, p->align);
-			at = p->to + p->to_bytes;
-			align = p->align > align ? p->align : align;
+			m->to = round_up(at, m->align);
+			at = m->to + m->to_bytes;
+			align = m->align > align ? m->align : align;
 		}
 		if (!part && map->pointer != NM_NO_POINTER) {
 			align = align > 8 ? align : 8;
@@ -206,16 +206,16 @@ static int part_with(struct nm_element_map *map, const struct nm_type *type, con
 static int shrink(struct nm_element_map *map, const struct nm_type *type, const struct nm_transform *t,
 		  struct nm_error *err)
 {
-	struct nm_member *p = member(map, type, t, t->fields.at[0], err);
+	struct nm_member *m = member(map, type, t, t->fields.at[0], err);
 
-	if (!p)
+	if (!m)
 		return NM_EINVAL;
-	if (t->number >= p->to_bytes)
+	if (t->number >= m->to_bytes)
 		return nm_fail_at(err, t->text, 0, "%s.%s has %llu bytes: shrink it to fewer", type->name,
-				  t->fields.at[0], (unsigned long long)p->to_bytes);
-	p->to_bytes = t->number;
-	while (t->number % p->align)
-		p->align /= 2;
+				  t->fields.at[0], (unsigned long long)m->to_bytes);
+	m->to_bytes = t->number;
+	while (t->number % m->align)
+		m->align /= 2;
 	return 0;
 }
 
@@ -258,7 +258,7 @@ int nm_element_map_place(struct nm_element_map *map, uint64_t bytes, uint64_t at
 /* ---- look-up ---- */
 
 /* Adds bytes; those that follow the last ones join them. */
-static unsigned add(struct nm_placed *places, unsigned count, struct nm_placed more)
+static unsigned add_bytes(struct nm_placed *places, unsigned count, struct nm_placed more)
 {
 	struct nm_placed *last = count ? &places[count - 1] : NULL;
 
@@ -292,23 +292,23 @@ static unsigned find_in(const struct nm_element_map *map, uint64_t element, uint
 			struct nm_placed *places, unsigned count)
 {
 	if (!map->packed)
-		return add(
+		return add_bytes(
 		    places, count,
 		    (struct nm_placed){0, element * map->strides.at[0] + offset, (uint32_t)(end - offset)});
 	for (size_t i = member_at(map, offset); i < map->members.count && map->members.at[i].from < end;
 	     i++) {
-		const struct nm_member *p = &map->members.at[i];
-		const uint64_t low = offset > p->from ? offset - p->from : 0,
-			       high = end - p->from < p->bytes ? end - p->from : p->bytes;
+		const struct nm_member *m = &map->members.at[i];
+		const uint64_t low = offset > m->from ? offset - m->from : 0,
+			       high = end - m->from < m->bytes ? end - m->from : m->bytes;
 		uint64_t to = low, bytes = high - low;
 
-		if (p->to_bytes != p->bytes) {
-			to = low * p->to_bytes / p->bytes;
-			bytes = (high * p->to_bytes + p->bytes - 1) / p->bytes - to;
+		if (m->to_bytes != m->bytes) {
+			to = low * m->to_bytes / m->bytes;
+			bytes = (high * m->to_bytes + m->bytes - 1) / m->bytes - to;
 		}
-		count = add(places, count,
-			    (struct nm_placed){p->part, element * map->strides.at[p->part] + p->to + to,
-					       (uint32_t)bytes});
+		count = add_bytes(places, count,
+				  (struct nm_placed){m->part, element * map->strides.at[m->part] + m->to + to,
+						     (uint32_t)bytes});
 	}
 	return count;
 }
@@ -327,11 +327,11 @@ unsigned nm_element_map_find(const struct nm_element_map *map, uint64_t elements
 		offset = start + map->bytes;
 	}
 	if (offset < end)
-		count = add(places, count,
-			    (struct nm_placed){0, elements * map->strides.at[0] + offset - behind,
-					       (uint32_t)(end - offset)});
+		count = add_bytes(places, count,
+				  (struct nm_placed){0, elements * map->strides.at[0] + offset - behind,
+						     (uint32_t)(end - offset)});
 	if (!count) /* of padding alone */
-		count = add(places, count, (struct nm_placed){0, first * map->strides.at[0], 1});
+		count = add_bytes(places, count, (struct nm_placed){0, first * map->strides.at[0], 1});
 	return count;
 }
 

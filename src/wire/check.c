@@ -219,9 +219,9 @@ static int set_thread_pointer(struct nm_wire_check *c, const struct nm_wire_reco
 
 static int by_range(const void *a, const void *b)
 {
-	const struct heap_block *x = a, *y = b;
+	const struct heap_block *h = a, *y = b;
 
-	return x->end <= y->address ? -1 : x->address >= y->end;
+	return h->end <= y->address ? -1 : h->address >= y->end;
 }
 
 static int add_heap_block(struct nm_wire_check *c, const struct nm_wire_record *r, uint64_t address,
@@ -260,7 +260,7 @@ static void remove_heap_block(struct nm_wire_check *c, uint64_t address)
 	free(b);
 }
 
-static int allocate(struct nm_wire_check *c, const struct nm_wire_record *r, struct nm_error *err)
+static int check_allocation(struct nm_wire_check *c, const struct nm_wire_record *r, struct nm_error *err)
 {
 	struct nm_wire_alloc a;
 	int status = nm_wire_alloc_decode(r, &a, err);
@@ -274,7 +274,7 @@ static int allocate(struct nm_wire_check *c, const struct nm_wire_record *r, str
 	return add_heap_block(c, r, a.address, a.size, err);
 }
 
-static int release(struct nm_wire_check *c, const struct nm_wire_record *r, struct nm_error *err)
+static int check_release(struct nm_wire_check *c, const struct nm_wire_record *r, struct nm_error *err)
 {
 	struct nm_wire_free f;
 	int status = nm_wire_free_decode(r, &f, err);
@@ -284,7 +284,7 @@ static int release(struct nm_wire_check *c, const struct nm_wire_record *r, stru
 	return status;
 }
 
-static int reallocate(struct nm_wire_check *c, const struct nm_wire_record *r, struct nm_error *err)
+static int check_reallocation(struct nm_wire_check *c, const struct nm_wire_record *r, struct nm_error *err)
 {
 	struct nm_wire_realloc a;
 	int status = nm_wire_realloc_decode(r, &a, err);
@@ -298,7 +298,7 @@ static int reallocate(struct nm_wire_check *c, const struct nm_wire_record *r, s
 	return a.address ? add_heap_block(c, r, a.address, a.size, err) : 0;
 }
 
-static int lose(struct nm_wire_check *c, const struct nm_wire_record *r, struct nm_error *err)
+static int check_loss(struct nm_wire_check *c, const struct nm_wire_record *r, struct nm_error *err)
 {
 	struct nm_wire_lost l;
 	int status = nm_wire_lost_decode(r, &l, err);
@@ -314,7 +314,7 @@ static int lose(struct nm_wire_check *c, const struct nm_wire_record *r, struct 
 
 /* ---- Address space ----------------------------------------------------------------------- */
 
-static int map(const struct nm_wire_record *r, struct nm_error *err)
+static int check_mapping(const struct nm_wire_record *r, struct nm_error *err)
 {
 	const uint32_t known = NM_WIRE_PROT_READ | NM_WIRE_PROT_WRITE | NM_WIRE_PROT_EXEC | NM_WIRE_MAP_FILE |
 			       NM_WIRE_MAP_SHARED | NM_WIRE_MAP_STACK;
@@ -453,7 +453,8 @@ static int check_sampled(struct nm_wire_check *c, const struct nm_wire_record *r
 	return status;
 }
 
-static int synchronise(const struct nm_wire_check *c, const struct nm_wire_record *r, struct nm_error *err)
+static int check_synchronisation(const struct nm_wire_check *c, const struct nm_wire_record *r,
+				 struct nm_error *err)
 {
 	struct nm_wire_sync_event s;
 	int status = nm_wire_sync_event_decode(r, &s, err);
@@ -520,20 +521,20 @@ static int check_record(struct nm_wire_check *c, const struct nm_wire_record *r,
 	case NM_WIRE_THREAD_EXIT: return end_thread(c, r, err);
 	case NM_WIRE_THREAD: return switch_thread(c, r, err);
 	case NM_WIRE_THREAD_POINTER: return set_thread_pointer(c, r, err);
-	case NM_WIRE_ALLOC: return allocate(c, r, err);
-	case NM_WIRE_FREE: return release(c, r, err);
-	case NM_WIRE_REALLOC: return reallocate(c, r, err);
-	case NM_WIRE_MAP: return map(r, err);
+	case NM_WIRE_ALLOC: return check_allocation(c, r, err);
+	case NM_WIRE_FREE: return check_release(c, r, err);
+	case NM_WIRE_REALLOC: return check_reallocation(c, r, err);
+	case NM_WIRE_MAP: return check_mapping(r, err);
 	case NM_WIRE_MODULE: return load_module(c, r, err);
 	case NM_WIRE_MODULE_GONE: return unload_module(c, r, err);
-	case NM_WIRE_LOST: return lose(c, r, err);
+	case NM_WIRE_LOST: return check_loss(c, r, err);
 	case NM_WIRE_RAN: return count_ran(c, r, err);
 	case NM_WIRE_SAMPLING:
 	case NM_WIRE_SAMPLE:
 	case NM_WIRE_REUSE:
 	case NM_WIRE_FRAMES:
 	case NM_WIRE_CLOCK: return check_sampled(c, r, err);
-	case NM_WIRE_SYNC: return synchronise(c, r, err);
+	case NM_WIRE_SYNC: return check_synchronisation(c, r, err);
 	default: return decode_only(r, err);
 	}
 }

@@ -4,8 +4,8 @@
  */
 #include "check_sampling.h"
 
-static int begin(struct nm_wire_sampling_check *c, const struct nm_wire_record *r, uint32_t thread,
-		 struct nm_error *err)
+static int begin_thread(struct nm_wire_sampling_check *c, const struct nm_wire_record *r, uint32_t thread,
+			struct nm_error *err)
 {
 	struct nm_wire_sampling s;
 	int status = nm_wire_sampling_decode(r, &s, err);
@@ -18,8 +18,8 @@ static int begin(struct nm_wire_sampling_check *c, const struct nm_wire_record *
 	return 0;
 }
 
-static int advance(struct nm_wire_sampling_check *c, uint64_t clock, const struct nm_wire_record *r,
-		   struct nm_error *err)
+static int advance_clock(struct nm_wire_sampling_check *c, uint64_t clock, const struct nm_wire_record *r,
+			 struct nm_error *err)
 {
 	if (clock < c->clock)
 		return nm_wire_fault(r, err, "clock that runs backwards");
@@ -32,7 +32,7 @@ static int take_sample(struct nm_wire_sampling_check *c, const struct nm_wire_re
 	struct nm_wire_sample s;
 	int status = nm_wire_sample_decode(r, &s, err);
 
-	if (status || (status = advance(c, s.clock, r, err)))
+	if (status || (status = advance_clock(c, s.clock, r, err)))
 		return status;
 	if (s.clock < c->next_sample)
 		return nm_wire_fault(r, err, "second sample of a reference");
@@ -46,7 +46,7 @@ static int end_sample(struct nm_wire_sampling_check *c, const struct nm_wire_rec
 	int status = nm_wire_reuse_decode(r, &u, err);
 	uint64_t line, first, last;
 
-	if (status || (status = advance(c, u.clock, r, err)))
+	if (status || (status = advance_clock(c, u.clock, r, err)))
 		return status;
 	line = nm_map_get(&c->open, u.sample, UINT64_MAX);
 	first = u.address / c->options.line;
@@ -64,7 +64,7 @@ static int tell_time(struct nm_wire_sampling_check *c, const struct nm_wire_reco
 	struct nm_wire_clock t;
 	int status = nm_wire_clock_decode(r, &t, err);
 
-	return status ? status : advance(c, t.references, r, err);
+	return status ? status : advance_clock(c, t.references, r, err);
 }
 
 int nm_wire_sampling_check(struct nm_wire_sampling_check *c, const struct nm_wire_record *r, uint32_t thread,
@@ -73,7 +73,7 @@ int nm_wire_sampling_check(struct nm_wire_sampling_check *c, const struct nm_wir
 	struct nm_wire_frames frames;
 
 	if (r->kind == NM_WIRE_SAMPLING)
-		return begin(c, r, thread, err);
+		return begin_thread(c, r, thread, err);
 	if (!c->options.rate)
 		return nm_wire_fault(r, err, "no start of sampling");
 	if (!thread && r->kind != NM_WIRE_CLOCK)

@@ -158,7 +158,7 @@ int nm_consumer_start_one(struct nm_consumer *c)
 
 size_t nm_consumer_live(const struct nm_consumer *c) { return c->rings.count + nm_rings_expected(c); }
 
-uint32_t nm_consumer_unobserved(const struct nm_consumer *c) { return look(&c->control->unobserved); }
+uint32_t nm_consumer_unobserved(const struct nm_consumer *c) { return load_word(&c->control->unobserved); }
 
 void nm_consumer_detach_all(struct nm_consumer *c)
 {
@@ -208,7 +208,7 @@ static void fill_chunk(const struct nm_consumer *c, struct ring *ring, size_t co
 /* 1 if a published chunk was taken. */
 static int take_published(struct nm_consumer *c, struct ring *ring, struct nm_chunk *ret)
 {
-	uint32_t head = look(&ring->shared->head);
+	uint32_t head = load_word(&ring->shared->head);
 	uint32_t used;
 
 	if (head == ring->taken)
@@ -217,7 +217,7 @@ static int take_published(struct nm_consumer *c, struct ring *ring, struct nm_ch
 		snprintf(ring->fault, sizeof ring->fault, "it claims to hold more chunks than it has");
 		return 0;
 	}
-	used = acquire(&ring->shared->used[ring->taken % c->chunks]);
+	used = acquire_word(&ring->shared->used[ring->taken % c->chunks]);
 	if (used > c->chunk_words) {
 		snprintf(ring->fault, sizeof ring->fault, "it claims %u words in a chunk of %u", used,
 			 c->chunk_words);
@@ -272,7 +272,7 @@ static void take_end(struct nm_consumer *c, struct ring *ring, struct nm_chunk *
 		ret->end = NM_END_DAMAGED;
 		memcpy(c->fault, ring->fault, sizeof c->fault);
 		ret->fault = c->fault;
-	} else if (acquire(&ring->shared->state) == NM_WIRE_RING_CLOSED)
+	} else if (acquire_word(&ring->shared->state) == NM_WIRE_RING_CLOSED)
 		ret->end = NM_END_CLOSED;
 	else
 		ret->end = ring->end;
@@ -280,10 +280,10 @@ static void take_end(struct nm_consumer *c, struct ring *ring, struct nm_chunk *
 }
 
 /* 0: nothing to give now. 1: a chunk. 2: the end, and *ring is no more. */
-static int take(struct nm_consumer *c, struct ring *ring, struct nm_chunk *ret)
+static int take_chunk(struct nm_consumer *c, struct ring *ring, struct nm_chunk *ret)
 {
 	if (!ring->fault[0] && !ring->rest_taken) {
-		int closed = acquire(&ring->shared->state) == NM_WIRE_RING_CLOSED;
+		int closed = acquire_word(&ring->shared->state) == NM_WIRE_RING_CLOSED;
 
 		if (take_published(c, ring, ret))
 			return 1;
@@ -315,7 +315,7 @@ static int take_any(struct nm_consumer *c, struct nm_chunk *ret)
 	for (size_t n = c->rings.count; n > 0; n--) {
 		size_t at = c->next_ring < c->rings.count ? c->next_ring : 0;
 		const int is_new = !c->rings.at[at].taken;
-		int taken = is_held(c, &c->rings.at[at]) ? 0 : take(c, &c->rings.at[at], ret);
+		int taken = is_held(c, &c->rings.at[at]) ? 0 : take_chunk(c, &c->rings.at[at], ret);
 
 		c->starts_one &= !(taken && is_new);
 		c->next_ring = at + 1;
@@ -335,15 +335,15 @@ static int take_any(struct nm_consumer *c, struct nm_chunk *ret)
 
 static int anything_new(const struct nm_consumer *c)
 {
-	if (look(&c->control->rings) != c->known)
+	if (load_word(&c->control->rings) != c->known)
 		return 1;
 	for (size_t i = 0; i < c->rings.count; i++) {
 		const struct ring *ring = &c->rings.at[i];
 
 		/* A ring that was read to its end waits for its chunks to be released: no news. */
 		if (!ring->fault[0] && !ring->rest_taken && !is_held(c, ring) &&
-		    (look(&ring->shared->head) != ring->taken ||
-		     look(&ring->shared->state) == NM_WIRE_RING_CLOSED))
+		    (load_word(&ring->shared->head) != ring->taken ||
+		     load_word(&ring->shared->state) == NM_WIRE_RING_CLOSED))
 			return 1;
 	}
 	return 0;
@@ -353,14 +353,14 @@ static int anything_new(const struct nm_consumer *c)
 static int sleep_ms(struct nm_consumer *c, int ms)
 {
 	struct timespec t = {.tv_sec = ms / 1000, .tv_nsec = ms % 1000 * 1000000};
-	uint32_t seen = look(&c->control->doorbell);
+	uint32_t seen = load_word(&c->control->doorbell);
 	int signalled = 0;
 
-	set(&c->control->consumer_waits, 1);
+	store_word(&c->control->consumer_waits, 1);
 	if (!anything_new(c))
 		signalled = syscall(SYS_futex, &c->control->doorbell, FUTEX_WAIT, seen, &t, NULL, 0) &&
 			    errno == EINTR;
-	set(&c->control->consumer_waits, 0);
+	store_word(&c->control->consumer_waits, 0);
 	return signalled;
 }
 
@@ -388,16 +388,16 @@ int nm_consumer_next(struct nm_consumer *c, int timeout_ms, struct nm_chunk *ret
 /* Whether a producer waits, and for a while will have no reason to wait again. */
 static int is_to_be_woken(const struct nm_consumer *c, const struct ring *ring)
 {
-	return look(&ring->shared->producer_waits) &&
-	       acquire(&ring->shared->head) - ring->released <= c->chunks / 2;
+	return load_word(&ring->shared->producer_waits) &&
+	       acquire_word(&ring->shared->head) - ring->released <= c->chunks / 2;
 }
 
-static void release(struct nm_consumer *c, struct ring *ring)
+static void release_ring(struct nm_consumer *c, struct ring *ring)
 {
 	ring->released++;
-	set(&ring->shared->tail, ring->released);
+	store_word(&ring->shared->tail, ring->released);
 	if (is_to_be_woken(c, ring))
-		wake(&ring->shared->tail);
+		wake_waiters(&ring->shared->tail);
 }
 
 void nm_consumer_release(struct nm_consumer *c, const struct nm_chunk *chunk)
@@ -406,7 +406,7 @@ void nm_consumer_release(struct nm_consumer *c, const struct nm_chunk *chunk)
 		return;
 	for (size_t i = 0; i < c->rings.count; i++)
 		if (c->rings.at[i].number == chunk->ring) {
-			release(c, &c->rings.at[i]);
+			release_ring(c, &c->rings.at[i]);
 			return;
 		}
 }

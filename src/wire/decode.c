@@ -75,17 +75,17 @@ int nm_wire_fault(const struct nm_wire_record *r, struct nm_error *err, const ch
 		       nm_wire_kind_name(r->kind));
 }
 
-static int exactly(const struct nm_wire_record *r, size_t words, struct nm_error *err)
+static int require_words(const struct nm_wire_record *r, size_t words, struct nm_error *err)
 {
 	return r->words == words ? 0 : nm_wire_fault(r, err, "wrong number of words");
 }
 
-static int wraps(uint64_t address, uint64_t bytes) { return address + bytes < address; }
+static int wraps_around(uint64_t address, uint64_t bytes) { return address + bytes < address; }
 
 const char *nm_wire_string_after(const char *s) { return s + (strlen(s) + 8) / 8 * 8; }
 
 /* The string at word *at, which it moves past; NULL if its end is not inside the payload. */
-static const char *text(const struct nm_wire_record *r, size_t *at)
+static const char *string_at(const struct nm_wire_record *r, size_t *at)
 {
 	const char *s, *end;
 
@@ -102,7 +102,7 @@ static const char *text(const struct nm_wire_record *r, size_t *at)
 /* The one string that ends the payload. */
 static int last_text(const struct nm_wire_record *r, size_t at, const char **ret, struct nm_error *err)
 {
-	const char *s = text(r, &at);
+	const char *s = string_at(r, &at);
 
 	if (!s)
 		return nm_wire_fault(r, err, "unterminated or missing string");
@@ -133,10 +133,10 @@ NM_WIRE_DECODER(process)
 	p.parent = (uint32_t)w[2];
 	p.ordinal = (uint32_t)w[3];
 	p.argc = (uint32_t)w[4];
-	p.executable = text(r, &at);
-	p.directory = text(r, &at);
+	p.executable = string_at(r, &at);
+	p.directory = string_at(r, &at);
 	for (uint32_t i = 0; i < p.argc; i++) {
-		const char *s = text(r, &at);
+		const char *s = string_at(r, &at);
 
 		if (!s)
 			return nm_wire_fault(r, err, "unterminated or missing string");
@@ -153,7 +153,7 @@ NM_WIRE_DECODER(process)
 
 NM_WIRE_DECODER(fork)
 {
-	int status = exactly(r, 2, err);
+	int status = require_words(r, 2, err);
 
 	if (status)
 		return status;
@@ -167,7 +167,7 @@ NM_WIRE_DECODER(exec) { return last_text(r, 0, &ret->path, err); }
 
 NM_WIRE_DECODER(exit)
 {
-	int status = exactly(r, 0, err);
+	int status = require_words(r, 0, err);
 
 	if (!status)
 		ret->status = r->arg;
@@ -176,7 +176,7 @@ NM_WIRE_DECODER(exit)
 
 NM_WIRE_DECODER(thread_start)
 {
-	int status = exactly(r, 3, err);
+	int status = require_words(r, 3, err);
 
 	if (status)
 		return status;
@@ -188,7 +188,7 @@ NM_WIRE_DECODER(thread_start)
 
 NM_WIRE_DECODER(thread)
 {
-	int status = exactly(r, 0, err);
+	int status = require_words(r, 0, err);
 
 	if (!status)
 		ret->thread = r->arg;
@@ -197,7 +197,7 @@ NM_WIRE_DECODER(thread)
 
 NM_WIRE_DECODER(thread_pointer)
 {
-	int status = exactly(r, 1, err);
+	int status = require_words(r, 1, err);
 
 	if (!status)
 		*ret = (struct nm_wire_thread_pointer){r->arg, r->payload[0]};
@@ -206,7 +206,7 @@ NM_WIRE_DECODER(thread_pointer)
 
 NM_WIRE_DECODER(signal)
 {
-	int status = exactly(r, 1, err);
+	int status = require_words(r, 1, err);
 
 	if (!status)
 		*ret = (struct nm_wire_signal){r->arg, r->payload[0]};
@@ -216,11 +216,11 @@ NM_WIRE_DECODER(signal)
 NM_WIRE_DECODER(alloc)
 {
 	const uint64_t *w = r->payload;
-	int status = exactly(r, 3, err);
+	int status = require_words(r, 3, err);
 
 	if (status)
 		return status;
-	if (r->arg >= NM_WIRE_ALLOCATORS || wraps(w[0], w[1]))
+	if (r->arg >= NM_WIRE_ALLOCATORS || wraps_around(w[0], w[1]))
 		return nm_wire_fault(r, err, "value out of range");
 	*ret = (struct nm_wire_alloc){r->arg, w[0], w[1], w[2]};
 	return 0;
@@ -228,7 +228,7 @@ NM_WIRE_DECODER(alloc)
 
 NM_WIRE_DECODER(free)
 {
-	int status = exactly(r, 1, err);
+	int status = require_words(r, 1, err);
 
 	if (status)
 		return status;
@@ -241,11 +241,11 @@ NM_WIRE_DECODER(free)
 NM_WIRE_DECODER(realloc)
 {
 	const uint64_t *w = r->payload;
-	int status = exactly(r, 4, err);
+	int status = require_words(r, 4, err);
 
 	if (status)
 		return status;
-	if (r->arg >= NM_WIRE_POOL || wraps(w[1], w[2]))
+	if (r->arg >= NM_WIRE_POOL || wraps_around(w[1], w[2]))
 		return nm_wire_fault(r, err, "value out of range");
 	*ret = (struct nm_wire_realloc){r->arg, w[0], w[1], w[2], w[3]};
 	return 0;
@@ -260,7 +260,7 @@ NM_WIRE_DECODER(map)
 
 	if (status)
 		return status;
-	if (!w[1] || wraps(w[0], w[1]))
+	if (!w[1] || wraps_around(w[0], w[1]))
 		return nm_wire_fault(r, err, "value out of range");
 	*ret = (struct nm_wire_map){r->arg, w[0], w[1], w[2], path};
 	return 0;
@@ -269,11 +269,11 @@ NM_WIRE_DECODER(map)
 NM_WIRE_DECODER(unmap)
 {
 	const uint64_t *w = r->payload;
-	int status = exactly(r, 2, err);
+	int status = require_words(r, 2, err);
 
 	if (status)
 		return status;
-	if (!w[1] || wraps(w[0], w[1]))
+	if (!w[1] || wraps_around(w[0], w[1]))
 		return nm_wire_fault(r, err, "value out of range");
 	*ret = (struct nm_wire_unmap){w[0], w[1]};
 	return 0;
@@ -282,11 +282,11 @@ NM_WIRE_DECODER(unmap)
 NM_WIRE_DECODER(remap)
 {
 	const uint64_t *w = r->payload;
-	int status = exactly(r, 4, err);
+	int status = require_words(r, 4, err);
 
 	if (status)
 		return status;
-	if (!w[3] || wraps(w[0], w[1]) || wraps(w[2], w[3]))
+	if (!w[3] || wraps_around(w[0], w[1]) || wraps_around(w[2], w[3]))
 		return nm_wire_fault(r, err, "value out of range");
 	*ret = (struct nm_wire_remap){w[0], w[1], w[2], w[3]};
 	return 0;
@@ -294,7 +294,7 @@ NM_WIRE_DECODER(remap)
 
 NM_WIRE_DECODER(brk)
 {
-	int status = exactly(r, 2, err);
+	int status = require_words(r, 2, err);
 
 	if (status)
 		return status;
@@ -319,7 +319,7 @@ NM_WIRE_DECODER(module)
 
 NM_WIRE_DECODER(module_gone)
 {
-	int status = exactly(r, 1, err);
+	int status = require_words(r, 1, err);
 
 	if (!status)
 		ret->base = r->payload[0];
@@ -335,7 +335,7 @@ NM_WIRE_DECODER(name)
 
 	if (status)
 		return status;
-	if (wraps(w[0], w[1]))
+	if (wraps_around(w[0], w[1]))
 		return nm_wire_fault(r, err, "value out of range");
 	*ret = (struct nm_wire_name){w[0], w[1], name};
 	return 0;
@@ -343,7 +343,7 @@ NM_WIRE_DECODER(name)
 
 NM_WIRE_DECODER(unname)
 {
-	int status = exactly(r, 1, err);
+	int status = require_words(r, 1, err);
 
 	if (!status)
 		ret->address = r->payload[0];
@@ -365,7 +365,7 @@ NM_WIRE_DECODER(region)
 
 NM_WIRE_DECODER(measure)
 {
-	int status = exactly(r, 0, err);
+	int status = require_words(r, 0, err);
 
 	if (status)
 		return status;
@@ -377,7 +377,7 @@ NM_WIRE_DECODER(measure)
 
 NM_WIRE_DECODER(lost)
 {
-	int status = exactly(r, 1, err);
+	int status = require_words(r, 1, err);
 
 	if (!status)
 		ret->words = r->payload[0];
@@ -392,7 +392,7 @@ NM_WIRE_DECODER(place)
 
 	if (r->words < 2 + 2)
 		return nm_wire_fault(r, err, "wrong number of words");
-	function = text(r, &at);
+	function = string_at(r, &at);
 	if (!function)
 		return nm_wire_fault(r, err, "unterminated or missing string");
 	status = last_text(r, at, &file, err);
@@ -407,11 +407,11 @@ NM_WIRE_DECODER(place)
 NM_WIRE_DECODER(pages)
 {
 	const uint64_t *w = r->payload;
-	int status = exactly(r, 2, err);
+	int status = require_words(r, 2, err);
 
 	if (status)
 		return status;
-	if (r->arg > NM_WIRE_PAGES_1G || !w[1] || wraps(w[0], w[1]))
+	if (r->arg > NM_WIRE_PAGES_1G || !w[1] || wraps_around(w[0], w[1]))
 		return nm_wire_fault(r, err, "value out of range");
 	*ret = (struct nm_wire_pages){(enum nm_wire_page_size)r->arg, w[0], w[1]};
 	return 0;
@@ -419,7 +419,7 @@ NM_WIRE_DECODER(pages)
 
 NM_WIRE_DECODER(ran)
 {
-	int status = exactly(r, 1, err);
+	int status = require_words(r, 1, err);
 
 	if (status)
 		return status;
@@ -431,7 +431,7 @@ NM_WIRE_DECODER(ran)
 
 NM_WIRE_DECODER(sync_event)
 {
-	int status = exactly(r, 1, err), has_object;
+	int status = require_words(r, 1, err), has_object;
 
 	if (status)
 		return status;

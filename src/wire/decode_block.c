@@ -22,14 +22,14 @@ static const char *fault_of_instructions(const struct nm_wire_block_info *b)
 	return NULL;
 }
 
-static int follows(const struct nm_wire_block_info *b, size_t access)
+static int follows_chain(const struct nm_wire_block_info *b, size_t access)
 {
 	return (nm_wire_access_flags(b->accesses[access]) & NM_WIRE_FOLLOWS) != 0;
 }
 
 static int is_in_group(const struct nm_wire_block_info *b, size_t access)
 {
-	return follows(b, access) || (access + 1u < b->def.accesses && follows(b, access + 1));
+	return follows_chain(b, access) || (access + 1u < b->def.accesses && follows_chain(b, access + 1));
 }
 
 /* A group starts at its lowest address. */
@@ -40,8 +40,8 @@ static const char *fault_of_groups(const struct nm_wire_block_info *b)
 	for (size_t i = 0; i < b->def.accesses; i++) {
 		unsigned distance = nm_wire_access_distance(b->accesses[i]);
 
-		least = !follows(b, i) || distance < least ? distance : least;
-		if (least && (i + 1u == b->def.accesses || !follows(b, i + 1)))
+		least = !follows_chain(b, i) || distance < least ? distance : least;
+		if (least && (i + 1u == b->def.accesses || !follows_chain(b, i + 1)))
 			return "group without an access at its address";
 	}
 	return NULL;
@@ -111,7 +111,7 @@ static const char *fault_of_exits(const struct nm_wire_block_info *b)
 			return "exit beyond the block";
 		if ((int)nm_wire_exit_accesses(w) <= accesses || nm_wire_exit_instructions(w) < instructions)
 			return "exits that do not ascend";
-		if (follows(b, nm_wire_exit_accesses(w)))
+		if (follows_chain(b, nm_wire_exit_accesses(w)))
 			return "group that goes on behind an exit";
 		accesses = (int)nm_wire_exit_accesses(w);
 		instructions = nm_wire_exit_instructions(w);
@@ -125,7 +125,7 @@ static uint32_t groups_before(const struct nm_wire_block_info *b, size_t accesse
 	uint32_t groups = 0;
 
 	for (size_t i = 0; i < accesses; i++)
-		groups += !follows(b, i);
+		groups += !follows_chain(b, i);
 	return groups;
 }
 

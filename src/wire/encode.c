@@ -2,7 +2,7 @@
  *
  * encode.c - see encode.h.
  *
- * A record is a header, some words and at most a few strings. append() reserves the room of the whole
+ * A record is a header, some words and at most a few strings. append_record() reserves the room of the whole
  * record first, so that nothing can fail halfway.
  */
 #include "encode.h"
@@ -21,7 +21,7 @@ static struct part words_part(const uint64_t *at, size_t words) { return (struct
 
 static struct part text_part(const char *s) { return (struct part){s, strlen(s) + 1}; }
 
-static void put(struct nm_wire_words *to, struct part part)
+static void put_parts(struct nm_wire_words *to, struct part part)
 {
 	size_t words = words_of(part.bytes);
 
@@ -33,8 +33,8 @@ static void put(struct nm_wire_words *to, struct part part)
 	to->count += words;
 }
 
-static int append(struct nm_wire_words *to, enum nm_wire_kind kind, uint32_t arg, size_t parts,
-		  const struct part *part)
+static int append_record(struct nm_wire_words *to, enum nm_wire_kind kind, uint32_t arg, size_t parts,
+			 const struct part *part)
 {
 	size_t words = 0;
 
@@ -48,7 +48,7 @@ static int append(struct nm_wire_words *to, enum nm_wire_kind kind, uint32_t arg
 		return NM_ENOMEM;
 	to->at[to->count++] = nm_wire_header(kind, arg, kind == NM_WIRE_BLOCK ? 0 : (uint32_t)words);
 	for (size_t i = 0; i < parts; i++)
-		put(to, part[i]);
+		put_parts(to, part[i]);
 	return 0;
 }
 
@@ -64,7 +64,7 @@ static int append_fixed(struct nm_wire_words *to, enum nm_wire_kind kind, uint32
 
 	if (text)
 		parts[1] = text_part(text);
-	return append(to, kind, arg, text ? 2 : 1, parts);
+	return append_record(to, kind, arg, text ? 2 : 1, parts);
 }
 
 int nm_wire_encode(struct nm_wire_words *to, enum nm_wire_kind kind, uint32_t arg, const uint64_t *payload,
@@ -80,7 +80,7 @@ int nm_wire_block_def_encode(struct nm_wire_words *to, const struct nm_wire_bloc
 			       words_part(block->accesses, block->def.accesses),
 			       words_part(block->exits, block->def.exits)};
 
-	return append(to, NM_WIRE_BLOCK_DEF, block->id, 4, parts);
+	return append_record(to, NM_WIRE_BLOCK_DEF, block->id, 4, parts);
 }
 
 int nm_wire_block_encode(struct nm_wire_words *to, uint32_t id, const uint64_t *addresses, size_t count)
@@ -100,59 +100,60 @@ int nm_wire_process_encode(struct nm_wire_words *to, const struct nm_wire_proces
 
 	for (uint32_t i = 0; !status && i < process->argc; i++)
 		status = nm_vec_push(&parts, text_part(argv[i]));
-	status = status ? NM_ENOMEM : append(to, NM_WIRE_PROCESS, process->start, parts.count, parts.at);
+	status =
+	    status ? NM_ENOMEM : append_record(to, NM_WIRE_PROCESS, process->start, parts.count, parts.at);
 	nm_vec_free(&parts);
 	return status;
 }
 
-int nm_wire_fork_encode(struct nm_wire_words *to, const struct nm_wire_fork *r)
+int nm_wire_fork_encode(struct nm_wire_words *to, const struct nm_wire_fork *f)
 {
-	return APPEND(to, NM_WIRE_FORK, 0, NULL, r->child, r->ordinal);
+	return APPEND(to, NM_WIRE_FORK, 0, NULL, f->child, f->ordinal);
 }
 
-int nm_wire_exec_encode(struct nm_wire_words *to, const struct nm_wire_exec *r)
+int nm_wire_exec_encode(struct nm_wire_words *to, const struct nm_wire_exec *e)
 {
-	return append_fixed(to, NM_WIRE_EXEC, 0, r->path, NULL, 0);
+	return append_fixed(to, NM_WIRE_EXEC, 0, e->path, NULL, 0);
 }
 
-int nm_wire_exit_encode(struct nm_wire_words *to, const struct nm_wire_exit *r)
+int nm_wire_exit_encode(struct nm_wire_words *to, const struct nm_wire_exit *e)
 {
-	return nm_wire_encode(to, NM_WIRE_EXIT, r->status, NULL, 0);
+	return nm_wire_encode(to, NM_WIRE_EXIT, e->status, NULL, 0);
 }
 
-int nm_wire_thread_start_encode(struct nm_wire_words *to, const struct nm_wire_thread_start *r)
+int nm_wire_thread_start_encode(struct nm_wire_words *to, const struct nm_wire_thread_start *s)
 {
-	return APPEND(to, NM_WIRE_THREAD_START, r->thread, NULL, r->parent, r->stack_low, r->stack_end);
+	return APPEND(to, NM_WIRE_THREAD_START, s->thread, NULL, s->parent, s->stack_low, s->stack_end);
 }
 
-int nm_wire_thread_exit_encode(struct nm_wire_words *to, const struct nm_wire_thread *r)
+int nm_wire_thread_exit_encode(struct nm_wire_words *to, const struct nm_wire_thread *t)
 {
-	return nm_wire_encode(to, NM_WIRE_THREAD_EXIT, r->thread, NULL, 0);
+	return nm_wire_encode(to, NM_WIRE_THREAD_EXIT, t->thread, NULL, 0);
 }
 
-int nm_wire_thread_encode(struct nm_wire_words *to, const struct nm_wire_thread *r)
+int nm_wire_thread_encode(struct nm_wire_words *to, const struct nm_wire_thread *t)
 {
-	return nm_wire_encode(to, NM_WIRE_THREAD, r->thread, NULL, 0);
+	return nm_wire_encode(to, NM_WIRE_THREAD, t->thread, NULL, 0);
 }
 
-int nm_wire_thread_pointer_encode(struct nm_wire_words *to, const struct nm_wire_thread_pointer *r)
+int nm_wire_thread_pointer_encode(struct nm_wire_words *to, const struct nm_wire_thread_pointer *p)
 {
-	return APPEND(to, NM_WIRE_THREAD_POINTER, r->thread, NULL, r->value);
+	return APPEND(to, NM_WIRE_THREAD_POINTER, p->thread, NULL, p->value);
 }
 
-int nm_wire_signal_encode(struct nm_wire_words *to, const struct nm_wire_signal *r)
+int nm_wire_signal_encode(struct nm_wire_words *to, const struct nm_wire_signal *s)
 {
-	return APPEND(to, NM_WIRE_SIGNAL, r->number, NULL, r->stack_pointer);
+	return APPEND(to, NM_WIRE_SIGNAL, s->number, NULL, s->stack_pointer);
 }
 
-int nm_wire_alloc_encode(struct nm_wire_words *to, const struct nm_wire_alloc *r)
+int nm_wire_alloc_encode(struct nm_wire_words *to, const struct nm_wire_alloc *a)
 {
-	return APPEND(to, NM_WIRE_ALLOC, r->allocator, NULL, r->address, r->size, r->entry);
+	return APPEND(to, NM_WIRE_ALLOC, a->allocator, NULL, a->address, a->size, a->entry);
 }
 
-int nm_wire_free_encode(struct nm_wire_words *to, const struct nm_wire_free *r)
+int nm_wire_free_encode(struct nm_wire_words *to, const struct nm_wire_free *f)
 {
-	return APPEND(to, NM_WIRE_FREE, r->allocator, NULL, r->address);
+	return APPEND(to, NM_WIRE_FREE, f->allocator, NULL, f->address);
 }
 
 int nm_wire_realloc_encode(struct nm_wire_words *to, const struct nm_wire_realloc *r)
@@ -160,14 +161,14 @@ int nm_wire_realloc_encode(struct nm_wire_words *to, const struct nm_wire_reallo
 	return APPEND(to, NM_WIRE_REALLOC, r->allocator, NULL, r->old_address, r->address, r->size, r->entry);
 }
 
-int nm_wire_map_encode(struct nm_wire_words *to, const struct nm_wire_map *r)
+int nm_wire_map_encode(struct nm_wire_words *to, const struct nm_wire_map *m)
 {
-	return APPEND(to, NM_WIRE_MAP, r->flags, r->path, r->address, r->bytes, r->offset);
+	return APPEND(to, NM_WIRE_MAP, m->flags, m->path, m->address, m->bytes, m->offset);
 }
 
-int nm_wire_unmap_encode(struct nm_wire_words *to, const struct nm_wire_unmap *r)
+int nm_wire_unmap_encode(struct nm_wire_words *to, const struct nm_wire_unmap *u)
 {
-	return APPEND(to, NM_WIRE_UNMAP, 0, NULL, r->address, r->bytes);
+	return APPEND(to, NM_WIRE_UNMAP, 0, NULL, u->address, u->bytes);
 }
 
 int nm_wire_remap_encode(struct nm_wire_words *to, const struct nm_wire_remap *r)
@@ -175,31 +176,31 @@ int nm_wire_remap_encode(struct nm_wire_words *to, const struct nm_wire_remap *r
 	return APPEND(to, NM_WIRE_REMAP, 0, NULL, r->old_address, r->old_bytes, r->address, r->bytes);
 }
 
-int nm_wire_brk_encode(struct nm_wire_words *to, const struct nm_wire_brk *r)
+int nm_wire_brk_encode(struct nm_wire_words *to, const struct nm_wire_brk *b)
 {
-	return APPEND(to, NM_WIRE_BRK, 0, NULL, r->low, r->end);
+	return APPEND(to, NM_WIRE_BRK, 0, NULL, b->low, b->end);
 }
 
-int nm_wire_module_encode(struct nm_wire_words *to, const struct nm_wire_module *r)
+int nm_wire_module_encode(struct nm_wire_words *to, const struct nm_wire_module *m)
 {
-	struct part parts[] = {words_part(&r->base, 1), {r->build_id, r->build_id_bytes}, text_part(r->path)};
+	struct part parts[] = {words_part(&m->base, 1), {m->build_id, m->build_id_bytes}, text_part(m->path)};
 
-	return append(to, NM_WIRE_MODULE, r->build_id_bytes, 3, parts);
+	return append_record(to, NM_WIRE_MODULE, m->build_id_bytes, 3, parts);
 }
 
-int nm_wire_module_gone_encode(struct nm_wire_words *to, const struct nm_wire_module_gone *r)
+int nm_wire_module_gone_encode(struct nm_wire_words *to, const struct nm_wire_module_gone *g)
 {
-	return APPEND(to, NM_WIRE_MODULE_GONE, 0, NULL, r->base);
+	return APPEND(to, NM_WIRE_MODULE_GONE, 0, NULL, g->base);
 }
 
-int nm_wire_name_encode(struct nm_wire_words *to, const struct nm_wire_name *r)
+int nm_wire_name_encode(struct nm_wire_words *to, const struct nm_wire_name *n)
 {
-	return APPEND(to, NM_WIRE_NAME, 0, r->name, r->address, r->bytes);
+	return APPEND(to, NM_WIRE_NAME, 0, n->name, n->address, n->bytes);
 }
 
-int nm_wire_unname_encode(struct nm_wire_words *to, const struct nm_wire_unname *r)
+int nm_wire_unname_encode(struct nm_wire_words *to, const struct nm_wire_unname *u)
 {
-	return APPEND(to, NM_WIRE_UNNAME, 0, NULL, r->address);
+	return APPEND(to, NM_WIRE_UNNAME, 0, NULL, u->address);
 }
 
 int nm_wire_region_encode(struct nm_wire_words *to, const struct nm_wire_region *r)
@@ -207,27 +208,27 @@ int nm_wire_region_encode(struct nm_wire_words *to, const struct nm_wire_region 
 	return append_fixed(to, NM_WIRE_REGION, (uint32_t)r->enter, r->name, NULL, 0);
 }
 
-int nm_wire_measure_encode(struct nm_wire_words *to, const struct nm_wire_measure *r)
+int nm_wire_measure_encode(struct nm_wire_words *to, const struct nm_wire_measure *m)
 {
-	return nm_wire_encode(to, NM_WIRE_MEASURE, (uint32_t)r->on, NULL, 0);
+	return nm_wire_encode(to, NM_WIRE_MEASURE, (uint32_t)m->on, NULL, 0);
 }
 
-int nm_wire_lost_encode(struct nm_wire_words *to, const struct nm_wire_lost *r)
+int nm_wire_lost_encode(struct nm_wire_words *to, const struct nm_wire_lost *l)
 {
-	return APPEND(to, NM_WIRE_LOST, 0, NULL, r->words);
+	return APPEND(to, NM_WIRE_LOST, 0, NULL, l->words);
 }
 
-int nm_wire_place_encode(struct nm_wire_words *to, const struct nm_wire_place *r)
+int nm_wire_place_encode(struct nm_wire_words *to, const struct nm_wire_place *p)
 {
-	const uint64_t head[] = {r->pc, r->line};
-	struct part parts[] = {words_part(head, 2), text_part(r->function), text_part(r->file)};
+	const uint64_t head[] = {p->pc, p->line};
+	struct part parts[] = {words_part(head, 2), text_part(p->function), text_part(p->file)};
 
-	return append(to, NM_WIRE_PLACE, 0, 3, parts);
+	return append_record(to, NM_WIRE_PLACE, 0, 3, parts);
 }
 
-int nm_wire_pages_encode(struct nm_wire_words *to, const struct nm_wire_pages *r)
+int nm_wire_pages_encode(struct nm_wire_words *to, const struct nm_wire_pages *p)
 {
-	return APPEND(to, NM_WIRE_PAGES, r->size, NULL, r->address, r->bytes);
+	return APPEND(to, NM_WIRE_PAGES, p->size, NULL, p->address, p->bytes);
 }
 
 int nm_wire_ran_encode(struct nm_wire_words *to, const struct nm_wire_ran *r)
@@ -240,14 +241,14 @@ static uint64_t code_word(const struct nm_wire_code *code)
 	return code->pc | (uint64_t)code->bytes << 48 | (code->writes ? NM_WIRE_CODE_WRITES : 0);
 }
 
-int nm_wire_sampling_encode(struct nm_wire_words *to, const struct nm_wire_sampling *r)
+int nm_wire_sampling_encode(struct nm_wire_words *to, const struct nm_wire_sampling *s)
 {
-	return APPEND(to, NM_WIRE_SAMPLING, 0, NULL, r->rate, r->line, r->seed);
+	return APPEND(to, NM_WIRE_SAMPLING, 0, NULL, s->rate, s->line, s->seed);
 }
 
-int nm_wire_sample_encode(struct nm_wire_words *to, const struct nm_wire_sample *r)
+int nm_wire_sample_encode(struct nm_wire_words *to, const struct nm_wire_sample *s)
 {
-	return APPEND(to, NM_WIRE_SAMPLE, 0, NULL, r->clock, r->address, code_word(&r->code));
+	return APPEND(to, NM_WIRE_SAMPLE, 0, NULL, s->clock, s->address, code_word(&s->code));
 }
 
 int nm_wire_reuse_encode(struct nm_wire_words *to, const struct nm_wire_reuse *r)
@@ -255,20 +256,20 @@ int nm_wire_reuse_encode(struct nm_wire_words *to, const struct nm_wire_reuse *r
 	return APPEND(to, NM_WIRE_REUSE, 0, NULL, r->clock, r->address, code_word(&r->code), r->sample);
 }
 
-int nm_wire_frames_encode(struct nm_wire_words *to, const struct nm_wire_frames *r)
+int nm_wire_frames_encode(struct nm_wire_words *to, const struct nm_wire_frames *f)
 {
-	struct part parts[] = {words_part(&r->ended, 1),
-			       words_part((const uint64_t *)r->calls, 2 * (size_t)r->count)};
+	struct part parts[] = {words_part(&f->ended, 1),
+			       words_part((const uint64_t *)f->calls, 2 * (size_t)f->count)};
 
-	return append(to, NM_WIRE_FRAMES, 0, 2, parts);
+	return append_record(to, NM_WIRE_FRAMES, 0, 2, parts);
 }
 
-int nm_wire_clock_encode(struct nm_wire_words *to, const struct nm_wire_clock *r)
+int nm_wire_clock_encode(struct nm_wire_words *to, const struct nm_wire_clock *c)
 {
-	return APPEND(to, NM_WIRE_CLOCK, 0, NULL, r->references);
+	return APPEND(to, NM_WIRE_CLOCK, 0, NULL, c->references);
 }
 
-int nm_wire_sync_event_encode(struct nm_wire_words *to, const struct nm_wire_sync_event *r)
+int nm_wire_sync_event_encode(struct nm_wire_words *to, const struct nm_wire_sync_event *e)
 {
-	return APPEND(to, NM_WIRE_SYNC, r->what, NULL, r->object);
+	return APPEND(to, NM_WIRE_SYNC, e->what, NULL, e->object);
 }

@@ -28,8 +28,8 @@ enum {
 
 void nm_ring_detach(struct ring *ring)
 {
-	set(&ring->shared->detached, 1);
-	wake(&ring->shared->tail);
+	store_word(&ring->shared->detached, 1);
+	wake_waiters(&ring->shared->tail);
 }
 
 static void free_slot(struct nm_consumer *c, uint32_t slot)
@@ -38,15 +38,15 @@ static void free_slot(struct nm_consumer *c, uint32_t slot)
 
 	if (slot >= SLOTS_KEPT)
 		fallocate(c->fd, FALLOC_FL_PUNCH_HOLE | FALLOC_FL_KEEP_SIZE, offset, (off_t)c->ring_bytes);
-	set(&c->control->slot[slot].ring, 0);
-	set(&c->control->slot[slot].owner, 0);
+	store_word(&c->control->slot[slot].ring, 0);
+	store_word(&c->control->slot[slot].owner, 0);
 	__atomic_fetch_add(&c->control->slots_freed, 1, __ATOMIC_SEQ_CST);
-	wake(&c->control->slots_freed);
+	wake_waiters(&c->control->slots_freed);
 }
 
 void nm_ring_done(struct nm_consumer *c, struct ring *ring)
 {
-	int closed = acquire(&ring->shared->state) == NM_WIRE_RING_CLOSED;
+	int closed = acquire_word(&ring->shared->state) == NM_WIRE_RING_CLOSED;
 	int unused = !ring->fault[0] && (closed || (ring->ended && !ring->unknown));
 
 	if (unused)
@@ -70,16 +70,16 @@ void nm_rings_done(struct nm_consumer *c)
 
 static void check_header(const struct nm_consumer *c, struct ring *ring)
 {
-	struct nm_wire_ring *s = ring->shared;
+	struct nm_wire_ring *r = ring->shared;
 
-	ring->pid = s->pid;
-	ring->base = s->base;
-	if (s->magic != NM_WIRE_MAGIC)
+	ring->pid = r->pid;
+	ring->base = r->base;
+	if (r->magic != NM_WIRE_MAGIC)
 		snprintf(ring->fault, sizeof ring->fault, "it is not a ring");
-	else if (s->version != NM_WIRE_VERSION)
+	else if (r->version != NM_WIRE_VERSION)
 		snprintf(ring->fault, sizeof ring->fault, "its format version is %u, this program reads %u",
-			 s->version, NM_WIRE_VERSION);
-	else if (s->chunk_words != c->chunk_words || s->chunks != c->chunks)
+			 r->version, NM_WIRE_VERSION);
+	else if (r->chunk_words != c->chunk_words || r->chunks != c->chunks)
 		snprintf(ring->fault, sizeof ring->fault, "its geometry is not the one asked for");
 	else if (!ring->pid || ring->pid > INT_MAX || ring->base % sizeof(uint64_t))
 		snprintf(ring->fault, sizeof ring->fault, "its process or base is impossible");
@@ -88,7 +88,7 @@ static void check_header(const struct nm_consumer *c, struct ring *ring)
 /* 1 and ring->shared if a slot has the ring, 0 if it is still to come. */
 static int map_ring(const struct nm_consumer *c, struct ring *ring, struct nm_error *err)
 {
-	while (ring->slot < c->slots && look(&c->control->slot[ring->slot].ring) != ring->number + 1)
+	while (ring->slot < c->slots && load_word(&c->control->slot[ring->slot].ring) != ring->number + 1)
 		ring->slot++;
 	if (ring->slot == c->slots)
 		return 0;
@@ -108,7 +108,7 @@ static void retire_older(struct nm_consumer *c, uint32_t pid)
 }
 
 /* 1 if the ring of that number is in c->rings now. */
-static int adopt(struct nm_consumer *c, uint32_t number, struct nm_error *err)
+static int adopt_ring(struct nm_consumer *c, uint32_t number, struct nm_error *err)
 {
 	struct ring ring = {.number = number, .pidfd = -1};
 	int status;
@@ -135,7 +135,7 @@ static int adopt(struct nm_consumer *c, uint32_t number, struct nm_error *err)
 
 int nm_rings_find(struct nm_consumer *c, struct nm_error *err)
 {
-	uint32_t rings = look(&c->control->rings);
+	uint32_t rings = load_word(&c->control->rings);
 	size_t kept = 0;
 
 	if (rings - c->known > MAX_ANNOUNCED)
@@ -144,7 +144,7 @@ int nm_rings_find(struct nm_consumer *c, struct nm_error *err)
 		if (nm_vec_push(&c->announced, (struct announced){c->known, nm_now_ms()}))
 			return nm_fail_memory(err);
 	for (size_t i = 0; i < c->announced.count; i++) {
-		int status = adopt(c, c->announced.at[i].number, err);
+		int status = adopt_ring(c, c->announced.at[i].number, err);
 
 		if (status < 0) {
 			memmove(c->announced.at + kept, c->announced.at + i + 1,
@@ -161,7 +161,7 @@ int nm_rings_find(struct nm_consumer *c, struct nm_error *err)
 
 size_t nm_rings_expected(const struct nm_consumer *c)
 {
-	size_t expected = look(&c->control->rings) - c->known;
+	size_t expected = load_word(&c->control->rings) - c->known;
 
 	for (size_t i = 0; i < c->announced.count; i++)
 		expected += nm_now_ms() - c->announced.at[i].since < PATIENCE_MS;

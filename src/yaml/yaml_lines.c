@@ -29,7 +29,8 @@ static int is_key(const yaml_node_t *node, const char *name)
 	return node && node->type == YAML_SCALAR_NODE && !strcmp((const char *)node->data.scalar.value, name);
 }
 
-static const yaml_node_pair_t *find(yaml_document_t *document, const yaml_node_t *mapping, const char *name)
+static const yaml_node_pair_t *find_key(yaml_document_t *document, const yaml_node_t *mapping,
+					const char *name)
 {
 	if (!mapping || mapping->type != YAML_MAPPING_NODE)
 		return NULL;
@@ -47,7 +48,7 @@ static int line_of(yaml_document_t *document, int node)
 
 int nm_yaml_line_of_entry(yaml_document_t *document, const char *list, size_t i, const char *key)
 {
-	const yaml_node_pair_t *pair = find(document, yaml_document_get_root_node(document), list);
+	const yaml_node_pair_t *pair = find_key(document, yaml_document_get_root_node(document), list);
 	const yaml_node_t *entries = pair ? yaml_document_get_node(document, pair->value) : NULL;
 	const yaml_node_pair_t *found;
 	int entry;
@@ -56,14 +57,14 @@ int nm_yaml_line_of_entry(yaml_document_t *document, const char *list, size_t i,
 	    i >= (size_t)(entries->data.sequence.items.top - entries->data.sequence.items.start))
 		return pair ? line_of(document, pair->key) : 1;
 	entry = entries->data.sequence.items.start[i];
-	found = key ? find(document, yaml_document_get_node(document, entry), key) : NULL;
+	found = key ? find_key(document, yaml_document_get_node(document, entry), key) : NULL;
 	return line_of(document, found ? found->key : entry);
 }
 
 int nm_yaml_line_of_key(yaml_document_t *document, const char *key)
 {
 	for (const yaml_node_t *node = document->nodes.start; node < document->nodes.top; node++) {
-		const yaml_node_pair_t *pair = find(document, node, key);
+		const yaml_node_pair_t *pair = find_key(document, node, key);
 
 		if (pair)
 			return line_of(document, pair->key);

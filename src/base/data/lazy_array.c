@@ -54,7 +54,7 @@ void nm_lazy_array_use_all(void *array, uint64_t count, size_t each)
 		madvise(array, bytes, MADV_HUGEPAGE);
 }
 
-void nm_lazy_array_give_back(void *array, uint64_t count, size_t each, uint64_t from, uint64_t end)
+void nm_lazy_array_release_pages(void *array, uint64_t count, size_t each, uint64_t from, uint64_t end)
 {
 	const uint64_t first = (from * each + PAGE - 1) / PAGE * PAGE, behind = end * each / PAGE * PAGE;
 

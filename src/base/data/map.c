@@ -10,13 +10,13 @@
 
 #include "errors.h"
 
-static size_t home(const struct nm_map *map, uint64_t key) { return (size_t)nm_mix64(key) & map->mask; }
+static size_t home_slot(const struct nm_map *map, uint64_t key) { return (size_t)nm_mix64(key) & map->mask; }
 
 uint64_t nm_map_get(const struct nm_map *map, uint64_t key, uint64_t absent)
 {
 	if (!map->slots)
 		return absent;
-	for (size_t i = home(map, key); map->slots[i].value; i = (i + 1) & map->mask)
+	for (size_t i = home_slot(map, key); map->slots[i].value; i = (i + 1) & map->mask)
 		if (map->slots[i].key == key)
 			return map->slots[i].value - 1;
 	return absent;
@@ -26,12 +26,12 @@ static void insert_fresh(struct nm_map *map, uint64_t key, uint64_t stored)
 {
 	size_t i;
 
-	for (i = home(map, key); map->slots[i].value; i = (i + 1) & map->mask)
+	for (i = home_slot(map, key); map->slots[i].value; i = (i + 1) & map->mask)
 		;
 	map->slots[i] = (struct nm_map_slot){key, stored};
 }
 
-static int grow(struct nm_map *map)
+static int grow_table(struct nm_map *map)
 {
 	size_t old = map->slots ? map->mask + 1 : 0;
 	size_t room = old ? old * 2 : 64;
@@ -51,12 +51,12 @@ int nm_map_put(struct nm_map *map, uint64_t key, uint64_t value)
 {
 	assert(value != UINT64_MAX);
 	if (map->slots)
-		for (size_t i = home(map, key); map->slots[i].value; i = (i + 1) & map->mask)
+		for (size_t i = home_slot(map, key); map->slots[i].value; i = (i + 1) & map->mask)
 			if (map->slots[i].key == key) {
 				map->slots[i].value = value + 1;
 				return 0;
 			}
-	if ((!map->slots || map->count * 2 > map->mask) && grow(map))
+	if ((!map->slots || map->count * 2 > map->mask) && grow_table(map))
 		return NM_ENOMEM;
 	insert_fresh(map, key, value + 1);
 	map->count++;
@@ -69,12 +69,13 @@ int nm_map_remove(struct nm_map *map, uint64_t key)
 
 	if (!map->slots)
 		return 0;
-	for (i = home(map, key); map->slots[i].key != key || !map->slots[i].value; i = (i + 1) & map->mask)
+	for (i = home_slot(map, key); map->slots[i].key != key || !map->slots[i].value;
+	     i = (i + 1) & map->mask)
 		if (!map->slots[i].value)
 			return 0;
 	/* Close the gap: move back every later entry of the run that may sit at i. */
 	for (next = (i + 1) & map->mask; map->slots[next].value; next = (next + 1) & map->mask)
-		if (((next - home(map, map->slots[next].key)) & map->mask) >= ((next - i) & map->mask)) {
+		if (((next - home_slot(map, map->slots[next].key)) & map->mask) >= ((next - i) & map->mask)) {
 			map->slots[i] = map->slots[next];
 			i = next;
 		}

@@ -15,7 +15,7 @@ enum { BYTES = sizeof(uint64_t), VALUES = 256 };
 static unsigned byte_of(uint64_t key, unsigned byte) { return key >> (8 * byte) & (VALUES - 1); }
 
 /* How many keys have each value of a byte becomes where the first of them goes. */
-static void begin(size_t places[VALUES])
+static void place_values(size_t places[VALUES])
 {
 	size_t sum = 0;
 
@@ -40,7 +40,7 @@ int nm_sort_by_key(struct nm_keyed *list, size_t count)
 			continue;
 		if (!other && !(to = other = malloc(count * sizeof *other)))
 			return NM_ENOMEM;
-		begin(places[byte]);
+		place_values(places[byte]);
 		for (size_t i = 0; i < count; i++)
 			to[places[byte][byte_of(from[i].key, byte)]++] = from[i];
 		from = to;

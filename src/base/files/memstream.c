@@ -16,7 +16,7 @@ struct memory {
 };
 
 /* Appends. Fewer than count, here 0, set the stream's error. */
-static ssize_t append(void *cookie, const char *data, size_t count)
+static ssize_t append_bytes(void *cookie, const char *data, size_t count)
 {
 	struct memory *memory = cookie;
 	size_t needed = memory->bytes + count + 1;
@@ -43,7 +43,7 @@ static ssize_t append(void *cookie, const char *data, size_t count)
 	return (ssize_t)count;
 }
 
-static int end(void *cookie)
+static int close_cookie(void *cookie)
 {
 	free(cookie);
 	return 0;
@@ -59,7 +59,8 @@ FILE *nm_memstream_open(char **ret_text, size_t *ret_bytes)
 		*ret_bytes = 0;
 	if (memory && *ret_text) {
 		*memory = (struct memory){.text = ret_text, .ret_bytes = ret_bytes, .room = 1};
-		stream = fopencookie(memory, "w", (cookie_io_functions_t){.write = append, .close = end});
+		stream = fopencookie(memory, "w",
+				     (cookie_io_functions_t){.write = append_bytes, .close = close_cookie});
 	}
 	if (stream)
 		return stream;

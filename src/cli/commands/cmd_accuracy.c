@@ -82,12 +82,12 @@ static enum subject subject_of(const struct nm_operands *operands)
 }
 
 /* Writes the profile; *ret_exit becomes the program's status. 0, or a status after a message. */
-static int simulate(const struct nm_command *self, struct accuracy_options *o, enum subject subject,
-		    const struct nm_operands *operands, int *ret_exit)
+static int simulate_subject(const struct nm_command *self, struct accuracy_options *o, enum subject subject,
+			    const struct nm_operands *operands, int *ret_exit)
 {
 	struct nm_chosen_simulation simulation;
 	struct nm_record_request recording = {.argv = operands->at};
-	struct nm_replay_request replaying = {.input = operands->at[0]};
+	struct nm_run_replay_request replaying = {.input = operands->at[0]};
 	struct nm_error err;
 	int status, has_result;
 
@@ -101,7 +101,7 @@ static int simulate(const struct nm_command *self, struct accuracy_options *o, e
 		return status;
 	nm_temporary_unlink_on_signals();
 	recording.run = replaying.run = simulation.run;
-	status = subject == TRACE ? nm_replay(&replaying, &has_result, &err)
+	status = subject == TRACE ? nm_run_replay(&replaying, &has_result, &err)
 				  : nm_record(&recording, ret_exit, &err);
 	if (status)
 		nm_message_error(&err);
@@ -110,7 +110,7 @@ static int simulate(const struct nm_command *self, struct accuracy_options *o, e
 
 /* ---- the command --------------------------------------------------------------------------------- */
 
-static int run(const struct nm_command *self, int argc, char **argv)
+static int run_accuracy(const struct nm_command *self, int argc, char **argv)
 {
 	struct accuracy_options o = {.simulation = {.output = "nearmiss.nmp", .pmu = usual_samplers},
 				     .limit = 20,
@@ -133,7 +133,7 @@ static int run(const struct nm_command *self, int argc, char **argv)
 		status = nm_viewer_open_operand(&viewer, self, &operands, &o.input, (enum nm_format)o.format,
 						o.width);
 	else
-		status = simulate(self, &o, subject, &operands, &exit_status);
+		status = simulate_subject(self, &o, subject, &operands, &exit_status);
 	if (!status && subject != PROFILE)
 		status = nm_viewer_open(&viewer, o.simulation.output, (enum nm_format)o.format, o.width);
 	if (status)
@@ -159,5 +159,5 @@ const struct nm_command nm_cmd_accuracy = {
     .options = options,
     .option_count = sizeof options / sizeof *options,
     .groups = groups,
-    .run = run,
+    .run = run_accuracy,
 };

@@ -88,7 +88,7 @@ static int read_request(const struct nm_command *self, const struct annotate_opt
 	return 0;
 }
 
-static int run(const struct nm_command *self, int argc, char **argv)
+static int run_annotate(const struct nm_command *self, int argc, char **argv)
 {
 	struct annotate_options o = {.threshold = "0.5", .context = 8, .width = NM_WIDTH_OF_TERMINAL};
 	struct nm_annotate_request request;
@@ -125,5 +125,5 @@ const struct nm_command nm_cmd_annotate = {
 	"wasted_bytes, evictions, writebacks, object.\n",
     .options = options,
     .option_count = sizeof options / sizeof *options,
-    .run = run,
+    .run = run_annotate,
 };

@@ -142,9 +142,9 @@ static int add_recorded(struct marks *marks, struct nm_profile *profile, struct 
 
 static int by_bytes(const void *a, const void *b)
 {
-	const struct nm_curve_mark *x = a, *y = b;
+	const struct nm_curve_mark *m = a, *y = b;
 
-	return (x->bytes > y->bytes) - (x->bytes < y->bytes);
+	return (m->bytes > y->bytes) - (m->bytes < y->bytes);
 }
 
 /* ---- profiles ---- */
@@ -173,8 +173,8 @@ static void close_profiles(struct profiles *p)
 
 /* ---- the command ---- */
 
-static int show(const struct profiles *profiles, const struct nm_curve_request *request,
-		const struct curve_options *o, struct nm_error *err)
+static int show_curves(const struct profiles *profiles, const struct nm_curve_request *request,
+		       const struct curve_options *o, struct nm_error *err)
 {
 	const enum nm_format kind = o->format == NM_CURVE_TEXT ? NM_FORMAT_TEXT : NM_FORMAT_JSON;
 	struct nm_style style = nm_style_of(stdout, kind, o->width);
@@ -188,7 +188,7 @@ static int show(const struct profiles *profiles, const struct nm_curve_request *
 	return status ? nm_failed(err, NM_STATUS_USAGE) : written;
 }
 
-static int run(const struct nm_command *self, int argc, char **argv)
+static int run_curve(const struct nm_command *self, int argc, char **argv)
 {
 	struct curve_options o = {
 	    .by = "total", .limit = 5, .width = NM_WIDTH_OF_TERMINAL, .height = USUAL_HEIGHT};
@@ -233,7 +233,7 @@ static int run(const struct nm_command *self, int argc, char **argv)
 		request.height = (unsigned)o.height;
 		request.marks = marks.at;
 		request.mark_count = marks.count;
-		status = show(&profiles, &request, &o, &err);
+		status = show_curves(&profiles, &request, &o, &err);
 	}
 	close_profiles(&profiles);
 	return status;
@@ -252,5 +252,5 @@ const struct nm_command nm_cmd_curve = {
 	"  nearmiss curve -i old.nmp -i new.nmp -f svg > curve.svg\n",
     .options = options,
     .option_count = sizeof options / sizeof *options,
-    .run = run,
+    .run = run_curve,
 };

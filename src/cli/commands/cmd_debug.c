@@ -17,7 +17,7 @@ static const struct nm_option options[] = {
     NM_ROW_PROCESS(struct debug_options, source),
 };
 
-static int run(const struct nm_command *self, int argc, char **argv)
+static int run_debug(const struct nm_command *self, int argc, char **argv)
 {
 	struct debug_options o = {.source = {.simulation = {.threads = 1}}};
 	struct nm_debug_session session;
@@ -51,5 +51,5 @@ const struct nm_command nm_cmd_debug = {
 	"caches of this machine.\n",
     .options = options,
     .option_count = sizeof options / sizeof *options,
-    .run = run,
+    .run = run_debug,
 };

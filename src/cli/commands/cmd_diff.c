@@ -54,8 +54,8 @@ static int open_all(const struct nm_operands *operands, struct nm_diff_input *in
 	return 0;
 }
 
-static int show(const struct nm_diff_input *inputs, unsigned count, const struct nm_diff_request *request,
-		int64_t width)
+static int show_differences(const struct nm_diff_input *inputs, unsigned count,
+			    const struct nm_diff_request *request, int64_t width)
 {
 	const enum nm_format format = request->layout == NM_DIFF_TEXT ? NM_FORMAT_TEXT : NM_FORMAT_CSV;
 	const struct nm_style style = nm_style_of(stdout, format, width);
@@ -77,7 +77,7 @@ static int show(const struct nm_diff_input *inputs, unsigned count, const struct
 	return status;
 }
 
-static int run(const struct nm_command *self, int argc, char **argv)
+static int run_diff(const struct nm_command *self, int argc, char **argv)
 {
 	struct diff_options o = {.limit = 20, .width = NM_WIDTH_OF_TERMINAL};
 	struct nm_diff_input inputs[NM_DIFF_SIDES] = {0};
@@ -103,7 +103,7 @@ static int run(const struct nm_command *self, int argc, char **argv)
 		return nm_failed(&err, NM_STATUS_USAGE);
 	status = open_all(&operands, inputs, &opened);
 	if (!status)
-		status = show(inputs, opened, &request, o.width);
+		status = show_differences(inputs, opened, &request, o.width);
 	for (unsigned i = 0; i < opened; i++)
 		nm_profile_close(inputs[i].profile);
 	return status;
@@ -119,5 +119,5 @@ const struct nm_command nm_cmd_diff = {
 	"Of a simulated and a sampled profile, rows are where the model and the machine disagree.\n",
     .options = options,
     .option_count = sizeof options / sizeof *options,
-    .run = run,
+    .run = run_diff,
 };

@@ -25,10 +25,10 @@
 
 enum finding { THERE, LIMITED, MISSING };
 
-static void print(enum finding finding, const char *what, const char *format, ...)
+static void print_finding(enum finding finding, const char *what, const char *format, ...)
     __attribute__((format(printf, 3, 4)));
 
-static void print(enum finding finding, const char *what, const char *format, ...)
+static void print_finding(enum finding finding, const char *what, const char *format, ...)
 {
 	static const char *const marks[] = {"yes", "part", "no"};
 	va_list args;
@@ -61,15 +61,16 @@ static int check_valgrind(void)
 	char command[sizeof launcher.valgrind + 32], version[64];
 
 	if (nm_launcher_find(&launcher, &err)) {
-		print(MISSING, "Valgrind", "%s", err.text);
+		print_finding(MISSING, "Valgrind", "%s", err.text);
 		return NM_STATUS_NO_COLLECTOR;
 	}
 	snprintf(command, sizeof command, "'%s' --version 2>/dev/null", launcher.valgrind);
 	if (!first_line(command, version, sizeof version)) {
-		print(MISSING, "Valgrind", "%s does not run", launcher.valgrind);
+		print_finding(MISSING, "Valgrind", "%s does not run", launcher.valgrind);
 		return NM_STATUS_NO_COLLECTOR;
 	}
-	print(THERE, "Valgrind", "%s, %s; our tool is in %s", version, launcher.valgrind, launcher.library);
+	print_finding(THERE, "Valgrind", "%s, %s; our tool is in %s", version, launcher.valgrind,
+		      launcher.library);
 	return 0;
 }
 
@@ -88,11 +89,11 @@ static int check_recording(const struct nm_command *self)
 	request.run = simulation.run;
 	status = nm_record(&request, &ended, &err);
 	if (status)
-		print(MISSING, "recording", "%s", err.text);
+		print_finding(MISSING, "recording", "%s", err.text);
 	else if (ended)
-		print(MISSING, "recording", "`true` ended with status %d under Valgrind", ended);
+		print_finding(MISSING, "recording", "`true` ended with status %d under Valgrind", ended);
 	else
-		print(THERE, "recording", "`true` was recorded");
+		print_finding(THERE, "recording", "`true` was recorded");
 	return status ? status : ended ? NM_STATUS_NO_COLLECTOR : 0;
 }
 
@@ -103,13 +104,13 @@ static void check_caches(void)
 	char spec[4096];
 
 	if (nm_machine_host(&machine, &err)) {
-		print(MISSING, "caches", "%s; choose a machine: nearmiss record --machine", err.text);
+		print_finding(MISSING, "caches", "%s; choose a machine: nearmiss record --machine", err.text);
 		return;
 	}
 	nm_latencies_know(&machine);
 	nm_machine_format(&machine, spec, sizeof spec);
-	print(is_there("/sys/devices/system/cpu/cpu0/cache/index0/size") ? THERE : LIMITED, "caches",
-	      "%s: %s", machine.description, spec);
+	print_finding(is_there("/sys/devices/system/cpu/cpu0/cache/index0/size") ? THERE : LIMITED, "caches",
+		      "%s: %s", machine.description, spec);
 }
 
 static void check_memory(void)
@@ -117,9 +118,9 @@ static void check_memory(void)
 	const double gigabyte = 1 << 30;
 	const double all = (double)sysconf(_SC_PHYS_PAGES) * (double)sysconf(_SC_PAGESIZE);
 
-	print(THERE, "memory",
-	      "%.1f GB; a recording of many processes takes at most a quarter (record --memory)",
-	      all / gigabyte);
+	print_finding(THERE, "memory",
+		      "%.1f GB; a recording of many processes takes at most a quarter (record --memory)",
+		      all / gigabyte);
 }
 
 static void check_names(void)
@@ -127,11 +128,11 @@ static void check_names(void)
 	const char *servers = getenv("DEBUGINFOD_URLS");
 
 	if (servers && *servers)
-		print(THERE, "names", "debug information of libraries comes from %s", servers);
+		print_finding(THERE, "names", "debug information of libraries comes from %s", servers);
 	else if (is_there("/usr/lib/debug/.build-id"))
-		print(THERE, "names", "debug information of some libraries is in /usr/lib/debug");
+		print_finding(THERE, "names", "debug information of some libraries is in /usr/lib/debug");
 	else
-		print(
+		print_finding(
 		    LIMITED, "names",
 		    "libraries have functions, but no lines: install -dbgsym packages or set DEBUGINFOD_URLS");
 }
@@ -158,15 +159,15 @@ static void check_counters(void)
 	const int error = open_counter();
 
 	if (!error)
-		print(THERE, "counters", "the processor counts cache misses");
+		print_finding(THERE, "counters", "the processor counts cache misses");
 	else if (error == EACCES || error == EPERM)
-		print(
+		print_finding(
 		    MISSING, "counters",
 		    "not permitted (perf_event_paranoid is %d): sysctl kernel.perf_event_paranoid=1; record needs none",
 		    nm_perf_paranoia());
 	else
-		print(MISSING, "counters", "none (%s), as in most virtual machines; record needs none",
-		      strerror(error));
+		print_finding(MISSING, "counters",
+			      "none (%s), as in most virtual machines; record needs none", strerror(error));
 }
 
 /* What `nearmiss sample` takes; Arm's SPE is perf's. */
@@ -176,18 +177,19 @@ static void check_samples(void)
 	struct nm_error err;
 
 	if (is_there("/sys/bus/event_source/devices/arm_spe_0"))
-		print(
+		print_finding(
 		    THERE, "samples",
 		    "Arm's SPE: perf record -d -e arm_spe/load_filter=1,store_filter=1/, then nearmiss import");
 	else if (nm_sampled_event_find(NM_SAMPLED_AUTO, 0, &event, &err))
-		print(MISSING, "samples", "%s; record needs none", err.text);
+		print_finding(MISSING, "samples", "%s; record needs none", err.text);
 	else if (event.kind == NM_SAMPLED_FAULTS)
-		print(LIMITED, "samples", "page faults only, first touches of pages: nearmiss sample");
+		print_finding(LIMITED, "samples",
+			      "page faults only, first touches of pages: nearmiss sample");
 	else
-		print(THERE, "samples", "%s: nearmiss sample", event.name);
+		print_finding(THERE, "samples", "%s: nearmiss sample", event.name);
 }
 
-static int run(const struct nm_command *self, int argc, char **argv)
+static int run_doctor(const struct nm_command *self, int argc, char **argv)
 {
 	struct nm_command_output output = {.file = stdout};
 	struct nm_operands operands;
@@ -215,5 +217,5 @@ const struct nm_command nm_cmd_doctor = {
     .operands = "",
     .details =
 	"One line for each thing that nearmiss uses, with what helps where it is missing. Records `true`.\n",
-    .run = run,
+    .run = run_doctor,
 };

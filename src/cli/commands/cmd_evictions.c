@@ -39,7 +39,7 @@ static const struct nm_option options[] = {
     NM_ROW_WIDTH(struct evictions_options, width),
 };
 
-static int run(const struct nm_command *self, int argc, char **argv)
+static int run_evictions(const struct nm_command *self, int argc, char **argv)
 {
 	struct evictions_options o = {.limit = -1, .width = NM_WIDTH_OF_TERMINAL};
 	struct nm_evictions_request request;
@@ -82,5 +82,5 @@ const struct nm_command nm_cmd_evictions = {
 	"both, shows the source lines.  With --sets, shows the cache sets, of all evictions or of those.\n",
     .options = options,
     .option_count = sizeof options / sizeof *options,
-    .run = run,
+    .run = run_evictions,
 };

@@ -88,7 +88,7 @@ static int export_html(const struct nm_command *self, struct export_options *o,
 	return status;
 }
 
-static int list(void)
+static int list_formats(void)
 {
 	struct nm_command_output output = {.file = stdout};
 
@@ -99,7 +99,8 @@ static int list(void)
 	return nm_output_close(&output);
 }
 
-static const struct nm_exporter *chosen(const struct nm_command *self, const struct nm_operands *operands)
+static const struct nm_exporter *chosen_format(const struct nm_command *self,
+					       const struct nm_operands *operands)
 {
 	const struct nm_exporter *exporter;
 	const char *words[32], *near, *summary = NULL;
@@ -161,7 +162,7 @@ static int write_parts(struct nm_export *export, const struct export_options *o)
 	return status;
 }
 
-static int run(const struct nm_command *self, int argc, char **argv)
+static int run_export(const struct nm_command *self, int argc, char **argv)
 {
 	struct export_options o = {.pages.source.simulation.threads = 1};
 	struct nm_export_request request;
@@ -175,13 +176,13 @@ static int run(const struct nm_command *self, int argc, char **argv)
 	if (!nm_options_parse(self, argc, argv, &o, &operands, &status))
 		return status;
 	if (o.list)
-		return list();
+		return list_formats();
 	if (operands.count && !strcmp(operands.at[0], html))
 		return export_html(self, &o, &operands);
 	status = nm_take_profile(self, &operands, &o.input);
 	if (status)
 		return status;
-	exporter = chosen(self, &operands);
+	exporter = chosen_format(self, &operands);
 	if (!exporter)
 		return NM_STATUS_USAGE;
 	if (nm_pages_need_html(&o.pages))
@@ -215,5 +216,5 @@ const struct nm_command nm_cmd_export = {
     .option_count = sizeof options / sizeof *options,
     .words = format_words,
     .words_title = "Formats",
-    .run = run,
+    .run = run_export,
 };

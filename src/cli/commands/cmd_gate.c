@@ -59,7 +59,7 @@ static int write_gate(void *self, FILE *out, struct nm_error *err)
 	return o->format->write(o->gate, out) ? nm_fail_memory(err) : 0;
 }
 
-static int append(const char *path, struct output *output)
+static int append_to_file(const char *path, struct output *output)
 {
 	FILE *out = fopen(path, "ae");
 	struct nm_error err;
@@ -108,14 +108,14 @@ static int write_files(const struct nm_command *self, const struct gate_options 
 	for (size_t i = 0; i < o->append.count && !status; i++) {
 		struct output output = {gate, format_of(self, o->append.at[i])};
 
-		status = append(strchr(o->append.at[i], '=') + 1, &output);
+		status = append_to_file(strchr(o->append.at[i], '=') + 1, &output);
 	}
 	return status;
 }
 
 /* Judges, and tells the verdict. Returns a status. */
-static int judge(const struct nm_command *self, const struct gate_options *o,
-		 const struct nm_gate_request *request)
+static int judge_profiles(const struct nm_command *self, const struct gate_options *o,
+			  const struct nm_gate_request *request)
 {
 	struct nm_gate *gate;
 	struct nm_error err;
@@ -159,7 +159,7 @@ static int open_all(const struct nm_option_list *base, const struct nm_operands 
 	return 0;
 }
 
-static int run(const struct nm_command *self, int argc, char **argv)
+static int run_gate(const struct nm_command *self, int argc, char **argv)
 {
 	struct gate_options o = {.config = "nearmiss.yaml", .root = ".", .name = "gate"};
 	struct nm_gate_input inputs[NM_GATE_PROFILES] = {0};
@@ -187,7 +187,7 @@ static int run(const struct nm_command *self, int argc, char **argv)
 		request.base_count = (unsigned)o.base.count;
 		request.root = root ? root : o.root;
 		request.name = o.name;
-		status = judge(self, &o, &request);
+		status = judge_profiles(self, &o, &request);
 	}
 	free(root);
 	for (unsigned i = 0; i < request.count; i++)
@@ -207,5 +207,5 @@ const struct nm_command nm_cmd_gate = {
     .options = options,
     .option_count = sizeof options / sizeof *options,
     .formats = format_words,
-    .run = run,
+    .run = run_gate,
 };

@@ -23,7 +23,7 @@ static const struct nm_option options[] = {
      offsetof(struct help_options, completion), shells},
 };
 
-static void list(FILE *out)
+static void list_commands(FILE *out)
 {
 	unsigned i;
 
@@ -40,7 +40,7 @@ static void list(FILE *out)
 	      out);
 }
 
-static int run(const struct nm_command *self, int argc, char **argv)
+static int run_help(const struct nm_command *self, int argc, char **argv)
 {
 	struct help_options o = {.completion = -1};
 	struct nm_command_output output = {.file = stdout};
@@ -58,7 +58,7 @@ static int run(const struct nm_command *self, int argc, char **argv)
 			return nm_unknown_command(operands.count, operands.at);
 		nm_command_help(command, stdout);
 	} else {
-		list(stdout);
+		list_commands(stdout);
 	}
 	return nm_output_close(&output);
 }
@@ -69,5 +69,5 @@ const struct nm_command nm_cmd_help = {
     .operands = "[COMMAND]",
     .options = options,
     .option_count = sizeof options / sizeof *options,
-    .run = run,
+    .run = run_help,
 };

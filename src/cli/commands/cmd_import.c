@@ -24,7 +24,7 @@ static const struct nm_option options[] = {
     NM_ROW_QUIET(struct import_options, simulation),
 };
 
-static int run(const struct nm_command *self, int argc, char **argv)
+static int run_import(const struct nm_command *self, int argc, char **argv)
 {
 	struct import_options o = {.simulation = {.output = "nearmiss.nmp"}};
 	struct nm_perf_request request = {.input = "perf.data"};
@@ -67,5 +67,5 @@ const struct nm_command nm_cmd_import = {
 	"data of each sample.  perf record -d keeps the addresses of data.\n",
     .options = options,
     .option_count = sizeof options / sizeof *options,
-    .run = run,
+    .run = run_import,
 };

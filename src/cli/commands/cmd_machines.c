@@ -10,7 +10,7 @@
 #include "output.h"
 #include "simulation_options.h"
 
-static void show(const struct nm_machine *machine)
+static void show_machine(const struct nm_machine *machine)
 {
 	char spec[4096];
 
@@ -19,7 +19,7 @@ static void show(const struct nm_machine *machine)
 	printf("%-15s %s\n", "", spec);
 }
 
-static int run(const struct nm_command *self, int argc, char **argv)
+static int run_machines(const struct nm_command *self, int argc, char **argv)
 {
 	struct nm_command_output output = {.file = stdout};
 	const struct nm_machine *table;
@@ -35,10 +35,10 @@ static int run(const struct nm_command *self, int argc, char **argv)
 	status = nm_find_machine(operands.count ? operands.at[0] : "host", &machine);
 	if (status)
 		return status;
-	show(&machine);
+	show_machine(&machine);
 	table = nm_machine_table(&count);
 	for (i = 0; i < count && !operands.count; i++)
-		show(&table[i]);
+		show_machine(&table[i]);
 	return nm_output_close(&output);
 }
 
@@ -47,5 +47,5 @@ const struct nm_command nm_cmd_machines = {
     .summary = "List the memory hierarchies that have a name",
     .operands = "[NAME|FILE]",
     .details = "Each is shown with the SPEC that `nearmiss record --cache` takes.\n",
-    .run = run,
+    .run = run_machines,
 };

@@ -33,7 +33,7 @@ static int add_all(struct nm_merge *merge, const struct nm_operands *operands)
 	return 0;
 }
 
-static int run(const struct nm_command *self, int argc, char **argv)
+static int run_merge(const struct nm_command *self, int argc, char **argv)
 {
 	struct merge_options o = {.output = "merged.nmp"};
 	struct nm_merge_ended ended;
@@ -78,5 +78,5 @@ const struct nm_command nm_cmd_merge = {
 	"  nearmiss report linespread    lines whose ranks differ most\n",
     .options = options,
     .option_count = sizeof options / sizeof *options,
-    .run = run,
+    .run = run_merge,
 };

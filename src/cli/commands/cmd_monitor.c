@@ -350,9 +350,9 @@ static int monitor_program(const struct nm_run_request *run, char *const *argv)
 
 static int monitor_trace(const struct nm_run_request *run, const char *path)
 {
-	struct nm_replay_request request = {.run = *run, .input = path};
+	struct nm_run_replay_request request = {.run = *run, .input = path};
 	struct nm_error err;
-	int has_result, status = nm_replay(&request, &has_result, &err);
+	int has_result, status = nm_run_replay(&request, &has_result, &err);
 
 	if (status)
 		nm_message_error(&err);
@@ -382,7 +382,7 @@ static int read_question(const struct nm_command *self, const struct monitor_opt
 	return status ? status : read_mode(self, o, m);
 }
 
-static int run(const struct nm_command *self, int argc, char **argv)
+static int run_monitor(const struct nm_command *self, int argc, char **argv)
 {
 	struct monitor_options o = {.limit = MOST_ROWS, .width = NM_WIDTH_OF_TERMINAL};
 	struct nm_monitor_request request = {0};
@@ -427,5 +427,5 @@ const struct nm_command nm_cmd_monitor = {
     .options = options,
     .option_count = sizeof options / sizeof *options,
     .stops_at_operand = 1,
-    .run = run,
+    .run = run_monitor,
 };

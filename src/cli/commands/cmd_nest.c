@@ -56,7 +56,7 @@ static const struct nm_option options[] = {
 enum { MAX_SETTINGS = 256 };
 
 /* Tables go to stdout. */
-static int tabulate(const struct nm_nest_request *request, const struct nest_options *o)
+static int print_tables(const struct nm_nest_request *request, const struct nest_options *o)
 {
 	struct nm_style style = nm_style_of(stdout, (enum nm_format)o->format, o->width);
 	struct nm_command_output output;
@@ -73,8 +73,8 @@ static int tabulate(const struct nm_nest_request *request, const struct nest_opt
 	return status ? status : closed;
 }
 
-static int simulate(const struct nest_options *o, const struct nm_nest_request *nest,
-		    const struct nm_chosen_simulation *simulation)
+static int simulate_nest(const struct nest_options *o, const struct nm_nest_request *nest,
+			 const struct nm_chosen_simulation *simulation)
 {
 	struct nm_nest_run_request request = {.run = simulation->run,
 					      .path = nest->path,
@@ -135,7 +135,7 @@ static int check_options(const struct nm_command *self, const struct nest_option
 	return 0;
 }
 
-static int run(const struct nm_command *self, int argc, char **argv)
+static int run_nest(const struct nm_command *self, int argc, char **argv)
 {
 	struct nest_options o = {
 	    .simulation = {.output = "nearmiss.nmp", .stored = 1}, /* a nest can run twice */
@@ -157,8 +157,8 @@ static int run(const struct nm_command *self, int argc, char **argv)
 		return status;
 	o.sweep.by_reference = o.by;
 	request.path = operands.at[0];
-	return o.print || o.list || o.sweep.range ? tabulate(&request, &o)
-						  : simulate(&o, &request, &simulation);
+	return o.print || o.list || o.sweep.range ? print_tables(&request, &o)
+						  : simulate_nest(&o, &request, &simulation);
 }
 
 const struct nm_command nm_cmd_nest = {
@@ -170,5 +170,5 @@ const struct nm_command nm_cmd_nest = {
 	"describes the language.  Without --machine and --cache, nearmiss simulates the caches of this machine.\n",
     .options = options,
     .option_count = sizeof options / sizeof *options,
-    .run = run,
+    .run = run_nest,
 };

@@ -27,7 +27,7 @@ static const struct nm_option options[] = {
     NM_ROW_WIDTH(struct noise_options, width),
 };
 
-static int run(const struct nm_command *self, int argc, char **argv)
+static int run_noise(const struct nm_command *self, int argc, char **argv)
 {
 	struct noise_options o = {.limit = 10, .width = NM_WIDTH_OF_TERMINAL};
 	struct nm_noise_request request;
@@ -56,5 +56,5 @@ const struct nm_command nm_cmd_noise = {
 	"recorded, and the least and greatest of all placements.\n",
     .options = options,
     .option_count = sizeof options / sizeof *options,
-    .run = run,
+    .run = run_noise,
 };

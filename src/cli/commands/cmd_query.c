@@ -18,7 +18,7 @@ static const struct nm_option options[] = {
     NM_ROW_FORMAT(struct query_options, format),
 };
 
-static int run(const struct nm_command *self, int argc, char **argv)
+static int run_query(const struct nm_command *self, int argc, char **argv)
 {
 	struct query_options o = {.input = NULL};
 	struct nm_viewer viewer;
@@ -60,5 +60,5 @@ const struct nm_command nm_cmd_query = {
 	"                  WHERE level = 'L1d' GROUP BY object ORDER BY misses DESC LIMIT 10\"\n",
     .options = options,
     .option_count = sizeof options / sizeof *options,
-    .run = run,
+    .run = run_query,
 };

@@ -158,7 +158,7 @@ static void tell_lost(const char *signal_name)
 	nm_message("the recorder was killed (SIG%s): this rank has no profile", signal_name);
 }
 
-static int record(const struct nm_command *self, struct record_options *o, char *const *argv)
+static int record_program(const struct nm_command *self, struct record_options *o, char *const *argv)
 {
 	const char *rank = nm_rank();
 	char host[256] = "";
@@ -189,7 +189,7 @@ static int record(const struct nm_command *self, struct record_options *o, char 
 	return exit_status;
 }
 
-static int run(const struct nm_command *self, int argc, char **argv)
+static int run_record(const struct nm_command *self, int argc, char **argv)
 {
 	struct record_options o = {.simulation = {.output = nm_rank() ? "nearmiss-%r.nmp" : "nearmiss.nmp"}};
 	struct nm_operands operands;
@@ -209,7 +209,7 @@ static int run(const struct nm_command *self, int argc, char **argv)
 		return run_unrecorded(operands.at);
 	status = name_files(&o, names);
 	if (!status)
-		status = record(self, &o, operands.at);
+		status = record_program(self, &o, operands.at);
 	free(names[0]);
 	free(names[1]);
 	return status;
@@ -226,5 +226,5 @@ const struct nm_command nm_cmd_record = {
     .option_count = sizeof options / sizeof *options,
     .groups = groups,
     .stops_at_operand = 1,
-    .run = run,
+    .run = run_record,
 };

@@ -73,11 +73,11 @@ static const struct nm_option options[] = {
 
 static const char *const here[] = {"."};
 
-static int run(const struct nm_command *self, int argc, char **argv)
+static int run_replay(const struct nm_command *self, int argc, char **argv)
 {
 	struct replay_options o = {.simulation = {.output = "nearmiss.nmp", .stored = 1}};
 	struct nm_chosen_simulation simulation;
-	struct nm_replay_request request = {0};
+	struct nm_run_replay_request request = {0};
 	struct nm_operands operands;
 	struct nm_error err;
 	const char *summary;
@@ -112,7 +112,7 @@ static int run(const struct nm_command *self, int argc, char **argv)
 	if (o.format)
 		request.import.format = nm_import_format_at((size_t)o.format - 1, &summary);
 	nm_temporary_unlink_on_signals();
-	status = nm_replay(&request, &has_result, &err);
+	status = nm_run_replay(&request, &has_result, &err);
 	if (status)
 		nm_message_error(&err);
 	if (!o.simulation.quiet && has_result)
@@ -131,5 +131,5 @@ const struct nm_command nm_cmd_replay = {
     .options = options,
     .option_count = sizeof options / sizeof *options,
     .formats = format_words,
-    .run = run,
+    .run = run_replay,
 };

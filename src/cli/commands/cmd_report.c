@@ -58,8 +58,8 @@ static const char *report_words(unsigned i, const char **ret_summary)
 	return nm_report_name(report);
 }
 
-static const struct nm_report *chosen(const struct nm_command *self, const struct nm_operands *operands,
-				      const char *by)
+static const struct nm_report *chosen_report(const struct nm_command *self,
+					     const struct nm_operands *operands, const char *by)
 {
 	const struct nm_report *report = by ? &nm_report_by : nm_report_at(0);
 	const char *words[32], *near;
@@ -91,7 +91,7 @@ static const struct nm_report *chosen(const struct nm_command *self, const struc
 	return NULL;
 }
 
-static int run(const struct nm_command *self, int argc, char **argv)
+static int run_report(const struct nm_command *self, int argc, char **argv)
 {
 	struct report_options o = {.limit = -1, .width = NM_WIDTH_OF_TERMINAL};
 	struct nm_report_request request;
@@ -105,7 +105,7 @@ static int run(const struct nm_command *self, int argc, char **argv)
 	status = nm_take_profile(self, &operands, &o.input);
 	if (status)
 		return status;
-	report = chosen(self, &operands, o.by);
+	report = chosen_report(self, &operands, o.by);
 	if (!report)
 		return NM_STATUS_USAGE;
 	status = nm_viewer_open(&viewer, o.input, (enum nm_format)o.format, o.width);
@@ -144,5 +144,5 @@ const struct nm_command nm_cmd_report = {
     .option_count = sizeof options / sizeof *options,
     .words = report_words,
     .words_title = "Reports",
-    .run = run,
+    .run = run_report,
 };

@@ -40,7 +40,7 @@ static const struct nm_option options[] = {
     NM_ROW_QUIET(struct sample_options, simulation),
 };
 
-static int run(const struct nm_command *self, int argc, char **argv)
+static int run_sample(const struct nm_command *self, int argc, char **argv)
 {
 	struct sample_options o = {.simulation = {.output = "nearmiss.nmp"}};
 	struct nm_sample_request request = {.output = NULL};
@@ -92,5 +92,5 @@ const struct nm_command nm_cmd_sample = {
     .options = options,
     .option_count = sizeof options / sizeof *options,
     .stops_at_operand = 1,
-    .run = run,
+    .run = run_sample,
 };

@@ -29,7 +29,7 @@ static const struct nm_option options[] = {
     NM_ROW_WIDTH(struct sharing_options, width),
 };
 
-static int run(const struct nm_command *self, int argc, char **argv)
+static int run_sharing(const struct nm_command *self, int argc, char **argv)
 {
 	struct sharing_options o = {.limit = -1, .width = NM_WIDTH_OF_TERMINAL};
 	struct nm_viewer viewer;
@@ -61,5 +61,5 @@ const struct nm_command nm_cmd_sharing = {
 	"false sharing first: who touches which bytes, who takes the line from whom, and what to change.\n",
     .options = options,
     .option_count = sizeof options / sizeof *options,
-    .run = run,
+    .run = run_sharing,
 };

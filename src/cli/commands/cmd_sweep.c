@@ -35,7 +35,7 @@ static const struct nm_option options[] = {
 };
 
 /* Shows how far it is: in the terminal's last line, or once a minute in a log. */
-static void show(void *self, const struct nm_sweep_progress *p)
+static void show_progress(void *self, const struct nm_sweep_progress *p)
 {
 	static double said_ms;
 	const struct sweep_options *o = self;
@@ -86,8 +86,11 @@ static int conclude(const struct sweep_options *o, const struct nm_sweep_progres
 static int sweep(const struct sweep_options *o, const struct nm_sweep_plan *plan,
 		 const struct nm_sweep_transport *transport)
 {
-	struct nm_sweep_request request = {
-	    .plan = plan, .transport = transport, .again = o->again, .progress = show, .self = (void *)o};
+	struct nm_sweep_request request = {.plan = plan,
+					   .transport = transport,
+					   .again = o->again,
+					   .progress = show_progress,
+					   .self = (void *)o};
 	struct nm_sweep_progress progress;
 	struct nm_sweep_run done;
 	struct nm_error err;
@@ -117,7 +120,7 @@ static int sweep_here(const struct sweep_options *o, const struct nm_sweep_plan 
 	return status;
 }
 
-static int run(const struct nm_command *self, int argc, char **argv)
+static int run_sweep(const struct nm_command *self, int argc, char **argv)
 {
 	struct sweep_options o = {.output = "sweep.nmp"};
 	struct nm_sweep_plan plan = {.path = NULL};
@@ -158,5 +161,5 @@ const struct nm_command nm_cmd_sweep = {
 	"`nearmiss report tasks`, `curve` and `query` show the results.\n",
     .options = options,
     .option_count = sizeof options / sizeof *options,
-    .run = run,
+    .run = run_sweep,
 };

@@ -32,7 +32,7 @@ static const struct nm_option options[] = {
      offsetof(struct timeline_options, width), NULL},
 };
 
-static int run(const struct nm_command *self, int argc, char **argv)
+static int run_timeline(const struct nm_command *self, int argc, char **argv)
 {
 	struct timeline_options o = {.by = "object", .limit = 8, .width = NM_WIDTH_OF_TERMINAL};
 	struct nm_timeline_request request;
@@ -65,5 +65,5 @@ const struct nm_command nm_cmd_timeline = {
 	"  nearmiss timeline -f svg > timeline.svg\n",
     .options = options,
     .option_count = sizeof options / sizeof *options,
-    .run = run,
+    .run = run_timeline,
 };

@@ -68,7 +68,8 @@ static void print_info(struct nm_trace *trace, const char *title, const char *ke
 	free(clean);
 }
 
-static int info(struct nm_trace *trace, const struct trace_options *o, FILE *out, struct nm_error *err)
+static int print_trace_info(struct nm_trace *trace, const struct trace_options *o, FILE *out,
+			    struct nm_error *err)
 {
 	struct totals t = {0};
 	const char *fault;
@@ -176,7 +177,8 @@ static int print_chunk(struct nm_trace *trace, const struct nm_trace_chunk *chun
 }
 
 /* Prints the streams in the order of their chunks; each counts its own addresses. */
-static int print(struct nm_trace *trace, const struct trace_options *o, FILE *out, struct nm_error *err)
+static int print_streams(struct nm_trace *trace, const struct trace_options *o, FILE *out,
+			 struct nm_error *err)
 {
 	struct nm_trace_chunk chunk;
 	uint64_t left = o->limit ? (uint64_t)o->limit : UINT64_MAX,
@@ -203,7 +205,7 @@ static int print(struct nm_trace *trace, const struct trace_options *o, FILE *ou
 
 /* ---- slice, merge ---- */
 
-static int slice(struct nm_trace *trace, const struct trace_options *o, FILE *out, struct nm_error *err)
+static int slice_trace(struct nm_trace *trace, const struct trace_options *o, FILE *out, struct nm_error *err)
 {
 	struct nm_trace_part s = {NM_ALL_STREAMS, (uint64_t)o->from, UINT64_MAX};
 
@@ -215,7 +217,7 @@ static int slice(struct nm_trace *trace, const struct trace_options *o, FILE *ou
 	return nm_trace_slice(trace, &s, o->output, err);
 }
 
-static int merge(char *const *paths, int count, const struct trace_options *o, struct nm_error *err)
+static int merge_traces(char *const *paths, int count, const struct trace_options *o, struct nm_error *err)
 {
 	struct nm_trace **traces = calloc((size_t)count, sizeof(struct nm_trace *));
 	int status = traces ? 0 : nm_fail_memory(err), opened = 0;
@@ -237,9 +239,9 @@ static const struct action {
 	int (*run)(struct nm_trace *trace, const struct trace_options *o, FILE *out, struct nm_error *err);
 	int writes; /* needs --output */
 } actions[] = {
-    {"info", "show what a trace holds", info, 0},
-    {"print", "show its records, one a line", print, 0},
-    {"slice", "cut out a part: what comes before it is kept but not counted", slice, 1},
+    {"info", "show what a trace holds", print_trace_info, 0},
+    {"print", "show its records, one a line", print_streams, 0},
+    {"slice", "cut out a part: what comes before it is kept but not counted", slice_trace, 1},
     {"merge", "merge several traces into one", NULL, 1},
 };
 
@@ -261,7 +263,8 @@ static const struct action *action_named(const char *name)
 
 static int is_number(const char *text) { return !text || (*text && !text[strspn(text, "0123456789")]); }
 
-static int act(const struct action *action, const struct trace_options *o, const struct nm_operands *operands)
+static int run_action(const struct action *action, const struct trace_options *o,
+		      const struct nm_operands *operands)
 {
 	struct nm_command_output output = {.file = stdout};
 	struct nm_trace *trace;
@@ -269,7 +272,7 @@ static int act(const struct action *action, const struct trace_options *o, const
 	int status, written = 0;
 
 	if (!action->run) {
-		status = merge(operands->at + 1, operands->count - 1, o, &err);
+		status = merge_traces(operands->at + 1, operands->count - 1, o, &err);
 		return status ? nm_failed(&err, NM_STATUS_NO_OUTPUT) : 0;
 	}
 	if (nm_trace_open(&trace, operands->at[1], &err))
@@ -279,7 +282,7 @@ static int act(const struct action *action, const struct trace_options *o, const
 	status = action->run(trace, o, output.file, &err);
 	if (!action->writes)
 		written = nm_output_close(&output);
-	if (!status && nm_trace_fault(trace) && action->run != info)
+	if (!status && nm_trace_fault(trace) && action->run != print_trace_info)
 		nm_message("%s: %s; the part before it was used", operands->at[1], nm_trace_fault(trace));
 	nm_trace_free(trace);
 	return status ? nm_failed(&err, NM_STATUS_NO_OUTPUT) : written;
@@ -295,7 +298,7 @@ static int refuse_inputs(const struct trace_options *o, const struct nm_operands
 	return status;
 }
 
-static int run(const struct nm_command *self, int argc, char **argv)
+static int run_trace(const struct nm_command *self, int argc, char **argv)
 {
 	struct trace_options o = {0};
 	struct nm_operands operands;
@@ -315,7 +318,7 @@ static int run(const struct nm_command *self, int argc, char **argv)
 	if (!is_number(o.stream) || !is_number(o.to))
 		return nm_usage(self, "--stream and --to take numbers");
 	status = action->writes ? refuse_inputs(&o, &operands) : 0;
-	return status ? status : act(action, &o, &operands);
+	return status ? status : run_action(action, &o, &operands);
 }
 
 const struct nm_command nm_cmd_trace = {
@@ -327,5 +330,5 @@ const struct nm_command nm_cmd_trace = {
     .option_count = sizeof options / sizeof *options,
     .words = action_words,
     .words_title = "Actions",
-    .run = run,
+    .run = run_trace,
 };

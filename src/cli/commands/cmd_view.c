@@ -41,7 +41,7 @@ static const struct nm_option options[] = {
 
 static volatile sig_atomic_t interrupted;
 
-static void interrupt(int signal)
+static void stop_on_signal(int signal)
 {
 	(void)signal;
 	interrupted = 1;
@@ -71,14 +71,14 @@ static void open_browser(const char *address)
 
 static void catch_signals(void)
 {
-	struct sigaction action = {.sa_handler = interrupt};
+	struct sigaction action = {.sa_handler = stop_on_signal};
 
 	sigaction(SIGINT, &action, NULL);
 	sigaction(SIGTERM, &action, NULL);
 	signal(SIGPIPE, SIG_IGN);
 }
 
-static int serve(struct nm_view *view, const struct view_options *o)
+static int serve_view(struct nm_view *view, const struct view_options *o)
 {
 	struct nm_command_output output = {.file = stdout};
 	struct nm_server *server;
@@ -102,7 +102,7 @@ static int serve(struct nm_view *view, const struct view_options *o)
 	return status;
 }
 
-static int run(const struct nm_command *self, int argc, char **argv)
+static int run_view(const struct nm_command *self, int argc, char **argv)
 {
 	struct view_options o = {.pages.source.simulation.threads = 1};
 	struct nm_operands operands;
@@ -117,7 +117,7 @@ static int run(const struct nm_command *self, int argc, char **argv)
 	status = nm_pages_open(&pages, self, &o.pages, operands.at, operands.count);
 	if (status)
 		return status;
-	status = o.pages.output ? nm_pages_write(&pages, o.pages.output) : serve(pages.view, &o);
+	status = o.pages.output ? nm_pages_write(&pages, o.pages.output) : serve_view(pages.view, &o);
 	nm_pages_close(&pages);
 	return status;
 }
@@ -133,5 +133,5 @@ const struct nm_command nm_cmd_view = {
 	"Of a loop nest or a trace, the pages are a debugger of the caches.\n",
     .options = options,
     .option_count = sizeof options / sizeof *options,
-    .run = run,
+    .run = run_view,
 };

@@ -233,7 +233,7 @@ static int replay(struct whatif *w, const struct nm_command *self, struct whatif
 		  const char *trace)
 {
 	struct nm_chosen_simulation simulation;
-	struct nm_replay_request request = {.input = trace};
+	struct nm_run_replay_request request = {.input = trace};
 	struct nm_error err;
 	int has_result, status;
 
@@ -251,7 +251,7 @@ static int replay(struct whatif *w, const struct nm_command *self, struct whatif
 	simulation.run.candidate_outputs = (const char *const *)w->paths + 1;
 	request.run = simulation.run;
 	nm_temporary_unlink_on_signals();
-	status = nm_replay(&request, &has_result, &err);
+	status = nm_run_replay(&request, &has_result, &err);
 	if (status)
 		nm_message_error(&err);
 	return has_result ? 0 : status;
@@ -277,7 +277,7 @@ static int write_all(const struct whatif *w, const struct whatif_options *o, con
 	return status;
 }
 
-static int show(const struct whatif *w, const struct whatif_options *o)
+static int show_predictions(const struct whatif *w, const struct whatif_options *o)
 {
 	const enum nm_format format = o->layout == NM_DIFF_CSV    ? NM_FORMAT_CSV
 				      : o->layout == NM_DIFF_JSON ? NM_FORMAT_JSON
@@ -293,7 +293,7 @@ static int show(const struct whatif *w, const struct whatif_options *o)
 	return code ? nm_failed(&err, NM_STATUS_USAGE) : status;
 }
 
-static int run(const struct nm_command *self, int argc, char **argv)
+static int run_whatif(const struct nm_command *self, int argc, char **argv)
 {
 	struct whatif_options o = {.simulation = {.stored = 1},
 				   .relocations = BY_MACHINE,
@@ -317,7 +317,7 @@ static int run(const struct nm_command *self, int argc, char **argv)
 	if (!status)
 		status = check_candidates(&w);
 	if (!status)
-		status = show(&w, &o);
+		status = show_predictions(&w, &o);
 	done(&w);
 	return status;
 }
@@ -336,5 +336,5 @@ const struct nm_command nm_cmd_whatif = {
 	"  offset OBJECT against OBJECT by BYTES\n",
     .options = options,
     .option_count = sizeof options / sizeof *options,
-    .run = run,
+    .run = run_whatif,
 };

@@ -4,7 +4,7 @@
  */
 #include "completion.h"
 
-static void quoted(const char *text, FILE *out)
+static void write_quoted(const char *text, FILE *out)
 {
 	fputc('\'', out);
 	for (; *text; text++) {
@@ -16,7 +16,7 @@ static void quoted(const char *text, FILE *out)
 }
 
 /* -r and what completes the value. */
-static void value(const struct nm_command *command, const struct nm_option *option, FILE *out)
+static void write_value(const struct nm_command *command, const struct nm_option *option, FILE *out)
 {
 	const struct nm_value_completion v = nm_value_completion(command, option);
 
@@ -33,12 +33,12 @@ static void value(const struct nm_command *command, const struct nm_option *opti
 	}
 }
 
-static void command(const struct nm_command *c, FILE *out)
+static void write_command(const struct nm_command *c, FILE *out)
 {
 	const char *name = c->name;
 
 	fprintf(out, "complete -c nearmiss -n __fish_use_subcommand -f -a %s -d ", name);
-	quoted(c->summary, out);
+	write_quoted(c->summary, out);
 	fprintf(
 	    out,
 	    "\ncomplete -c nearmiss -n '__fish_seen_subcommand_from %s' -s h -l help -d 'print a summary'\n",
@@ -50,9 +50,9 @@ static void command(const struct nm_command *c, FILE *out)
 		if (o->letter)
 			fprintf(out, " -s %c", o->letter);
 		if (o->value)
-			value(c, o, out);
+			write_value(c, o, out);
 		fputs(" -d ", out);
-		quoted(o->help, out);
+		write_quoted(o->help, out);
 		fputc('\n', out);
 	}
 	if (c->words) {
@@ -90,5 +90,5 @@ void nm_completion_fish(FILE *out)
 	    "complete -c nearmiss -n __fish_use_subcommand -f -l no-pager -d 'write to the terminal itself'\n",
 	    out);
 	for (unsigned i = 0; nm_commands[i]; i++)
-		command(nm_commands[i], out);
+		write_command(nm_commands[i], out);
 }

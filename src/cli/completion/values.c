@@ -23,7 +23,7 @@ static const struct {
 };
 
 /* "host|zen3|...", made once. */
-static const char *machines(void)
+static const char *machine_choices(void)
 {
 	static char words[4096];
 	size_t count, n = (size_t)snprintf(words, sizeof words, "host");
@@ -35,7 +35,7 @@ static const char *machines(void)
 }
 
 /* "references|reads|...", made once. */
-static const char *columns(void)
+static const char *column_choices(void)
 {
 	static char words[4096];
 	size_t n = 0;
@@ -58,9 +58,9 @@ struct nm_value_completion nm_value_completion(const struct nm_command *command,
 	if (!strcmp(option->value, "DIR"))
 		return (struct nm_value_completion){NM_VALUE_FOLDERS, NULL, NULL};
 	if (!strcmp(option->name, "machine"))
-		return (struct nm_value_completion){NM_VALUE_WORDS, machines(), NULL};
+		return (struct nm_value_completion){NM_VALUE_WORDS, machine_choices(), NULL};
 	if (!strcmp(option->name, "columns") || !strcmp(option->value, "COLUMN"))
-		return (struct nm_value_completion){NM_VALUE_WORDS, columns(), NULL};
+		return (struct nm_value_completion){NM_VALUE_WORDS, column_choices(), NULL};
 	for (unsigned i = 0; i < sizeof queries / sizeof *queries; i++)
 		if (!strcmp(option->name, queries[i].option))
 			return (struct nm_value_completion){NM_VALUE_NAMES, NULL, queries[i].sql};

@@ -5,7 +5,7 @@
 #include "completion.h"
 
 /* Within single quotes and, in brackets, an explanation of _arguments. */
-static void quoted(const char *text, int explains, FILE *out)
+static void write_quoted(const char *text, int explains, FILE *out)
 {
 	for (; *text; text++) {
 		if (explains && (*text == '[' || *text == ']'))
@@ -18,7 +18,7 @@ static void quoted(const char *text, int explains, FILE *out)
 }
 
 /* ":NAME:ACTION" behind an option. */
-static void value(const struct nm_command *command, const struct nm_option *option, FILE *out)
+static void write_value(const struct nm_command *command, const struct nm_option *option, FILE *out)
 {
 	const struct nm_value_completion v = nm_value_completion(command, option);
 
@@ -36,7 +36,7 @@ static void value(const struct nm_command *command, const struct nm_option *opti
 	}
 }
 
-static void option(const struct nm_command *command, const struct nm_option *o, FILE *out)
+static void write_option(const struct nm_command *command, const struct nm_option *o, FILE *out)
 {
 	const char *joint = o->value ? "=" : "";
 
@@ -50,18 +50,18 @@ static void option(const struct nm_command *command, const struct nm_option *o, 
 	else
 		fprintf(out, "--%s%s", o->name, joint);
 	fputs("'[", out);
-	quoted(o->help, 1, out);
+	write_quoted(o->help, 1, out);
 	fputc(']', out);
 	if (o->value)
-		value(command, o, out);
+		write_value(command, o, out);
 	fputc('\'', out);
 }
 
-static void command(const struct nm_command *c, FILE *out)
+static void write_command(const struct nm_command *c, FILE *out)
 {
 	fprintf(out, "\t%s)\n\t\t_arguments -s -S '(- *)'{-h,--help}'[print a summary]'", c->name);
 	for (unsigned i = 0; i < c->option_count; i++)
-		option(c, &c->options[i], out);
+		write_option(c, &c->options[i], out);
 	if (c->words) {
 		fputs(" \\\n\t\t\t'1:what:(", out);
 		nm_completion_operands(c, out);
@@ -90,7 +90,7 @@ void nm_completion_zsh(FILE *out)
 	      out);
 	for (unsigned i = 0; nm_commands[i]; i++) {
 		fprintf(out, "\n\t\t'%s:", nm_commands[i]->name);
-		quoted(nm_commands[i]->summary, 0, out);
+		write_quoted(nm_commands[i]->summary, 0, out);
 		fputc('\'', out);
 	}
 	fputs(")\n\tif ((CURRENT == 2)); then\n\t\t_describe command commands\n"
@@ -98,6 +98,6 @@ void nm_completion_zsh(FILE *out)
 	      "\tlocal command=$words[2]\n\tshift words\n\t((CURRENT--))\n\tcase $command in\n",
 	      out);
 	for (unsigned i = 0; nm_commands[i]; i++)
-		command(nm_commands[i], out);
+		write_command(nm_commands[i], out);
 	fputs("\tesac\n}\n_nearmiss \"$@\"\n", out);
 }

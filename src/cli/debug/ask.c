@@ -9,7 +9,7 @@
 #include "debug.h"
 #include "memstream.h"
 
-static const char *parameter(void *self, const char *name)
+static const char *query_parameter(void *self, const char *name)
 {
 	return json_string_value(json_object_get(self, name));
 }
@@ -22,7 +22,7 @@ json_t *nm_debug_ask(struct nm_debugger *debugger, const char *method, const cha
 	char *text = NULL, *body = is_post ? json_dumps(said, 0) : NULL;
 	const struct nm_debugger_request request = {.method = method,
 						    .path = path,
-						    .parameter = is_post ? NULL : parameter,
+						    .parameter = is_post ? NULL : query_parameter,
 						    .self = said,
 						    .body = body};
 	json_t *answer = NULL;

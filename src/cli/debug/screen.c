@@ -113,7 +113,7 @@ static void draw_effects(const struct screen *s)
 	}
 }
 
-static void draw(const struct screen *s)
+static void draw_screen(const struct screen *s)
 {
 	struct nm_error err;
 	json_t *grid = nm_debug_ask(s->debugger, "GET", "grid", json_object(), &err);
@@ -141,7 +141,7 @@ static void draw(const struct screen *s)
 /* ---- keys ---- */
 
 /* Goes somewhere: the answer is the state, or a message. Takes the body. */
-static void go(struct screen *s, const char *path, json_t *body)
+static void post_move(struct screen *s, const char *path, json_t *body)
 {
 	struct nm_error err = {0};
 	json_t *state = nm_debug_ask(s->debugger, "POST", path, body, &err);
@@ -153,12 +153,13 @@ static void go(struct screen *s, const char *path, json_t *body)
 	s->state = state;
 }
 
-static void run(struct screen *s, const char *until, int backwards)
+static void run_until(struct screen *s, const char *until, int backwards)
 {
-	go(s, "run", json_pack("{s:s, s:b, s:i}", "until", until, "backwards", backwards, "limit_ms", 10000));
+	post_move(s, "run",
+		  json_pack("{s:s, s:b, s:i}", "until", until, "backwards", backwards, "limit_ms", 10000));
 }
 
-static void prompt(const char *what, char text[ROOM])
+static void prompt_line(const char *what, char text[ROOM])
 {
 	move(LINES - 2, 0);
 	clrtoeol();
@@ -172,8 +173,8 @@ static void ask_position(struct screen *s)
 {
 	char text[ROOM] = "";
 
-	prompt("go to reference: ", text);
-	go(s, "goto", json_pack("{s:s}", "position", text));
+	prompt_line("go to reference: ", text);
+	post_move(s, "goto", json_pack("{s:s}", "position", text));
 }
 
 static void ask_breakpoint(struct screen *s)
@@ -182,7 +183,7 @@ static void ask_breakpoint(struct screen *s)
 	char text[ROOM] = "";
 	json_t *answer;
 
-	prompt("stop where (object == \"A\" && miss): ", text);
+	prompt_line("stop where (object == \"A\" && miss): ", text);
 	answer = nm_debug_ask(s->debugger, "POST", "breakpoints",
 			      json_pack("{s:s, s:s}", "kind", "condition", "condition", text), &err);
 	snprintf(s->message, sizeof s->message, "%s", answer ? "breakpoint set: c runs to it" : err.text);
@@ -196,7 +197,7 @@ static void ask_evicted(struct screen *s)
 	json_t *answer;
 	const json_t *by, *used;
 
-	prompt("which address (0x...): ", text);
+	prompt_line("which address (0x...): ", text);
 	answer = nm_debug_ask(s->debugger, "GET", "evicted", json_pack("{s:s}", "address", text), &err);
 	by = json_object_get(answer, "evictor");
 	used = json_object_get(json_object_get(answer, "evicted"), "last_used");
@@ -220,19 +221,20 @@ static int take_key(struct screen *s, int key)
 	switch (key) {
 	case 'q': return 0;
 	case 's':
-	case KEY_RIGHT: go(s, "step", json_pack("{s:i}", "count", 1)); break;
+	case KEY_RIGHT: post_move(s, "step", json_pack("{s:i}", "count", 1)); break;
 	case 'b':
-	case KEY_LEFT: go(s, "step", json_pack("{s:i}", "count", -1)); break;
-	case KEY_NPAGE: go(s, "step", json_pack("{s:i}", "count", 1000)); break;
-	case KEY_PPAGE: go(s, "step", json_pack("{s:i}", "count", -1000)); break;
-	case KEY_HOME: go(s, "goto", json_pack("{s:i}", "position", 0)); break;
+	case KEY_LEFT: post_move(s, "step", json_pack("{s:i}", "count", -1)); break;
+	case KEY_NPAGE: post_move(s, "step", json_pack("{s:i}", "count", 1000)); break;
+	case KEY_PPAGE: post_move(s, "step", json_pack("{s:i}", "count", -1000)); break;
+	case KEY_HOME: post_move(s, "goto", json_pack("{s:i}", "position", 0)); break;
 	case KEY_END:
-		go(s, "goto", json_pack("{s:I}", "position", (json_int_t)nm_debugger_total(s->debugger)));
+		post_move(s, "goto",
+			  json_pack("{s:I}", "position", (json_int_t)nm_debugger_total(s->debugger)));
 		break;
-	case 'n': run(s, "miss", 0); break;
-	case 'N': run(s, "miss", 1); break;
-	case 'c': run(s, "breakpoint", 0); break;
-	case 'C': run(s, "breakpoint", 1); break;
+	case 'n': run_until(s, "miss", 0); break;
+	case 'N': run_until(s, "miss", 1); break;
+	case 'c': run_until(s, "breakpoint", 0); break;
+	case 'C': run_until(s, "breakpoint", 1); break;
 	case 'p': ask_breakpoint(s); break;
 	case 'g': ask_position(s); break;
 	case 'e': ask_evicted(s); break;
@@ -270,7 +272,7 @@ int nm_debug_screen(struct nm_debugger *debugger)
 	keypad(stdscr, TRUE);
 	curs_set(0);
 	do
-		draw(&s);
+		draw_screen(&s);
 	while (take_key(&s, getch()));
 	endwin();
 	json_decref(s.session);

@@ -98,13 +98,13 @@ enum {
 	EVENT_COLUMNS = sizeof event_columns / sizeof *event_columns
 };
 
-static void put_site(struct nm_monitor_view *s, struct nm_value *row, const struct nm_result *r,
+static void put_site(struct nm_monitor_view *v, struct nm_value *row, const struct nm_result *r,
 		     uint32_t attr)
 {
 	const struct nm_result_site *site = nm_monitor_site(r, attr);
 
-	row[0] = nm_monitor_text(s, site->function);
-	row[1] = nm_monitor_text(s, site->file);
+	row[0] = nm_monitor_text(v, site->function);
+	row[1] = nm_monitor_text(v, site->file);
 	if (site->line)
 		row[2] = nm_monitor_integer(site->line);
 }
@@ -114,122 +114,122 @@ static const char *name_of(const struct nm_result *r, uint32_t attr)
 	return r->objects[r->attrs[attr].object].name;
 }
 
-static int push_row(struct nm_monitor_view *s, const struct nm_value *row)
+static int push_row(struct nm_monitor_view *v, const struct nm_value *row)
 {
-	for (unsigned i = 0; i < s->table.column_count; i++)
-		if (nm_vec_push(&s->table.values, row[i]))
-			return nm_fail_memory(s->err);
-	s->table.row_count++;
+	for (unsigned i = 0; i < v->table.column_count; i++)
+		if (nm_vec_push(&v->table.values, row[i]))
+			return nm_fail_memory(v->err);
+	v->table.row_count++;
 	return 0;
 }
 
 /* The last columns are the core whose cache it is, and why a line was invalidated. */
-static void put_core_and_cause(struct nm_monitor_view *s, struct nm_value *row, unsigned core, unsigned cause)
+static void put_core_and_cause(struct nm_monitor_view *v, struct nm_value *row, unsigned core, unsigned cause)
 {
 	if (core)
-		row[s->table.column_count - 2] = nm_monitor_integer(core - 1u);
+		row[v->table.column_count - 2] = nm_monitor_integer(core - 1u);
 	if (cause)
-		row[s->table.column_count - 1] = nm_monitor_text(s, nm_cause_names[cause]);
+		row[v->table.column_count - 1] = nm_monitor_text(v, nm_cause_names[cause]);
 }
 
-static int add_residency(struct nm_monitor_view *s, const struct nm_result *r,
+static int add_residency(struct nm_monitor_view *v, const struct nm_result *r,
 			 const struct nm_event_residency *residency)
 {
 	struct nm_value row[RESIDENCY_COLUMNS] = {
-	    [0] = nm_monitor_text(s, r->process),
-	    [1] = nm_monitor_text(s, s->request->machine->levels[residency->level].name),
+	    [0] = nm_monitor_text(v, r->process),
+	    [1] = nm_monitor_text(v, v->request->machine->levels[residency->level].name),
 	    [2] = nm_monitor_integer(residency->loaded),
-	    [3] = nm_monitor_address(s, residency->address),
-	    [8] = nm_monitor_text(s, name_of(r, residency->loader)),
+	    [3] = nm_monitor_address(v, residency->address),
+	    [8] = nm_monitor_text(v, name_of(r, residency->loader)),
 	    [9] = nm_monitor_integer(residency->hits)};
 
-	put_site(s, row + RESIDENCY_LOADER, r, residency->loader);
+	put_site(v, row + RESIDENCY_LOADER, r, residency->loader);
 	if (residency->left) {
 		row[10] = nm_monitor_integer(residency->left);
-		row[11] = nm_monitor_address(s, residency->push);
-		put_site(s, row + RESIDENCY_EVICTOR, r, residency->evictor);
-		row[16] = nm_monitor_text(s, name_of(r, residency->evictor));
+		row[11] = nm_monitor_address(v, residency->push);
+		put_site(v, row + RESIDENCY_EVICTOR, r, residency->evictor);
+		row[16] = nm_monitor_text(v, name_of(r, residency->evictor));
 	}
-	put_core_and_cause(s, row, residency->core, residency->cause);
-	return push_row(s, row);
+	put_core_and_cause(v, row, residency->core, residency->cause);
+	return push_row(v, row);
 }
 
 /* Text shows the process, the core and the cause only if there are several. */
-static void choose_columns(struct nm_monitor_view *s, const struct nm_column *columns, unsigned count)
+static void choose_columns(struct nm_monitor_view *v, const struct nm_column *columns, unsigned count)
 {
-	memcpy(s->columns, columns, count * sizeof *columns);
-	s->table.column_count = count;
-	s->table.columns = s->columns;
-	if (s->count > 1)
-		s->columns[0] =
+	memcpy(v->columns, columns, count * sizeof *columns);
+	v->table.column_count = count;
+	v->table.columns = v->columns;
+	if (v->count > 1)
+		v->columns[0] =
 		    (struct nm_column){.name = "process", .title = "process", .kind = NM_COLUMN_TEXT};
-	if (s->request->machine->cores <= 1)
+	if (v->request->machine->cores <= 1)
 		return;
-	s->columns[count - 2] = (struct nm_column){.name = "core", .title = "core", .kind = NM_COLUMN_NUMBER};
-	s->columns[count - 1] =
+	v->columns[count - 2] = (struct nm_column){.name = "core", .title = "core", .kind = NM_COLUMN_NUMBER};
+	v->columns[count - 1] =
 	    (struct nm_column){.name = "cause", .title = "invalidated by", .kind = NM_COLUMN_TEXT};
 }
 
-int nm_monitor_show_residencies(struct nm_monitor_view *s)
+int nm_monitor_show_residencies(struct nm_monitor_view *v)
 {
 	int status = 0;
 
-	choose_columns(s, residency_columns, RESIDENCY_COLUMNS);
-	for (size_t p = 0; p < s->count; p++) {
-		const struct nm_filtered_events *kept = &s->results[p]->events;
+	choose_columns(v, residency_columns, RESIDENCY_COLUMNS);
+	for (size_t p = 0; p < v->count; p++) {
+		const struct nm_filtered_events *kept = &v->results[p]->events;
 
 		for (size_t i = 0; i < kept->residency_count && !status; i++)
-			status = add_residency(s, s->results[p], &kept->residencies[i]);
-		s->left_out += kept->total - kept->residency_count;
+			status = add_residency(v, v->results[p], &kept->residencies[i]);
+		v->left_out += kept->total - kept->residency_count;
 	}
 	return status;
 }
 
-static int add_event(struct nm_monitor_view *s, const struct nm_result *r,
+static int add_event(struct nm_monitor_view *v, const struct nm_result *r,
 		     const struct nm_logged_event *logged)
 {
 	const struct nm_event *e = &logged->at;
 	struct nm_value row[EVENT_COLUMNS] = {
-	    [0] = nm_monitor_text(s, r->process),
-	    [1] = nm_monitor_text(s, s->request->machine->levels[e->level].name),
-	    [2] = nm_monitor_text(s, nm_event_names[e->kind]),
+	    [0] = nm_monitor_text(v, r->process),
+	    [1] = nm_monitor_text(v, v->request->machine->levels[e->level].name),
+	    [2] = nm_monitor_text(v, nm_event_names[e->kind]),
 	    [3] = nm_monitor_integer(e->reference),
 	    [4] = nm_monitor_integer(logged->instructions),
-	    [5] = nm_monitor_address(s, e->address),
-	    [EVENT_OBJECT] = nm_monitor_text(s, name_of(r, e->attr)),
-	    [EVENT_FIELD] = nm_monitor_text(s, logged->field),
-	    [EVENT_FIELD + 1] = nm_monitor_address(s, e->line),
+	    [5] = nm_monitor_address(v, e->address),
+	    [EVENT_OBJECT] = nm_monitor_text(v, name_of(r, e->attr)),
+	    [EVENT_FIELD] = nm_monitor_text(v, logged->field),
+	    [EVENT_FIELD + 1] = nm_monitor_address(v, e->line),
 	    [EVENT_VICTIM + 4] = nm_monitor_integer(e->set),
 	    [EVENT_VICTIM + 5] = nm_monitor_integer(e->times)};
 
-	put_site(s, row + EVENT_MAKER, r, e->attr);
+	put_site(v, row + EVENT_MAKER, r, e->attr);
 	if (nm_event_leaves(e->kind)) {
-		row[EVENT_VICTIM] = nm_monitor_text(s, name_of(r, e->victim));
-		put_site(s, row + EVENT_VICTIM + 1, r, e->victim);
+		row[EVENT_VICTIM] = nm_monitor_text(v, name_of(r, e->victim));
+		put_site(v, row + EVENT_VICTIM + 1, r, e->victim);
 	}
-	put_core_and_cause(s, row, e->core, e->cause);
-	s->columns[EVENT_FIELD].hidden &= !logged->field;
-	return push_row(s, row);
+	put_core_and_cause(v, row, e->core, e->cause);
+	v->columns[EVENT_FIELD].hidden &= !logged->field;
+	return push_row(v, row);
 }
 
 /* How many events of a process pass all filters, those by name too. */
-static uint64_t picked(const struct nm_monitor_view *s, const struct nm_result *r)
+static uint64_t count_picked_events(const struct nm_monitor_view *v, const struct nm_result *r)
 {
 	const struct nm_filtered_events *kept = &r->events;
 	uint64_t total = 0;
 
-	if (!s->request->event_query.by_attr)
+	if (!v->request->event_query.by_attr)
 		return kept->total;
 	for (size_t i = 0; i < kept->row_count; i++)
-		total += nm_monitor_picks(s, r, &kept->rows[i]) ? kept->rows[i].count : 0;
+		total += nm_monitor_picks(v, r, &kept->rows[i]) ? kept->rows[i].count : 0;
 	return total;
 }
 
 /* Where names filter, the log has the first events of each key, and those that are asked for are picked here; else it
  * has those alone. */
-static int add_log(struct nm_monitor_view *s, const struct nm_result *r)
+static int add_log(struct nm_monitor_view *v, const struct nm_result *r)
 {
-	const struct nm_event_query *q = &s->request->event_query;
+	const struct nm_event_query *q = &v->request->event_query;
 	uint64_t before = 0;
 
 	for (size_t i = 0; i < r->events.logged_count && before < nm_event_query_end(q); i++) {
@@ -237,31 +237,31 @@ static int add_log(struct nm_monitor_view *s, const struct nm_result *r)
 		const struct nm_event_row row = {
 		    .attr = e->at.attr, .victim = e->at.victim, .kind = e->at.kind};
 
-		if (q->by_attr && !nm_monitor_picks(s, r, &row))
+		if (q->by_attr && !nm_monitor_picks(v, r, &row))
 			continue;
 		before += q->by_attr ? e->at.times : 0;
-		if ((!q->by_attr || before > q->skip) && add_event(s, r, e))
+		if ((!q->by_attr || before > q->skip) && add_event(v, r, e))
 			return NM_ENOMEM;
 	}
 	return 0;
 }
 
-int nm_monitor_show_log(struct nm_monitor_view *s)
+int nm_monitor_show_log(struct nm_monitor_view *v)
 {
-	const struct nm_event_query *q = &s->request->event_query;
+	const struct nm_event_query *q = &v->request->event_query;
 	uint64_t most = 0;
 	int status = 0;
 
-	choose_columns(s, event_columns, EVENT_COLUMNS);
-	s->columns[EVENT_FIELD].hidden = 1;
-	for (size_t p = 0; p < s->count && !status; p++) {
-		const uint64_t total = picked(s, s->results[p]), end = nm_event_query_end(q);
+	choose_columns(v, event_columns, EVENT_COLUMNS);
+	v->columns[EVENT_FIELD].hidden = 1;
+	for (size_t p = 0; p < v->count && !status; p++) {
+		const uint64_t total = count_picked_events(v, v->results[p]), end = nm_event_query_end(q);
 
 		most = total > most ? total : most;
-		s->left_out += s->request->log && total > end ? total - end : 0;
-		status = add_log(s, s->results[p]);
+		v->left_out += v->request->log && total > end ? total - end : 0;
+		status = add_log(v, v->results[p]);
 	}
-	if (!status && !s->table.row_count)
-		return nm_fail(s->err, NM_ENOENT, "there were only %" PRIu64 " such events", most);
+	if (!status && !v->table.row_count)
+		return nm_fail(v->err, NM_ENOENT, "there were only %" PRIu64 " such events", most);
 	return status;
 }

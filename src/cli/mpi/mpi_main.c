@@ -71,7 +71,7 @@ static int send_text(void *self, unsigned worker, const char *text, struct nm_er
 	return 0;
 }
 
-static int receive(void *self, int timeout_ms, struct nm_sweep_received *ret, struct nm_error *err)
+static int receive_message(void *self, int timeout_ms, struct nm_sweep_received *ret, struct nm_error *err)
 {
 	int rank, length;
 
@@ -94,7 +94,7 @@ static int usage(void)
 
 static int run_master(int argc, char **argv, int ranks)
 {
-	const struct nm_sweep_transport transport = {(unsigned)ranks - 1, send_text, receive, NULL};
+	const struct nm_sweep_transport transport = {(unsigned)ranks - 1, send_text, receive_message, NULL};
 	int status;
 
 	nm_sweep_ranks = &transport;
@@ -114,7 +114,7 @@ static int run_master(int argc, char **argv, int ranks)
 
 /* ---- a worker ---- */
 
-static void work(void)
+static void work_on_tasks(void)
 {
 	static char task[NM_SWEEP_MESSAGE], answer[NM_SWEEP_MESSAGE];
 	int rank, length;
@@ -138,7 +138,7 @@ int main(int argc, char **argv)
 	MPI_Comm_rank(MPI_COMM_WORLD, &rank);
 	MPI_Comm_size(MPI_COMM_WORLD, &ranks);
 	if (rank)
-		work();
+		work_on_tasks();
 	else
 		status = run_master(argc, argv, ranks);
 	fflush(NULL);

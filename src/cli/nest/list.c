@@ -29,12 +29,15 @@ struct list {
 	const struct nm_nest *nest;
 };
 
-static struct nm_value integer(int64_t n)
+static struct nm_value integer_value(int64_t n)
 {
 	return (struct nm_value){.type = NM_VALUE_INTEGER, .integer = n};
 }
 
-static struct nm_value text(const char *s) { return (struct nm_value){.type = NM_VALUE_TEXT, .text = s}; }
+static struct nm_value text_value(const char *s)
+{
+	return (struct nm_value){.type = NM_VALUE_TEXT, .text = s};
+}
 
 static int list_step(void *self, const struct nm_nest_step *step, struct nm_error *err)
 {
@@ -48,14 +51,14 @@ static int list_step(void *self, const struct nm_nest_step *step, struct nm_erro
 		n += (size_t)snprintf(indices + n, sizeof indices - n, "%s%s=%lld", i ? " " : "",
 				      step->index[i], (long long)step->value[i]);
 	nm_nest_reference_at(l->nest, step->reference, &r);
-	row[0] = integer((int64_t)step->number);
-	row[1] = text(r.name);
-	row[2] = text(r.is_write ? "w" : "r");
-	row[3] = integer((int64_t)step->address);
-	row[4] = integer(r.bytes);
-	row[5] = text(r.array);
-	row[6] = integer(r.line);
-	row[7] = text(nm_intern(&l->table.pool, indices));
+	row[0] = integer_value((int64_t)step->number);
+	row[1] = text_value(r.name);
+	row[2] = text_value(r.is_write ? "w" : "r");
+	row[3] = integer_value((int64_t)step->address);
+	row[4] = integer_value(r.bytes);
+	row[5] = text_value(r.array);
+	row[6] = integer_value(r.line);
+	row[7] = text_value(nm_intern(&l->table.pool, indices));
 	if (!row[7].text)
 		return nm_fail_memory(err);
 	for (unsigned k = 0; k < COLUMNS; k++)

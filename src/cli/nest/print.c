@@ -8,7 +8,7 @@
 #include "nest/nest_commands.h"
 #include "table.h"
 
-static const char *number(struct nm_table *table, size_t row)
+static const char *row_number(struct nm_table *table, size_t row)
 {
 	char text[40];
 
@@ -20,7 +20,7 @@ static const char *number(struct nm_table *table, size_t row)
 static const struct nm_column columns[] = {
     {.name = "statement"},
     {.name = "part"},
-    {.name = "number", .title = "number", .kind = NM_COLUMN_TEXT, .compose = number},
+    {.name = "number", .title = "number", .kind = NM_COLUMN_TEXT, .compose = row_number},
     {.name = "reference", .title = "reference", .kind = NM_COLUMN_TEXT},
     {.name = "array", .title = "array", .kind = NM_COLUMN_TEXT},
     {.name = "line", .title = "line"},
@@ -31,7 +31,7 @@ static const struct nm_column columns[] = {
 };
 enum { COLUMNS = sizeof columns / sizeof *columns };
 
-static struct nm_value integer(int64_t n)
+static struct nm_value integer_value(int64_t n)
 {
 	return (struct nm_value){.type = NM_VALUE_INTEGER, .integer = n};
 }
@@ -40,14 +40,14 @@ static int add_row(struct nm_table *table, const struct nm_nest *nest, size_t i,
 		   const struct nm_nest_reference_info *r)
 {
 	char address[1024];
-	struct nm_value row[COLUMNS] = {[0] = integer(r->statement),
-					[1] = integer(r->part),
+	struct nm_value row[COLUMNS] = {[0] = integer_value(r->statement),
+					[1] = integer_value(r->part),
 					[3] = {.type = NM_VALUE_TEXT, .text = r->name},
 					[4] = {.type = NM_VALUE_TEXT, .text = r->array},
-					[5] = integer(r->line),
-					[6] = integer(r->column),
+					[5] = integer_value(r->line),
+					[6] = integer_value(r->column),
 					[7] = {.type = NM_VALUE_TEXT, .text = r->is_write ? "write" : "read"},
-					[8] = integer(r->bytes),
+					[8] = integer_value(r->bytes),
 					[9] = {.type = NM_VALUE_TEXT}};
 
 	nm_nest_reference_address(nest, i, address, sizeof address);

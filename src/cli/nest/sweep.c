@@ -129,7 +129,7 @@ static int find_figures(struct sweep *s, const struct nm_nest *nest, int by_refe
 
 /* ---- one row ---- */
 
-static int feed(void *engine, const uint64_t *words, size_t count, struct nm_error *err)
+static int feed_engine(void *engine, const uint64_t *words, size_t count, struct nm_error *err)
 {
 	return nm_engine_feed(engine, words, count, err);
 }
@@ -199,7 +199,7 @@ static int run_once(struct sweep *s, struct nm_nest *nest, const struct nm_engin
 		    struct nm_result *ret_result)
 {
 	const char *argv[] = {s->request->path, NULL};
-	struct nm_nest_sink sink = {feed, NULL};
+	struct nm_nest_sink sink = {feed_engine, NULL};
 	struct nm_engine *engine = NULL;
 	int status = nm_engine_new(&engine, options, &s->err);
 
@@ -213,7 +213,7 @@ static int run_once(struct sweep *s, struct nm_nest *nest, const struct nm_engin
 }
 
 /* Levels with policy=opt find the next uses in passes before the one that counts. */
-static int simulate(struct sweep *s, struct nm_nest *nest)
+static int simulate_row(struct sweep *s, struct nm_nest *nest)
 {
 	struct nm_engine_options options = {.machine = s->request->run->engine.machine,
 					    .threads = s->request->run->engine.threads};
@@ -238,13 +238,13 @@ static int simulate(struct sweep *s, struct nm_nest *nest)
 }
 
 /* Warps where that can be, else simulates. */
-static int count(struct sweep *s, struct nm_nest *nest)
+static int count_row(struct sweep *s, struct nm_nest *nest)
 {
 	struct nm_nest_misses counted;
 	int status = nm_nest_count_misses(nest, s->request->run->engine.machine, s->level, &counted);
 
 	if (status == NM_NEST_SIMULATE)
-		return simulate(s, nest);
+		return simulate_row(s, nest);
 	if (status)
 		return nm_fail_memory(&s->err);
 	add_counted(s, nest, counted.misses);
@@ -268,7 +268,7 @@ static int run_value(struct sweep *s, int64_t value, int by_reference)
 		if (!status)
 			status = add_row(s, value);
 		if (!status)
-			status = count(s, nest);
+			status = count_row(s, nest);
 		nm_nest_free(nest);
 	}
 	free(setting);
@@ -294,7 +294,7 @@ static int run_all(struct sweep *s, int by_reference)
 /* ---- the table ---- */
 
 /* Prints a letter for each figure between two bars, and a star where several meet. */
-static const char *plot(struct nm_table *table, size_t row)
+static const char *plot_figures(struct nm_table *table, size_t row)
 {
 	const struct sweep *s = (const struct sweep *)table;
 	char line[PLOT + 4];
@@ -326,9 +326,9 @@ static int make_columns(struct sweep *s)
 								.title = s->figures.at[k].title,
 								.kind = NM_COLUMN_NUMBER}))
 			return nm_fail_memory(&s->err);
-	if (nm_vec_push(
-		&s->columns,
-		(struct nm_column){.name = "plot", .title = kept, .kind = NM_COLUMN_TEXT, .compose = plot}))
+	if (nm_vec_push(&s->columns,
+			(struct nm_column){
+			    .name = "plot", .title = kept, .kind = NM_COLUMN_TEXT, .compose = plot_figures}))
 		return nm_fail_memory(&s->err);
 	s->table.columns = s->columns.at;
 	s->table.column_count = (unsigned)s->columns.count;

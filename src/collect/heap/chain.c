@@ -49,20 +49,20 @@ int heap_writer_open_chains(void)
 	return at != NULL;
 }
 
-static uint64_t mix(uint64_t a)
+static uint64_t mix_hash(uint64_t a)
 {
 	a *= 0x9e3779b97f4a7c15ull;
 	return a ^ a >> 29;
 }
 
-static void empty(struct chain *c)
+static void empty_chain(struct chain *c)
 {
 	c->count = c->walked = 0;
 	c->seen = c->hash = 0;
 }
 
 /* hash: of pc. 0 when the chain is long enough. */
-static inline int add(struct chain *c, uint64_t pc, uint64_t hash)
+static inline int add_frame(struct chain *c, uint64_t pc, uint64_t hash)
 {
 	const uint64_t bit = 1ull << (hash & 63);
 
@@ -89,9 +89,9 @@ static inline uint64_t *note_of(uint64_t pc, uint64_t hash)
 	return NULL;
 }
 
-static void note(uint64_t pc, uint64_t distance)
+static void note_distance(uint64_t pc, uint64_t distance)
 {
-	const uint64_t hash = mix(pc);
+	const uint64_t hash = mix_hash(pc);
 	uint64_t *old = note_of(pc, hash), *at = old;
 
 	for (unsigned i = 0; !at && i < PROBES; i++)
@@ -123,7 +123,7 @@ static _Unwind_Reason_Code take_frame(struct _Unwind_Context *context, void *arg
 	if (frame < u->above) /* our own */
 		return _URC_NO_REASON;
 	if (!pc && u->pc)
-		note(u->pc, ENDS);
+		note_distance(u->pc, ENDS);
 	if (!pc)
 		return _URC_NORMAL_STOP;
 	if (u->pc) {
@@ -132,29 +132,29 @@ static _Unwind_Reason_Code take_frame(struct _Unwind_Context *context, void *arg
 #ifdef __x86_64__
 		fits = frame > u->frame && distance < VARIES && ((const uint64_t *)frame)[-1] == pc;
 #endif
-		note(u->pc, fits ? distance : VARIES);
+		note_distance(u->pc, fits ? distance : VARIES);
 	}
 	u->pc = pc;
 	u->frame = frame;
-	return add(u->chain, pc, mix(pc)) ? _URC_NO_REASON : _URC_NORMAL_STOP;
+	return add_frame(u->chain, pc, mix_hash(pc)) ? _URC_NO_REASON : _URC_NORMAL_STOP;
 }
 
-static void unwind(struct chain *c, uintptr_t frame, uint64_t pc)
+static void unwind_frame(struct chain *c, uintptr_t frame, uint64_t pc)
 {
 	struct unwinding u = {.chain = c, .above = frame};
 
 	_Unwind_Backtrace(take_frame, &u);
 	if (!c->count)
-		add(c, pc, mix(pc));
+		add_frame(c, pc, mix_hash(pc));
 }
 
 /* The number of steps; 0 where the notes do not suffice. */
-static uint32_t walk(struct chain *c, uintptr_t frame, uint64_t pc)
+static uint32_t walk_frames(struct chain *c, uintptr_t frame, uint64_t pc)
 {
 	uint32_t steps = 0;
 
 	c->steps[steps++] = pc;
-	for (uint64_t hash = mix(pc); add(c, pc, hash); hash = mix(pc)) {
+	for (uint64_t hash = mix_hash(pc); add_frame(c, pc, hash); hash = mix_hash(pc)) {
 		const uint64_t *noted = note_of(pc, hash);
 		const uint64_t distance = noted ? *noted >> PC_BITS : VARIES;
 
@@ -176,7 +176,7 @@ static uint32_t walk(struct chain *c, uintptr_t frame, uint64_t pc)
 static uint32_t number_of(struct heap_writer *w, const struct chain *c)
 {
 	const uint64_t mask = (1ull << NM_HEAP_BYTES) - 1;
-	const uint64_t hash = mix(c->hash);
+	const uint64_t hash = mix_hash(c->hash);
 	uint64_t *known = &chains[hash % CHAINS];
 	uint32_t id;
 
@@ -199,12 +199,12 @@ uint32_t heap_writer_chain(struct heap_writer *w, uintptr_t frame, uintptr_t pc,
 
 	if (known)
 		return known;
-	empty(&c);
+	empty_chain(&c);
 	if (!checks)
-		steps = walk(&c, frame, pc);
+		steps = walk_frames(&c, frame, pc);
 	if (!steps) {
-		empty(&c);
-		unwind(&c, frame, pc);
+		empty_chain(&c);
+		unwind_frame(&c, frame, pc);
 	}
 	c.words[0] = time;
 	number = number_of(w, &c);

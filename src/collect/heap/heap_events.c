@@ -63,13 +63,13 @@ static size_t words_of(const uint64_t *at, const uint64_t *end)
 	return words <= (size_t)(end - at) ? words : 0;
 }
 
-static int is_before(const struct cursor *a, const struct cursor *b)
+static int is_before(const struct cursor *c, const struct cursor *b)
 {
-	return a->time != b->time ? a->time < b->time : a->number < b->number;
+	return c->time != b->time ? c->time < b->time : c->number < b->number;
 }
 
 /* Moves the first cursor down to where it belongs. */
-static void sink(struct nm_heap_events *e)
+static void sift_down_first(struct nm_heap_events *e)
 {
 	struct cursor *heap = e->heap.at;
 
@@ -91,9 +91,9 @@ static void sink(struct nm_heap_events *e)
 
 static int by_time(const void *a, const void *b)
 {
-	const struct cursor *x = a, *y = b;
+	const struct cursor *c = a, *y = b;
 
-	return is_before(x, y) ? -1 : is_before(y, x);
+	return is_before(c, y) ? -1 : is_before(y, c);
 }
 
 static int keep_chains(struct nm_heap_events *e, const struct cursor *c)
@@ -170,7 +170,7 @@ int nm_heap_events_is_cut(const struct nm_heap_events *e) { return e->header->fa
 /* ---- records ------------------------------------------------------------------------------------ */
 
 /* Steps over the first record in time. */
-static void step(struct nm_heap_events *e)
+static void step_over_first(struct nm_heap_events *e)
 {
 	struct cursor *c = &e->heap.at[0];
 
@@ -179,10 +179,10 @@ static void step(struct nm_heap_events *e)
 		*c = e->heap.at[--e->heap.count];
 	else
 		c->time = c->at[1];
-	sink(e);
+	sift_down_first(e);
 }
 
-static void describe(struct nm_heap_events *e, const struct cursor *c)
+static void describe_record(struct nm_heap_events *e, const struct cursor *c)
 {
 	struct nm_heap_event *event = &e->event;
 	uint64_t known;
@@ -208,9 +208,9 @@ const struct nm_heap_event *nm_heap_events_peek(struct nm_heap_events *e)
 		const struct cursor *c = &e->heap.at[0];
 
 		if (kind_of(c->at) == NM_HEAP_CHAIN) {
-			step(e);
+			step_over_first(e);
 		} else {
-			describe(e, c);
+			describe_record(e, c);
 			e->has_event = 1;
 		}
 	}
@@ -220,5 +220,5 @@ const struct nm_heap_event *nm_heap_events_peek(struct nm_heap_events *e)
 void nm_heap_events_take(struct nm_heap_events *e)
 {
 	e->has_event = 0;
-	step(e);
+	step_over_first(e);
 }

@@ -60,10 +60,10 @@ static void *map_log(uint64_t offset, uint64_t bytes, int grow)
 /* ---- threads that end --------------------------------------------------------------------------- */
 
 static int try_lock(void) { return !__atomic_exchange_n(&family->lock, 1, __ATOMIC_ACQUIRE); }
-static void unlock(void) { __atomic_store_n(&family->lock, 0, __ATOMIC_RELEASE); }
+static void unlock_log(void) { __atomic_store_n(&family->lock, 0, __ATOMIC_RELEASE); }
 
 /* A chunk that cannot be handed on at once stays as it is. */
-static void leave(void *writer)
+static void leave_chunk(void *writer)
 {
 	struct heap_writer *w = writer;
 
@@ -72,7 +72,7 @@ static void leave(void *writer)
 			family->spare[family->spares].at = w->at;
 			family->spare[family->spares++].end = w->end;
 		}
-		unlock();
+		unlock_log();
 	}
 	*w = (struct heap_writer){0};
 }
@@ -86,7 +86,7 @@ static int take_spare(struct heap_writer *w)
 		w->end = family->spare[family->spares].end;
 		w->pid = family->pid;
 	}
-	unlock();
+	unlock_log();
 	return w->pid == family->pid;
 }
 
@@ -113,7 +113,7 @@ static int has_room(const struct heap_writer *w, unsigned words)
 	return w->pid && w->pid == family->pid && words <= (size_t)(w->end - w->at);
 }
 
-static struct heap_writer *prepare(struct heap_writer *w, unsigned words)
+static struct heap_writer *prepare_record(struct heap_writer *w, unsigned words)
 {
 	const int saved = errno;
 
@@ -134,7 +134,7 @@ struct heap_writer *heap_writer_of_thread(unsigned words)
 {
 	if (has_room(&own, words))
 		return &own;
-	return header->failed ? NULL : prepare(&own, words);
+	return header->failed ? NULL : prepare_record(&own, words);
 }
 
 uint32_t heap_writer_new_chain(void) { return __atomic_add_fetch(&header->chains, 1, __ATOMIC_RELAXED); }
@@ -153,5 +153,5 @@ int heap_writer_open(void)
 		return 0;
 	family = heap_writer_memory(sizeof *family);
 	return family && !madvise(family, sizeof *family, MADV_WIPEONFORK) && heap_writer_open_chains() &&
-	       heap_writer_open_memo() && !pthread_key_create(&ending, leave);
+	       heap_writer_open_memo() && !pthread_key_create(&ending, leave_chunk);
 }

@@ -88,7 +88,7 @@ __attribute__((constructor)) static void begin(void)
 
 /* ---- notes -------------------------------------------------------------------------------------- */
 
-static uint64_t now(void)
+static uint64_t time_now(void)
 {
 	struct timespec t;
 
@@ -109,7 +109,7 @@ static void note_allocation(const void *block, size_t bytes, uintptr_t frame, ui
 	is_within = 1;
 	w = heap_writer_of_thread(CHAIN_WORDS + WORDS);
 	if (w) {
-		const uint64_t time = now(), chain = heap_writer_chain(w, frame, caller, time);
+		const uint64_t time = time_now(), chain = heap_writer_chain(w, frame, caller, time);
 		const uint64_t words[2] = {time, (bytes < most ? bytes : most) << NM_HEAP_BYTES |
 						     (chain & ((1u << NM_HEAP_BYTES) - 1))};
 
@@ -155,7 +155,7 @@ EXPORTED void free(void *block)
 	if (!block || is_early(block) || !next.free)
 		return;
 	if (was_noted(block))
-		note_release_at(block, now());
+		note_release_at(block, time_now());
 	next.free(block);
 }
 
@@ -182,7 +182,7 @@ static void *move_early(const void *old, size_t bytes)
 
 /* A block that grows is another one from then on, also where it stays. The release is noted when it is certain, with
  * the time at which the allocator got the block. */
-static void *resize(void *old, size_t bytes, uintptr_t frame, uintptr_t caller)
+static void *resize_block(void *old, size_t bytes, uintptr_t frame, uintptr_t caller)
 {
 	uint64_t time = 0;
 	void *block;
@@ -193,7 +193,7 @@ static void *resize(void *old, size_t bytes, uintptr_t frame, uintptr_t caller)
 	if (!next.realloc)
 		return old ? NULL : early_block(bytes);
 	if (old && was_noted(old))
-		time = now();
+		time = time_now();
 	block = next.realloc(old, bytes);
 	if (time && (block || !bytes))
 		note_release_at(old, time);
@@ -201,7 +201,7 @@ static void *resize(void *old, size_t bytes, uintptr_t frame, uintptr_t caller)
 	return block;
 }
 
-EXPORTED void *realloc(void *old, size_t bytes) { return resize(old, bytes, FRAME, CALLER); }
+EXPORTED void *realloc(void *old, size_t bytes) { return resize_block(old, bytes, FRAME, CALLER); }
 
 EXPORTED void *reallocarray(void *old, size_t count, size_t bytes)
 {
@@ -211,7 +211,7 @@ EXPORTED void *reallocarray(void *old, size_t count, size_t bytes)
 		errno = ENOMEM;
 		return NULL;
 	}
-	return resize(old, all, FRAME, CALLER);
+	return resize_block(old, all, FRAME, CALLER);
 }
 
 EXPORTED int posix_memalign(void **ret_block, size_t alignment, size_t bytes)

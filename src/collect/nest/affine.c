@@ -62,13 +62,13 @@ static int range_of_value(const struct prover *p, const struct nm_nest_value *v,
 /* Flattens a reference. 0: it may leave its array. */
 static int prove_reference(struct prover *p, uint32_t number)
 {
-	const struct nm_nest_reference *x = &p->nest->references.at[number];
-	const struct nm_nest_array *a = x->array;
+	const struct nm_nest_reference *n = &p->nest->references.at[number];
+	const struct nm_nest_array *a = n->array;
 	struct nm_affine_reference *to = &p->references[number];
 
 	to->base = a->address;
 	for (unsigned d = 0; d < a->dimensions; d++) {
-		const struct nm_nest_sum *sum = &x->subscript[d];
+		const struct nm_nest_sum *sum = &n->subscript[d];
 		const uint64_t bytes = (uint64_t)a->dimension[d].stride * a->element;
 		struct range r = {0};
 
@@ -84,7 +84,7 @@ static int prove_reference(struct prover *p, uint32_t number)
 	return 1;
 }
 
-static int prove(struct prover *p, const struct nm_nest_node *n);
+static int prove_node(struct prover *p, const struct nm_nest_node *n);
 
 static int prove_block(struct prover *p, const struct nm_nest_block *b)
 {
@@ -115,10 +115,10 @@ static int prove_loop(struct prover *p, const struct nm_nest_node *loop)
 	if (loop->block || !range_of_value(p, loop->from, &from) || !range_of_value(p, loop->to, &to))
 		return 0;
 	*slot = range_of_index(&from, &to, loop->step);
-	return slot->low > slot->high || prove(p, loop->body); /* or it never runs */
+	return slot->low > slot->high || prove_node(p, loop->body); /* or it never runs */
 }
 
-static int prove(struct prover *p, const struct nm_nest_node *n)
+static int prove_node(struct prover *p, const struct nm_nest_node *n)
 {
 	int proved = 1;
 
@@ -126,7 +126,7 @@ static int prove(struct prover *p, const struct nm_nest_node *n)
 		if (n->kind == NM_NEST_RUN)
 			proved = prove_block(p, n->block);
 		else
-			proved = n->kind == NM_NEST_LOOP ? prove_loop(p, n) : prove(p, n->body);
+			proved = n->kind == NM_NEST_LOOP ? prove_loop(p, n) : prove_node(p, n->body);
 	}
 	return proved;
 }
@@ -135,10 +135,10 @@ static int prove(struct prover *p, const struct nm_nest_node *n)
 
 static int by_address(const void *a, const void *b)
 {
-	const struct nm_nest_array *x = *(struct nm_nest_array *const *)a;
+	const struct nm_nest_array *n = *(struct nm_nest_array *const *)a;
 	const struct nm_nest_array *y = *(struct nm_nest_array *const *)b;
 
-	return (x->address > y->address) - (x->address < y->address);
+	return (n->address > y->address) - (n->address < y->address);
 }
 
 static uint64_t last_byte(const struct nm_nest_array *a) { return a->address + a->elements * a->element - 1; }
@@ -177,8 +177,8 @@ int nm_affine_new(const struct nm_nest *nest, uint64_t line, uint64_t limit, uns
 	int status = p.references ? 0 : NM_ENOMEM;
 
 	if (!status)
-		status =
-		    prove(&p, nest->body) ? find_areas(nest, line, limit, most, &affine) : NM_NEST_SIMULATE;
+		status = prove_node(&p, nest->body) ? find_areas(nest, line, limit, most, &affine)
+						    : NM_NEST_SIMULATE;
 	if (status)
 		free(p.references);
 	else

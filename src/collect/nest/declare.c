@@ -35,7 +35,7 @@ static const char *const reserved[] = {
     "to",        "step",   "warm",  "end", "warmup", "read",  "write", "min", "max",    "mod",  NULL};
 
 /* Takes a new name. */
-static int declare(struct nm_nest_parser *p, const char *what, const char **ret_name)
+static int declare_name(struct nm_nest_parser *p, const char *what, const char **ret_name)
 {
 	if (p->token.kind != NM_NEST_WORD)
 		return nm_nest_fault(p, p->token.at, "the name of %s expected", what);
@@ -106,7 +106,7 @@ int nm_nest_check_settings(struct nm_nest_parser *p)
 int nm_nest_parse_parameter(struct nm_nest_parser *p)
 {
 	struct nm_nest_name fresh = {.kind = NM_NEST_PARAMETER};
-	int status = declare(p, "a parameter", &fresh.name), set;
+	int status = declare_name(p, "a parameter", &fresh.name), set;
 
 	if (!status)
 		status = nm_nest_expect(p, '=', "'='");
@@ -439,7 +439,7 @@ static int parse_array(struct nm_nest_parser *p, struct nm_nest_array **ret)
 	if (!a)
 		return nm_fail_memory(p->err);
 	a->at = p->token.at;
-	status = declare(p, "an array", &a->name);
+	status = declare_name(p, "an array", &a->name);
 	if (!status)
 		status = parse_shape(p, a);
 	fresh.name = a->name;

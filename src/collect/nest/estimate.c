@@ -25,21 +25,21 @@ static int64_t bound(const struct nm_nest_value *v, const int64_t *slots)
 static void read_values(const struct nm_nest *nest, const struct nm_nest_block *b, int64_t *slots)
 {
 	for (uint32_t i = 0; i < b->count; i++) {
-		const struct nm_nest_reference *x = &nest->references.at[b->first + i];
+		const struct nm_nest_reference *r = &nest->references.at[b->first + i];
 		uint64_t element = 0;
-		int inside = x->slot != 0;
+		int inside = r->slot != 0;
 
-		for (unsigned d = 0; d < x->array->dimensions && inside; d++) {
-			const struct nm_nest_dimension *dimension = &x->array->dimension[d];
+		for (unsigned d = 0; d < r->array->dimensions && inside; d++) {
+			const struct nm_nest_dimension *dimension = &r->array->dimension[d];
 			int64_t at;
 
-			inside = nm_nest_sum_at(&x->subscript[d], slots, &at) && at >= dimension->low &&
+			inside = nm_nest_sum_at(&r->subscript[d], slots, &at) && at >= dimension->low &&
 				 at <= dimension->high;
 			if (inside)
 				element += (uint64_t)(at - dimension->low) * (uint64_t)dimension->stride;
 		}
 		if (inside)
-			slots[x->slot] = x->array->values[element];
+			slots[r->slot] = r->array->values[element];
 	}
 }
 

@@ -77,14 +77,14 @@ static int add_sum(struct nm_nest_parser *p, const char *at, struct nm_nest_sum 
 
 static int is_constant(const struct nm_nest_value *v) { return v->kind == NM_NEST_SUM && !v->arm[0].count; }
 
-static struct nm_nest_value constant(int64_t n)
+static struct nm_nest_value constant_sum(int64_t n)
 {
 	return (struct nm_nest_value){.kind = NM_NEST_SUM, .arms = 1, .arm[0].constant = n};
 }
 
 /* *left += sign * *right */
-static int add(struct nm_nest_parser *p, const char *at, struct nm_nest_value *left, int sign,
-	       const struct nm_nest_value *right)
+static int add_scaled(struct nm_nest_parser *p, const char *at, struct nm_nest_value *left, int sign,
+		      const struct nm_nest_value *right)
 {
 	struct nm_nest_value result = {0};
 	int status = 0;
@@ -104,8 +104,8 @@ static int add(struct nm_nest_parser *p, const char *at, struct nm_nest_value *l
 	return status;
 }
 
-static int multiply(struct nm_nest_parser *p, const char *at, struct nm_nest_value *left,
-		    const struct nm_nest_value *right)
+static int multiply_sums(struct nm_nest_parser *p, const char *at, struct nm_nest_value *left,
+			 const struct nm_nest_value *right)
 {
 	const struct nm_nest_value *v = is_constant(left) ? right : left;
 	int64_t factor = (is_constant(left) ? left : right)->arm[0].constant;
@@ -123,8 +123,8 @@ static int multiply(struct nm_nest_parser *p, const char *at, struct nm_nest_val
 }
 
 /* Rounded down; the rest has the sign of b. */
-static int divide(struct nm_nest_parser *p, const char *at, int64_t a, int64_t b, int64_t *quotient,
-		  int64_t *rest)
+static int divide_rounding_down(struct nm_nest_parser *p, const char *at, int64_t a, int64_t b,
+				int64_t *quotient, int64_t *rest)
 {
 	if (!b)
 		return nm_nest_fault(p, at, "division by zero");
@@ -142,13 +142,13 @@ static int divide(struct nm_nest_parser *p, const char *at, int64_t a, int64_t b
 /* ---- functions ---- */
 
 /* *left = the least or greatest of both. */
-static int join(struct nm_nest_parser *p, const char *at, struct nm_nest_value *left, int kind,
-		const struct nm_nest_value *right)
+static int join_arms(struct nm_nest_parser *p, const char *at, struct nm_nest_value *left, int kind,
+		     const struct nm_nest_value *right)
 {
 	if (is_constant(left) && is_constant(right)) {
 		int64_t a = left->arm[0].constant, b = right->arm[0].constant;
 
-		*left = constant((a < b) == (kind == NM_NEST_MIN) ? a : b);
+		*left = constant_sum((a < b) == (kind == NM_NEST_MIN) ? a : b);
 		return 0;
 	}
 	if ((left->kind != NM_NEST_SUM && (int)left->kind != kind) ||
@@ -174,7 +174,7 @@ static int parse_extreme(struct nm_nest_parser *p, int kind, struct nm_nest_valu
 		if (!status)
 			status = nm_nest_parse_value(p, &more);
 		if (!status)
-			status = join(p, comma, ret, kind, &more);
+			status = join_arms(p, comma, ret, kind, &more);
 	}
 	return status ? status : nm_nest_expect(p, ')', "',' or ')'");
 }
@@ -189,15 +189,15 @@ static int parse_mod(struct nm_nest_parser *p, const char *at, struct nm_nest_va
 	if (!status)
 		status = nm_nest_parse_constant(p, "the second operand of mod", &b);
 	if (!status)
-		status = divide(p, at, a, b, &quotient, &rest);
-	*ret = constant(rest);
+		status = divide_rounding_down(p, at, a, b, &quotient, &rest);
+	*ret = constant_sum(rest);
 	return status ? status : nm_nest_expect(p, ')', "')'");
 }
 
 /* ---- references ---- */
 
 /* The text of a reference without blanks. */
-static const char *squeeze(struct nm_nest_parser *p, const char *at, const char *end)
+static const char *squeeze_blanks(struct nm_nest_parser *p, const char *at, const char *end)
 {
 	char *text = malloc((size_t)(end - at) + 1);
 	const char *kept = NULL;
@@ -325,7 +325,7 @@ int nm_nest_parse_reference(struct nm_nest_parser *p, const struct nm_nest_token
 	p->nesting--;
 	if (status)
 		return status;
-	r.text = squeeze(p, name->at, end);
+	r.text = squeeze_blanks(p, name->at, end);
 	*ret = r;
 	return r.text ? 0 : nm_fail_memory(p->err);
 }
@@ -343,7 +343,7 @@ static int parse_indirect(struct nm_nest_parser *p, const struct nm_nest_token *
 	if (p->token.kind != (array->brackets ? '[' : '(')) {
 		if (!array->address)
 			return nm_nest_fault(p, name->at, "%s has no address yet", array->name);
-		*ret = constant((int64_t)array->address);
+		*ret = constant_sum((int64_t)array->address);
 		return 0;
 	}
 	if (!array->values)
@@ -359,7 +359,7 @@ static int parse_indirect(struct nm_nest_parser *p, const struct nm_nest_token *
 				     NM_NEST_READS);
 	r.slot = NM_NEST_DEPTH + p->reads++;
 	p->block->indirect = 1;
-	*ret = constant(0);
+	*ret = constant_sum(0);
 	ret->arm[0].count = 1;
 	ret->arm[0].term[0].slot = r.slot;
 	ret->arm[0].term[0].factor = 1;
@@ -393,7 +393,7 @@ static int parse_name(struct nm_nest_parser *p, struct nm_nest_value *ret)
 		return status;
 	if (known->kind == NM_NEST_ARRAY)
 		return parse_indirect(p, &name, known->array, ret);
-	*ret = constant(known->value);
+	*ret = constant_sum(known->value);
 	if (known->kind == NM_NEST_INDEX) {
 		ret->arm[0].count = 1;
 		ret->arm[0].term[0].slot = known->slot;
@@ -411,17 +411,17 @@ static int parse_operand(struct nm_nest_parser *p, struct nm_nest_value *ret)
 	int status, minus = p->token.kind == '-';
 
 	switch (p->token.kind) {
-	case NM_NEST_NUMBER: *ret = constant(p->token.number); return nm_nest_next(p);
+	case NM_NEST_NUMBER: *ret = constant_sum(p->token.number); return nm_nest_next(p);
 	case NM_NEST_WORD: return parse_name(p, ret);
 	case '+':
 	case '-': {
-		struct nm_nest_value factor = constant(minus ? -1 : 1);
+		struct nm_nest_value factor = constant_sum(minus ? -1 : 1);
 		const char *at = p->token.at;
 
 		status = nm_nest_next(p);
 		if (!status)
 			status = parse_factor(p, ret);
-		return status ? status : multiply(p, at, ret, &factor);
+		return status ? status : multiply_sums(p, at, ret, &factor);
 	}
 	case '(':
 		status = nm_nest_next(p);
@@ -460,14 +460,14 @@ static int parse_term(struct nm_nest_parser *p, struct nm_nest_value *ret)
 		if (status)
 			return status;
 		if (sign.kind == '*') {
-			status = multiply(p, sign.at, ret, &right);
+			status = multiply_sums(p, sign.at, ret, &right);
 		} else if (!is_constant(ret) || !is_constant(&right)) {
 			return nm_nest_fault(p, sign.at, "only constants can be divided");
 		} else {
-			status =
-			    divide(p, sign.at, ret->arm[0].constant, right.arm[0].constant, &quotient, &rest);
+			status = divide_rounding_down(p, sign.at, ret->arm[0].constant, right.arm[0].constant,
+						      &quotient, &rest);
 			if (!status)
-				*ret = constant(quotient);
+				*ret = constant_sum(quotient);
 		}
 	}
 	return status;
@@ -485,7 +485,7 @@ int nm_nest_parse_value(struct nm_nest_parser *p, struct nm_nest_value *ret)
 		if (!status)
 			status = parse_term(p, &right);
 		if (!status)
-			status = add(p, sign.at, ret, sign.kind == '+' ? 1 : -1, &right);
+			status = add_scaled(p, sign.at, ret, sign.kind == '+' ? 1 : -1, &right);
 	}
 	return status;
 }

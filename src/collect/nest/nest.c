@@ -15,8 +15,8 @@ enum { MAX_TEXT = 64 << 20 };
 #define ORIGIN (1u << 20) /* where the first array lies */
 
 /* Takes the text over, whatever comes of it. */
-static int parse(struct nm_nest **ret_nest, char *text, size_t bytes, const char *path,
-		 const char *const *settings, struct nm_error *err)
+static int parse_text(struct nm_nest **ret_nest, char *text, size_t bytes, const char *path,
+		      const char *const *settings, struct nm_error *err)
 {
 	struct nm_nest_parser p = {.settings = settings, .cursor = ORIGIN, .err = err};
 	struct nm_nest *nest = calloc(1, sizeof *nest);
@@ -51,7 +51,7 @@ int nm_nest_parse(struct nm_nest **ret_nest, const char *text, size_t bytes, con
 		return nm_fail_memory(err);
 	memcpy(copy, text, bytes);
 	copy[bytes] = '\0';
-	return parse(ret_nest, copy, bytes, path, settings, err);
+	return parse_text(ret_nest, copy, bytes, path, settings, err);
 }
 
 int nm_nest_load(struct nm_nest **ret_nest, const char *path, const char *const *settings,
@@ -61,7 +61,7 @@ int nm_nest_load(struct nm_nest **ret_nest, const char *path, const char *const 
 	size_t bytes;
 	int status = nm_nest_read_file(path, MAX_TEXT, &text, &bytes, err);
 
-	return status ? status : parse(ret_nest, text, bytes, path, settings, err);
+	return status ? status : parse_text(ret_nest, text, bytes, path, settings, err);
 }
 
 void nm_nest_free(struct nm_nest *nest)

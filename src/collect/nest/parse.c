@@ -149,7 +149,7 @@ struct body {
 	struct nm_nest_node *run; /* the block that statements go on with, or NULL */
 };
 
-static struct nm_nest_node *append(struct nm_nest_parser *p, struct body *b, int kind)
+static struct nm_nest_node *append_node(struct nm_nest_parser *p, struct body *b, int kind)
 {
 	struct nm_nest_node *n = nm_arena_alloc(&p->nest->arena, sizeof *n);
 
@@ -182,7 +182,7 @@ static int parse_statement(struct nm_nest_parser *p, struct body *b)
 	if (b->run && (b->run->block->count >= NM_NEST_BLOCK || b->run->block->indirect))
 		b->run = NULL;
 	if (!b->run) {
-		b->run = append(p, b, NM_NEST_RUN);
+		b->run = append_node(p, b, NM_NEST_RUN);
 		if (!b->run || !(b->run->block = open_block(p)))
 			return nm_fail_memory(p->err);
 	}
@@ -259,7 +259,7 @@ static int parse_loop_options(struct nm_nest_parser *p, struct nm_nest_node *loo
 
 static int parse_loop(struct nm_nest_parser *p, struct body *b)
 {
-	struct nm_nest_node *loop = append(p, b, NM_NEST_LOOP);
+	struct nm_nest_node *loop = append_node(p, b, NM_NEST_LOOP);
 	struct nm_nest_name index = {.kind = NM_NEST_INDEX, .slot = p->depth};
 	const char *opened = p->token.at;
 	int status;
@@ -301,7 +301,7 @@ static int parse_loop(struct nm_nest_parser *p, struct body *b)
 
 static int parse_warm_up(struct nm_nest_parser *p, struct body *b)
 {
-	struct nm_nest_node *n = append(p, b, NM_NEST_WARM);
+	struct nm_nest_node *n = append_node(p, b, NM_NEST_WARM);
 	const char *opened = p->token.at;
 	int status;
 

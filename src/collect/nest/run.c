@@ -40,7 +40,7 @@ struct run {
 };
 _Static_assert(CHUNK_WORDS > NM_NEST_BLOCK + NM_NEST_STATEMENT, "a block fits");
 
-static int send(struct run *r)
+static int send_words(struct run *r)
 {
 	int status = r->visitor ? 0 : r->sink->take(r->sink->self, r->words, r->count, r->err);
 
@@ -87,7 +87,7 @@ static int define_block(struct nm_wire_words *to, const struct nm_nest *nest, co
 	return status ? NM_ENOMEM : 0;
 }
 
-static int begin(struct nm_wire_words *to, const struct nm_nest *nest, const char *const *argv)
+static int begin_process(struct nm_wire_words *to, const struct nm_nest *nest, const char *const *argv)
 {
 	struct nm_wire_process p = {.start = NM_WIRE_STARTED,
 				    .version = NM_WIRE_VERSION,
@@ -118,8 +118,8 @@ static int begin(struct nm_wire_words *to, const struct nm_nest *nest, const cha
 static int send_all(struct run *r, const char *const *argv, int is_end)
 {
 	struct nm_wire_words words = {0};
-	int status =
-	    is_end ? nm_wire_exit_encode(&words, &(struct nm_wire_exit){0}) : begin(&words, r->nest, argv);
+	int status = is_end ? nm_wire_exit_encode(&words, &(struct nm_wire_exit){0})
+			    : begin_process(&words, r->nest, argv);
 
 	status =
 	    status ? nm_fail_memory(r->err) : r->sink->take(r->sink->self, words.at, words.count, r->err);
@@ -140,34 +140,34 @@ static void tell_indices(const struct run *r, char *text, size_t room)
 				      (long long)r->slots[d]);
 }
 
-static int left_array(const struct run *r, const struct nm_nest_reference *x, unsigned d, int known,
+static int left_array(const struct run *r, const struct nm_nest_reference *n, unsigned d, int known,
 		      int64_t value)
 {
-	const struct nm_nest_dimension *dimension = &x->array->dimension[d];
+	const struct nm_nest_dimension *dimension = &n->array->dimension[d];
 	char indices[200], number[32] = "too large";
 
 	tell_indices(r, indices, sizeof indices);
 	if (known)
 		snprintf(number, sizeof number, "%lld", (long long)value);
-	return nm_nest_fault_in(&r->nest->source, r->err, x->at,
+	return nm_nest_fault_in(&r->nest->source, r->err, n->at,
 				"subscript %u is %s%s, but dimension %u of %s goes from %lld to %lld", d + 1,
-				number, indices, d + 1, x->array->name, (long long)dimension->low,
+				number, indices, d + 1, n->array->name, (long long)dimension->low,
 				(long long)dimension->high);
 }
 
 /* Number of the element in the order of memory, for the values that the slots have. */
-static int find_element(const struct run *r, const struct nm_nest_reference *x, uint64_t *ret)
+static int find_element(const struct run *r, const struct nm_nest_reference *n, uint64_t *ret)
 {
-	const struct nm_nest_array *a = x->array;
+	const struct nm_nest_array *a = n->array;
 	uint64_t element = 0;
 
 	for (unsigned d = 0; d < a->dimensions; d++) {
 		const struct nm_nest_dimension *dimension = &a->dimension[d];
 		int64_t value = 0;
-		int known = nm_nest_sum_at(&x->subscript[d], r->slots, &value);
+		int known = nm_nest_sum_at(&n->subscript[d], r->slots, &value);
 
 		if (__builtin_expect(!known || value < dimension->low || value > dimension->high, 0))
-			return left_array(r, x, d, known, value);
+			return left_array(r, n, d, known, value);
 		element += (uint64_t)(value - dimension->low) * (uint64_t)dimension->stride;
 	}
 	*ret = element;
@@ -179,7 +179,7 @@ static int find_element(const struct run *r, const struct nm_nest_reference *x, 
 enum { WALKED = 1 }; /* a walk has shown its last reference */
 
 /* A walk comes to a reference. */
-static int show(struct run *r, uint32_t reference, uint64_t address)
+static int show_reference(struct run *r, uint32_t reference, uint64_t address)
 {
 	struct nm_nest_step step = {.number = ++r->number,
 				    .reference = reference,
@@ -196,22 +196,22 @@ static int show(struct run *r, uint32_t reference, uint64_t address)
 static int run_block(struct run *r, const struct nm_nest_block *b)
 {
 	uint64_t *out, element;
-	int status = r->count + 1 + b->count > CHUNK_WORDS ? send(r) : 0;
+	int status = r->count + 1 + b->count > CHUNK_WORDS ? send_words(r) : 0;
 
 	if (status || !b->count)
 		return status;
 	out = r->words + r->count;
 	*out++ = nm_wire_header(NM_WIRE_BLOCK, NM_NEST_ID(b->number, r->warming), 0);
 	for (uint32_t i = 0; i < b->count; i++) {
-		const struct nm_nest_reference *x = &r->nest->references.at[b->first + i];
+		const struct nm_nest_reference *n = &r->nest->references.at[b->first + i];
 
-		status = find_element(r, x, &element);
+		status = find_element(r, n, &element);
 		if (status)
 			return status;
-		if (x->slot)
-			r->slots[x->slot] = x->array->values[element];
-		*out = x->array->address + element * x->array->element;
-		if (r->visitor && (status = show(r, b->first + i, *out)))
+		if (n->slot)
+			r->slots[n->slot] = n->array->values[element];
+		*out = n->array->address + element * n->array->element;
+		if (r->visitor && (status = show_reference(r, b->first + i, *out)))
 			return status;
 		out++;
 	}
@@ -241,7 +241,7 @@ static int repeat_block(struct run *r, const struct nm_nest_block *b, uint64_t *
 		}
 		r->count = (size_t)(out - r->words);
 		trips -= fitting;
-		if (trips && (status = send(r)))
+		if (trips && (status = send_words(r)))
 			return status;
 	}
 	return 0;
@@ -256,8 +256,8 @@ static int too_large(const struct run *r, const struct nm_nest_node *loop)
 	return nm_nest_fault_in(&r->nest->source, r->err, loop->at, "a bound of the loop is too large");
 }
 
-static int bound(const struct run *r, const struct nm_nest_node *loop, const struct nm_nest_value *v,
-		 int64_t *ret)
+static int evaluate_bound(const struct run *r, const struct nm_nest_node *loop, const struct nm_nest_value *v,
+			  int64_t *ret)
 {
 	int64_t best = 0, value;
 
@@ -279,9 +279,9 @@ static int count_trips(struct run *r, const struct nm_nest_node *loop, int64_t *
 	int status = loop->block ? run_block(r, loop->block) : 0;
 
 	if (!status)
-		status = bound(r, loop, loop->from, ret_from);
+		status = evaluate_bound(r, loop, loop->from, ret_from);
 	if (!status)
-		status = bound(r, loop, loop->to, &to);
+		status = evaluate_bound(r, loop, loop->to, &to);
 	*ret_trips = 0;
 	if (status || (loop->step > 0 ? to < *ret_from : to > *ret_from))
 		return status;
@@ -312,17 +312,17 @@ static int run_simple(struct run *r, const struct nm_nest_node *loop, int64_t fr
 	for (int last = 1; last >= 0; last--) { /* so that the first addresses remain */
 		r->slots[loop->slot] = from + (last ? (int64_t)(trips - 1) * loop->step : 0);
 		for (uint32_t i = 0; i < b->count; i++) {
-			const struct nm_nest_reference *x = &r->nest->references.at[b->first + i];
+			const struct nm_nest_reference *n = &r->nest->references.at[b->first + i];
 			uint64_t elements = 0;
 
-			status = find_element(r, x, &element);
+			status = find_element(r, n, &element);
 			if (status)
 				return status;
-			address[i] = x->array->address + element * x->array->element;
-			for (unsigned d = 0; d < x->array->dimensions; d++)
-				elements += (uint64_t)nm_nest_factor(&x->subscript[d], loop->slot) *
-					    (uint64_t)x->array->dimension[d].stride;
-			move[i] = elements * (uint64_t)loop->step * x->array->element;
+			address[i] = n->array->address + element * n->array->element;
+			for (unsigned d = 0; d < n->array->dimensions; d++)
+				elements += (uint64_t)nm_nest_factor(&n->subscript[d], loop->slot) *
+					    (uint64_t)n->array->dimension[d].stride;
+			move[i] = elements * (uint64_t)loop->step * n->array->element;
 		}
 	}
 	if (warm > trips)
@@ -365,7 +365,7 @@ static int run_loop(struct run *r, const struct nm_nest_node *loop)
 			status = run_nodes(r, loop->body);
 			r->warming -= (unsigned)warm;
 			if (!status && ++r->iterations > ITERATIONS)
-				status = send(r);
+				status = send_words(r);
 		}
 	}
 	r->depth--;
@@ -399,7 +399,7 @@ int nm_nest_run(struct nm_nest *nest, const char *const *argv, const struct nm_n
 	if (!status)
 		status = run_nodes(&r, nest->body);
 	if (!status)
-		status = send(&r);
+		status = send_words(&r);
 	return status ? status : send_all(&r, argv, 1);
 }
 

@@ -102,7 +102,7 @@ static int scan_string(struct nm_nest_lexer *l, struct nm_nest_token *t, struct 
 }
 
 /* Does the statement go on after a line that ends so? */
-static int continues(const struct nm_nest_lexer *l)
+static int statement_continues(const struct nm_nest_lexer *l)
 {
 	return l->open || !l->last || l->last == NM_NEST_NEWLINE || strchr("+-*/,=", l->last);
 }
@@ -113,7 +113,8 @@ static void skip_blanks(struct nm_nest_lexer *l)
 		if (*l->at == '#')
 			l->at += strcspn(l->at, "\n");
 		if (*l->at != ' ' && *l->at != '\t' && *l->at != '\r' &&
-		    !((*l->at == '\n' || *l->at == ';') && l->last < NM_NEST_WORD && continues(l)) &&
+		    !((*l->at == '\n' || *l->at == ';') && l->last < NM_NEST_WORD &&
+		      statement_continues(l)) &&
 		    !(*l->at == '\n' && l->open))
 			return;
 	}

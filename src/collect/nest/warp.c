@@ -129,7 +129,7 @@ static int store_state(struct warp *w, struct warped_loop *l, uint64_t iteration
 	}
 	nm_lru_misses_save(w->caches, l->lines);
 	for (size_t k = 0; k < w->keys; k++)
-		l->misses[k] = nm_lru_misses_of(w->caches, w->level)[k] + w->skipped[k];
+		l->misses[k] = nm_lru_misses_by_key(w->caches, w->level)[k] + w->skipped[k];
 	memcpy(l->moved, w->moved, areas * sizeof *l->moved);
 	l->references = l->tried = w->references;
 	l->stored_at = iteration;
@@ -146,7 +146,7 @@ static int has_moved(const struct warp *w, const struct warped_loop *l)
 }
 
 /* Skips periods: their counts are those since the state was stored. 0: addresses would become too large. */
-static int skip(struct warp *w, const struct warped_loop *l, uint64_t periods)
+static int skip_periods(struct warp *w, const struct warped_loop *l, uint64_t periods)
 {
 	for (unsigned a = 0; a < w->affine.areas; a++) {
 		const __int128 moved = w->moved[a] + (__int128)l->moves[a] * periods;
@@ -158,7 +158,7 @@ static int skip(struct warp *w, const struct warped_loop *l, uint64_t periods)
 	memcpy(w->moved, w->expected, w->affine.areas * sizeof *w->moved);
 	for (size_t k = 0; k < w->keys; k++)
 		w->skipped[k] +=
-		    periods * (nm_lru_misses_of(w->caches, w->level)[k] + w->skipped[k] - l->misses[k]);
+		    periods * (nm_lru_misses_by_key(w->caches, w->level)[k] + w->skipped[k] - l->misses[k]);
 	w->warped += periods * (w->references - l->references);
 	w->references += periods * (w->references - l->references);
 	return 1;
@@ -171,7 +171,7 @@ static int64_t try_warp(struct warp *w, struct warped_loop *l, uint64_t iteratio
 		return 0;
 	if (l->is_stored && iteration == l->stored_at + l->period) {
 		l->is_stored = 0;
-		if (has_moved(w, l) && skip(w, l, left / l->period))
+		if (has_moved(w, l) && skip_periods(w, l, left / l->period))
 			return (int64_t)(left - left % l->period);
 	}
 	if (!l->is_stored && w->references - l->tried >= PAYS * nm_lru_misses_lines(w->caches) &&
@@ -183,7 +183,7 @@ static int64_t try_warp(struct warp *w, struct warped_loop *l, uint64_t iteratio
 /* ---- execution ---- */
 
 /* Puts a block's references where the slots have them. */
-static void place(struct warp *w, const struct nm_nest_block *b)
+static void place_references(struct warp *w, const struct nm_nest_block *b)
 {
 	for (uint32_t i = 0; i < b->count; i++) {
 		const uint32_t number = b->first + i;
@@ -203,14 +203,14 @@ static void run_block(struct warp *w, const struct nm_nest_block *b)
 {
 	static const uint64_t no_shifts[1];
 
-	place(w, b);
+	place_references(w, b);
 	nm_lru_misses_run(w->caches, w->batch, b->count, no_shifts);
 	w->references += b->count;
 }
 
 static int run_nodes(struct warp *w, const struct nm_nest_node *n);
 
-static int64_t bound(const struct warp *w, const struct nm_nest_value *v)
+static int64_t evaluate_bound(const struct warp *w, const struct nm_nest_value *v)
 {
 	int64_t best = 0, value = 0;
 
@@ -247,7 +247,7 @@ static uint64_t run_piece(struct warp *w, const struct nm_nest_node *loop, const
 	else if (l->period && due > w->references && (due - w->references) / b->count + 1 < most)
 		trips = (due - w->references) / b->count + 1;
 	trips = trips < most ? trips : most;
-	place(w, b);
+	place_references(w, b);
 	for (uint32_t i = 0; i < b->count; i++)
 		steps[i] = w->affine.references[b->first + i].factor[loop->slot] * loop->step;
 	nm_lru_misses_loop(w->caches, w->batch, steps, b->count, trips);
@@ -292,8 +292,8 @@ static int run_iterations(struct warp *w, const struct nm_nest_node *loop, int64
 
 static int run_loop(struct warp *w, const struct nm_nest_node *loop)
 {
-	const int64_t from = bound(w, loop->from);
-	const uint64_t trips = count_trips(from, bound(w, loop->to), loop->step);
+	const int64_t from = evaluate_bound(w, loop->from);
+	const uint64_t trips = count_trips(from, evaluate_bound(w, loop->to), loop->step);
 	const uint64_t warm = loop->warm < trips ? loop->warm : trips;
 	int status;
 
@@ -370,7 +370,7 @@ static int prepare_warps(struct warp *w, const struct nm_machine *machine)
 	return status;
 }
 
-static int prepare(struct warp *w, const struct nm_machine *machine)
+static int prepare_warp(struct warp *w, const struct nm_machine *machine)
 {
 	uint32_t largest = 0;
 	unsigned areas;
@@ -398,7 +398,7 @@ static int prepare(struct warp *w, const struct nm_machine *machine)
 	return prepare_warps(w, machine);
 }
 
-static void done(struct warp *w)
+static void free_warp(struct warp *w)
 {
 	for (unsigned i = 0; w->loops && i < w->nest->loops; i++) {
 		free(w->loops[i].moves);
@@ -424,15 +424,15 @@ int nm_nest_count_misses(const struct nm_nest *nest, const struct nm_machine *ma
 	int status = choose_levels(machine, level, &levels);
 
 	if (!status)
-		status = prepare(&w, &levels);
+		status = prepare_warp(&w, &levels);
 	if (!status)
 		status = run_nodes(&w, nest->body);
 	if (!status) {
 		for (size_t k = 0; k + 1 < w.keys; k++)
-			w.skipped[k] = w.skipped[k + 1] + nm_lru_misses_of(w.caches, w.level)[k + 1];
+			w.skipped[k] = w.skipped[k + 1] + nm_lru_misses_by_key(w.caches, w.level)[k + 1];
 		*ret = (struct nm_nest_misses){w.skipped, w.references, w.warped};
 		w.skipped = NULL;
 	}
-	done(&w);
+	free_warp(&w);
 	return status;
 }

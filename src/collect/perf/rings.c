@@ -119,7 +119,7 @@ static int map_ring(struct nm_rings *rings, struct ring *ring, int fd)
 	return 0;
 }
 
-static int add(struct nm_rings *rings, struct watched w, int processor, struct nm_error *err)
+static int add_ring(struct nm_rings *rings, struct watched w, int processor, struct nm_error *err)
 {
 	struct ring *ring = &rings->rings.at[processor];
 
@@ -162,7 +162,7 @@ int nm_rings_watch(struct nm_rings *rings, pid_t thread, int now, struct nm_erro
 				return nm_fail(err, NM_ENOENT, "there is no thread %d", (int)thread);
 			return nm_fail_errno(err, "cannot sample %s on processor %zu", rings->event.name, i);
 		}
-		status = add(rings, w, (int)i, err);
+		status = add_ring(rings, w, (int)i, err);
 		if (status)
 			return status;
 		opened++;

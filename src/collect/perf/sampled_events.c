@@ -105,7 +105,7 @@ static const struct {
 
 /* ---- trying ------------------------------------------------------------------------------------- */
 
-static void describe(struct nm_sampled_event *event, enum nm_sampled_kind kind, uint64_t period)
+static void describe_event(struct nm_sampled_event *event, enum nm_sampled_kind kind, uint64_t period)
 {
 	struct perf_event_attr *attr = &event->attr;
 
@@ -128,7 +128,7 @@ static void describe(struct nm_sampled_event *event, enum nm_sampled_kind kind, 
 }
 
 /* Opens the event for this process, with less where it must be. 0, or errno. */
-static int settle(struct nm_sampled_event *event)
+static int settle_event(struct nm_sampled_event *event)
 {
 	struct perf_event_attr *attr = &event->attr;
 
@@ -154,7 +154,7 @@ static int settle(struct nm_sampled_event *event)
 	}
 }
 
-static int explain(enum nm_sampled_kind kind, int error, struct nm_error *err)
+static int explain_refusal(enum nm_sampled_kind kind, int error, struct nm_error *err)
 {
 	const int paranoia = nm_perf_paranoia();
 
@@ -182,12 +182,12 @@ int nm_sampled_event_find(enum nm_sampled_kind wanted, uint64_t period, struct n
 	for (enum nm_sampled_kind kind = first; kind <= last; kind++) {
 		struct nm_sampled_event event;
 
-		describe(&event, kind, period);
-		error = kinds[kind].set(&event) ? settle(&event) : ENOENT;
+		describe_event(&event, kind, period);
+		error = kinds[kind].set(&event) ? settle_event(&event) : ENOENT;
 		if (!error) {
 			*ret = event;
 			return 0;
 		}
 	}
-	return explain(last, error, err);
+	return explain_refusal(last, error, err);
 }

@@ -22,7 +22,7 @@ struct record {
 };
 
 /* What does not fit is left out: perf's records are short. */
-static void put(struct record *r, const void *bytes, size_t count)
+static void put_bytes(struct record *r, const void *bytes, size_t count)
 {
 	if (count > sizeof r->bytes - r->count)
 		return;
@@ -30,22 +30,22 @@ static void put(struct record *r, const void *bytes, size_t count)
 	r->count += count;
 }
 
-static void put_u32(struct record *r, uint32_t value) { put(r, &value, sizeof value); }
-static void put_u64(struct record *r, uint64_t value) { put(r, &value, sizeof value); }
+static void put_u32(struct record *r, uint32_t value) { put_bytes(r, &value, sizeof value); }
+static void put_u64(struct record *r, uint64_t value) { put_bytes(r, &value, sizeof value); }
 
-static void begin(struct record *r, uint32_t type)
+static void begin_record(struct record *r, uint32_t type)
 {
 	r->count = 0;
 	put_u32(r, type);
 	put_u32(r, 0); /* its size goes here */
 }
 
-static int end(struct record *r, FILE *out)
+static int end_record(struct record *r, FILE *out)
 {
 	static const uint8_t zeros[8];
 	uint16_t size;
 
-	put(r, zeros, (8 - r->count % 8) % 8);
+	put_bytes(r, zeros, (8 - r->count % 8) % 8);
 	size = (uint16_t)r->count;
 	memcpy(r->bytes + 6, &size, sizeof size);
 	return fwrite(r->bytes, 1, r->count, out) == r->count ? 0 : -1;
@@ -60,42 +60,42 @@ static void put_text(struct record *r, const char *text)
 	if (4 + padded > sizeof r->bytes - r->count)
 		return;
 	put_u32(r, (uint32_t)padded);
-	put(r, text, n);
-	put(r, zeros, padded - n);
+	put_bytes(r, text, n);
+	put_bytes(r, zeros, padded - n);
 }
 
 static int put_feature(struct record *r, uint64_t feature, const char *text, FILE *out)
 {
-	begin(r, RECORD_FEATURE);
+	begin_record(r, RECORD_FEATURE);
 	put_u64(r, feature);
 	put_text(r, text);
-	return end(r, out);
+	return end_record(r, out);
 }
 
 static int put_command(struct record *r, char *const *command, FILE *out)
 {
 	uint32_t count = 0;
 
-	begin(r, RECORD_FEATURE);
+	begin_record(r, RECORD_FEATURE);
 	put_u64(r, COMMAND);
 	while (command[count] && (size_t)(count + 1) * (MOST_WORD + 4 + 64) < sizeof r->bytes)
 		count++;
 	put_u32(r, count);
 	for (uint32_t i = 0; i < count; i++)
 		put_text(r, command[i]);
-	return end(r, out);
+	return end_record(r, out);
 }
 
 static int put_event(struct record *r, const struct nm_sampled_event *event, FILE *out)
 {
-	begin(r, RECORD_FEATURE);
+	begin_record(r, RECORD_FEATURE);
 	put_u64(r, EVENTS);
 	put_u32(r, 1);
 	put_u32(r, sizeof event->attr);
-	put(r, &event->attr, sizeof event->attr);
+	put_bytes(r, &event->attr, sizeof event->attr);
 	put_u32(r, 0); /* numbers: only one event needs none */
 	put_text(r, event->name);
-	return end(r, out);
+	return end_record(r, out);
 }
 
 /* "Intel(R) ...", or "". */
@@ -141,10 +141,10 @@ int nm_stream_begin(FILE *out, const struct nm_sampled_event *event, char *const
 		return nm_fail_memory(err);
 	fwrite("PERFILE2", 1, 8, out);
 	fwrite(&head_bytes, 1, 8, out);
-	begin(r, RECORD_ATTR);
-	put(r, &event->attr, sizeof event->attr);
-	failed =
-	    end(r, out) || put_machine(r, out) || put_command(r, command, out) || put_event(r, event, out);
+	begin_record(r, RECORD_ATTR);
+	put_bytes(r, &event->attr, sizeof event->attr);
+	failed = end_record(r, out) || put_machine(r, out) || put_command(r, command, out) ||
+		 put_event(r, event, out);
 	free(r);
 	return failed ? nm_fail_errno(err, "cannot write samples") : 0;
 }
@@ -161,12 +161,12 @@ static int end_with(struct record *r, pid_t process, uint64_t time, FILE *out)
 {
 	static const uint8_t zeros[16];
 
-	put(r, zeros, (8 - r->count % 8) % 8);
+	put_bytes(r, zeros, (8 - r->count % 8) % 8);
 	put_u32(r, (uint32_t)process);
 	put_u32(r, (uint32_t)process);
 	put_u64(r, time);
-	put(r, zeros, sizeof zeros);
-	return end(r, out);
+	put_bytes(r, zeros, sizeof zeros);
+	return end_record(r, out);
 }
 
 int nm_stream_name(FILE *out, pid_t process, const char *name, uint64_t time)
@@ -176,10 +176,10 @@ int nm_stream_name(FILE *out, pid_t process, const char *name, uint64_t time)
 
 	if (!r)
 		return -1;
-	begin(r, PERF_RECORD_COMM);
+	begin_record(r, PERF_RECORD_COMM);
 	put_u32(r, (uint32_t)process);
 	put_u32(r, (uint32_t)process);
-	put(r, name, strnlen(name, MOST_WORD) + 1);
+	put_bytes(r, name, strnlen(name, MOST_WORD) + 1);
 	failed = end_with(r, process, time, out);
 	free(r);
 	return failed;
@@ -192,7 +192,7 @@ int nm_stream_map(FILE *out, pid_t process, const struct nm_stream_map *map, uin
 
 	if (!r)
 		return -1;
-	begin(r, PERF_RECORD_MMAP2);
+	begin_record(r, PERF_RECORD_MMAP2);
 	put_u32(r, (uint32_t)process);
 	put_u32(r, (uint32_t)process);
 	put_u64(r, map->address);
@@ -202,7 +202,7 @@ int nm_stream_map(FILE *out, pid_t process, const struct nm_stream_map *map, uin
 		put_u64(r, 0);
 	put_u32(r, map->is_executable ? PROT_READ | PROT_EXEC : PROT_READ);
 	put_u32(r, MAP_PRIVATE);
-	put(r, map->path, strnlen(map->path, MOST_WORD) + 1);
+	put_bytes(r, map->path, strnlen(map->path, MOST_WORD) + 1);
 	failed = end_with(r, process, time, out);
 	free(r);
 	return failed;

@@ -164,7 +164,7 @@ static UInt take_slot(void)
 	return NO_SLOT;
 }
 
-static void announce(UInt slot)
+static void announce_ring(UInt slot)
 {
 	UInt number = __atomic_fetch_add(&control->rings, 1, __ATOMIC_SEQ_CST);
 
@@ -190,7 +190,7 @@ void nm_ring_open(Int shared_file)
 	ring->base = (Addr)area;
 	begin_chunk();
 	__atomic_store_n(&ring->magic, NM_WIRE_MAGIC, __ATOMIC_RELEASE);
-	announce(slot);
+	announce_ring(slot);
 }
 
 static Bool has_room(UInt *ret_tail)

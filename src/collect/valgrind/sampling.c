@@ -61,7 +61,7 @@ UInt nm_sampled_block_new(void)
 	return (UInt)VG_(addToXA)(blocks, &none);
 }
 
-static void *copy(const void *from, SizeT bytes)
+static void *copy_bytes(const void *from, SizeT bytes)
 {
 	void *to = VG_(malloc)("nm.block", bytes);
 
@@ -74,14 +74,14 @@ void nm_sampled_block_define(UInt number, UInt accesses, const struct nm_sampled
 	*(struct code_block *)VG_(indexXA)(blocks, (Word)number) =
 	    (struct code_block){.accesses = accesses,
 				.exits = exits,
-				.access = copy(access, accesses * sizeof *access),
-				.exit = copy(exit, exits * sizeof *exit)};
+				.access = copy_bytes(access, accesses * sizeof *access),
+				.exit = copy_bytes(exit, exits * sizeof *exit)};
 }
 
 /* ---- Chance ---- */
 
 /* xorshift64*: Vigna, An experimental exploration of Marsaglia's xorshift generators, 2016. */
-static ULong draw(void)
+static ULong draw_random(void)
 {
 	random_state ^= random_state >> 12;
 	random_state ^= random_state << 25;
@@ -89,7 +89,7 @@ static ULong draw(void)
 	return random_state * 0x2545f4914f6cdd1dull;
 }
 
-static double logarithm(double x)
+static double natural_logarithm(double x)
 {
 	double result;
 
@@ -98,15 +98,15 @@ static double logarithm(double x)
 }
 
 /* References to skip before the next sample. */
-static ULong gap(void)
+static ULong draw_gap(void)
 {
 	const double rate = nm_sampling_rate / PER_SECOND_UNIT;
 	double uniform;
 
 	if (rate >= 1)
 		return 0;
-	uniform = ((double)(draw() >> 11) + 1) / (double)(1ull << 53); /* above 0, at most 1 */
-	return (ULong)(logarithm(uniform) / logarithm(1 - rate));
+	uniform = ((double)(draw_random() >> 11) + 1) / (double)(1ull << 53); /* above 0, at most 1 */
+	return (ULong)(natural_logarithm(uniform) / natural_logarithm(1 - rate));
 }
 
 /* ---- Watched lines ---- */
@@ -123,7 +123,7 @@ UInt nm_sampling_shift(void)
 	return shift;
 }
 
-static void mark(Addr line, Int change)
+static void mark_line(Addr line, Int change)
 {
 	const Addr entry = line & (FILTER_ENTRIES - 1);
 
@@ -131,19 +131,19 @@ static void mark(Addr line, Int change)
 	filter[LOOK_BYTES + entry] = marks[entry] == 0 ? 0 : MARK;
 }
 
-static void watch(Addr line)
+static void watch_line(Addr line)
 {
 	struct watch *w = VG_(malloc)("nm.watch", sizeof *w);
 
 	w->line = line;
 	w->clock = clock;
 	VG_(HT_add_node)(watches, w);
-	mark(line, 1);
-	mark(line - 1, 1);
+	mark_line(line, 1);
+	mark_line(line - 1, 1);
 }
 
 /* Stops watching the line; returns whether it was watched. */
-static Bool unwatch(Addr line, ULong *ret_clock)
+static Bool unwatch_line(Addr line, ULong *ret_clock)
 {
 	struct watch *w = VG_(HT_remove)(watches, line);
 
@@ -151,8 +151,8 @@ static Bool unwatch(Addr line, ULong *ret_clock)
 		return False;
 	*ret_clock = w->clock;
 	VG_(free)(w);
-	mark(line, -1);
-	mark(line - 1, -1);
+	mark_line(line, -1);
+	mark_line(line - 1, -1);
 	return True;
 }
 
@@ -172,7 +172,7 @@ static void look_at(const struct nm_sampled_access *access, Addr address, Thread
 	Addr line;
 
 	for (line = first; line <= last; line++) {
-		if (!unwatch(line, &words[3]))
+		if (!unwatch_line(line, &words[3]))
 			continue;
 		nm_call_stack_tell(thread, calls, VG_(get_SP)(thread));
 		nm_record(NM_WIRE_REUSE, 0, 4, words);
@@ -181,8 +181,8 @@ static void look_at(const struct nm_sampled_access *access, Addr address, Thread
 		return;
 	nm_call_stack_tell(thread, calls, VG_(get_SP)(thread));
 	nm_record(NM_WIRE_SAMPLE, 0, 3, words);
-	watch(first);
-	next_sample += 1 + gap();
+	watch_line(first);
+	next_sample += 1 + draw_gap();
 }
 
 static Addr address_of(const struct nm_sampled_thread *t, const struct nm_sampled_access *access)
@@ -295,7 +295,7 @@ void nm_sampling_begin(void)
 	watches = VG_(HT_construct)("nm.watches");
 	random_state = (ULong)nm_sampling_seed * 0x9e3779b97f4a7c15ull | 1;
 	clock = 0;
-	next_sample = gap();
+	next_sample = draw_gap();
 	set_countdown(MAX_COUNTDOWN);
 	nm_record(NM_WIRE_SAMPLING, 0, 3, words);
 }

@@ -46,7 +46,7 @@ struct expression {
 	size_t length;
 };
 
-static int append(struct expression *e, const char *part, struct nm_error *err)
+static int append_part(struct expression *e, const char *part, struct nm_error *err)
 {
 	const int n = snprintf(e->text + e->length, NM_EXPRESSION_ROOM - e->length, "%s%s",
 			       e->length ? " && " : "", part);
@@ -83,7 +83,7 @@ static int append_field(const struct nm_question *q, const struct field *f, stru
 	else
 		snprintf(part, sizeof part, f->format, (long long)json_integer_value(value));
 #pragma GCC diagnostic pop
-	return append(e, part, err);
+	return append_part(e, part, err);
 }
 
 /* {"loops": {"i": 3, "j": 7}} */
@@ -99,7 +99,7 @@ static int append_loops(const struct nm_question *q, struct expression *e, struc
 		snprintf(part, sizeof part, "%.60s == %lld", name, (long long)json_integer_value(value));
 		if (!status)
 			status = json_is_integer(value)
-				     ? append(e, part, err)
+				     ? append_part(e, part, err)
 				     : nm_fail(err, NM_EINVAL, "an index must be a number");
 	}
 	return status;
@@ -110,7 +110,7 @@ static int read_expression(const struct nm_question *q, const struct kind *kind,
 {
 	const char *condition = json_string_value(json_object_get(q->body, "condition"));
 	char part[NM_EXPRESSION_ROOM];
-	int status = kind->always ? append(e, kind->always, err) : 0;
+	int status = kind->always ? append_part(e, kind->always, err) : 0;
 
 	for (unsigned i = 0; i < FIELDS && kind->field[i].name && !status; i++)
 		status = append_field(q, &kind->field[i], e, err);
@@ -120,7 +120,7 @@ static int read_expression(const struct nm_question *q, const struct kind *kind,
 		if (strlen(condition) + 3 > sizeof part)
 			return nm_fail(err, NM_EINVAL, "the condition is too long");
 		snprintf(part, sizeof part, "(%s)", condition);
-		status = append(e, part, err);
+		status = append_part(e, part, err);
 	}
 	if (!status && !e->length)
 		status = nm_fail(err, NM_EINVAL, "a breakpoint needs something to stop at");
@@ -131,8 +131,8 @@ static json_t *breakpoint_json(const struct nm_debugger *d, const struct nm_brea
 {
 	return json_pack("{s:I, s:s, s:s, s:I, s:s, s:b, s:I, s:I}", "id", (json_int_t)b->id, "kind", b->kind,
 			 "expression", b->expression, "cache",
-			 (json_int_t)nm_cache_of_level(&d->timeline->machine, b->level), "level",
-			 nm_short_level(&d->timeline->machine, b->level), "enabled", b->enabled, "skip",
+			 (json_int_t)nm_cache_of_level(&d->checkpoints->machine, b->level), "level",
+			 nm_short_level(&d->checkpoints->machine, b->level), "enabled", b->enabled, "skip",
 			 (json_int_t)b->skip, "hits", (json_int_t)b->hits);
 }
 
@@ -149,7 +149,7 @@ int nm_answer_breakpoints(const struct nm_question *q, json_t **ret, struct nm_e
 }
 
 /* {"id": N, "enabled": ...} changes one. */
-static int change(const struct nm_question *q, int64_t id, json_t **ret, struct nm_error *err)
+static int change_breakpoint(const struct nm_question *q, int64_t id, json_t **ret, struct nm_error *err)
 {
 	const json_t *enabled = json_object_get(q->body, "enabled");
 	struct nm_breakpoint *b;
@@ -173,7 +173,7 @@ int nm_answer_break(const struct nm_question *q, json_t **ret, struct nm_error *
 	int status = nm_question_number(q, "id", 0, &id, err);
 
 	if (!status && id)
-		return change(q, id, ret, err);
+		return change_breakpoint(q, id, ret, err);
 	while (word && kind < KINDS && strcmp(kinds[kind].name, word) != 0)
 		kind++;
 	if (!word || kind == KINDS)

@@ -25,15 +25,15 @@ int nm_window_read(const struct nm_question *q, struct nm_window *ret, struct nm
 		status = nm_question_number(q, "set_to", INT64_MAX, &to, err);
 	if (status)
 		return status;
-	ret->ways = nm_caches_ways(d->timeline->caches, ret->level);
-	ret->sets = nm_caches_sets(d->timeline->caches, ret->level);
-	if (core < 0 || core >= (d->timeline->machine.cores ? d->timeline->machine.cores : 1) || from < 0 ||
-	    to < from)
+	ret->ways = nm_caches_ways(d->checkpoints->caches, ret->level);
+	ret->sets = nm_caches_sets(d->checkpoints->caches, ret->level);
+	if (core < 0 || core >= (d->checkpoints->machine.cores ? d->checkpoints->machine.cores : 1) ||
+	    from < 0 || to < from)
 		return nm_fail(err, NM_EINVAL, "there is no such core, or there are no such sets");
 	ret->core = (unsigned)core;
 	ret->from = (uint64_t)from < ret->sets ? (uint64_t)from : ret->sets;
 	ret->to = (uint64_t)to < ret->sets ? (uint64_t)to : ret->sets;
-	return nm_moment_slots(&d->current, ret->level, ret->core, ret->from, ret->to, &ret->slots, err);
+	return nm_checkpoint_slots(&d->current, ret->level, ret->core, ret->from, ret->to, &ret->slots, err);
 }
 
 json_t *nm_slot_json(struct nm_debugger *d, const struct nm_slot *s)
@@ -43,7 +43,7 @@ json_t *nm_slot_json(struct nm_debugger *d, const struct nm_slot *s)
 
 	if (s->line == NM_NO_LINE)
 		return json_null();
-	by = &d->timeline->program.sites.at[s->history.last_used ? s->history.used_by : s->attr];
+	by = &d->checkpoints->program.sites.at[s->history.last_used ? s->history.used_by : s->attr];
 	return json_pack("{s:I, s:o, s:b, s:I, s:I, s:I, s:I, s:o, s:I, s:I, s:o}", "line",
 			 (json_int_t)s->line, "object", nm_object_json(d, s->attr), "dirty", s->dirty, "age",
 			 (json_int_t)(now - s->history.last_used), "reuse", (json_int_t)s->reuse, "loaded_at",
@@ -79,8 +79,8 @@ static json_t *groups_json(struct nm_debugger *d, const struct nm_window *w, uin
 
 			if (s->line == NM_NO_LINE)
 				continue;
-			name = nm_debug_object_name(&d->timeline->program,
-						    d->timeline->program.sites.at[s->attr].object);
+			name = nm_debug_object_name(&d->checkpoints->program,
+						    d->checkpoints->program.sites.at[s->attr].object);
 			name = name ? name : "";
 			json_object_set_new(
 			    counts, name,
@@ -119,7 +119,7 @@ int nm_answer_grid(const struct nm_question *q, json_t **ret, struct nm_error *e
 		json_array_append_new(slots, nm_slot_json(d, &w.slots[i]));
 	*ret = json_pack(
 	    "{s:I, s:I, s:I, s:I, s:I, s:o, s:o}", "sets", (json_int_t)w.sets, "ways", (json_int_t)w.ways,
-	    "line", (json_int_t)nm_level_unit(&d->timeline->machine.levels[w.level]), "set_from",
+	    "line", (json_int_t)nm_level_unit(&d->checkpoints->machine.levels[w.level]), "set_from",
 	    (json_int_t)w.from, "set_to", (json_int_t)w.to, "slots", slots, "cursor", nm_cursor_json(d, &w));
 	if (cells > 0)
 		json_object_set_new(
@@ -143,7 +143,8 @@ int nm_answer_evicted(const struct nm_question *q, json_t **ret, struct nm_error
 		status = nm_question_number(q, "address", 0, &address, err);
 	if (!status)
 		status = nm_question_number(q, "core", 0, &core, err);
-	if (!status && (core < 0 || core >= (d->timeline->machine.cores ? d->timeline->machine.cores : 1)))
+	if (!status &&
+	    (core < 0 || core >= (d->checkpoints->machine.cores ? d->checkpoints->machine.cores : 1)))
 		status = nm_fail(err, NM_EINVAL, "there is no such core");
 	if (!status)
 		status = nm_debugger_evicted(d, level, (unsigned)core, (uint64_t)address, &departure, err);

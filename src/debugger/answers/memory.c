@@ -48,17 +48,17 @@ struct candidate {
  * their ends is not their size. */
 static int by_lines_and_size(const void *left, const void *right)
 {
-	const struct candidate *a = left, *b = right;
-	const struct nm_debug_object *x = a->object, *y = b->object;
-	const uint64_t x_size = x->end - x->low, y_size = y->end - y->low;
+	const struct candidate *c = left, *b = right;
+	const struct nm_debug_object *o = c->object, *y = b->object;
+	const uint64_t x_size = o->end - o->low, y_size = y->end - y->low;
 
-	if (a->lines != b->lines)
-		return a->lines < b->lines ? 1 : -1;
-	if (x->is_scattered != y->is_scattered)
-		return x->is_scattered - y->is_scattered;
+	if (c->lines != b->lines)
+		return c->lines < b->lines ? 1 : -1;
+	if (o->is_scattered != y->is_scattered)
+		return o->is_scattered - y->is_scattered;
 	if (x_size != y_size)
 		return x_size < y_size ? 1 : -1;
-	return x->low != y->low ? (x->low > y->low ? 1 : -1) : (x > y) - (x < y);
+	return o->low != y->low ? (o->low > y->low ? 1 : -1) : (o > y) - (o < y);
 }
 
 static void count_lines(const struct nm_debug_program *p, const struct nm_window *w,
@@ -74,8 +74,8 @@ static void count_lines(const struct nm_debug_program *p, const struct nm_window
 
 /* The objects that the run references, in the order in which they are shown: *ret_shown of them, at most
  * `bands`. Returns their number. */
-static size_t choose(const struct nm_debug_program *p, const struct nm_window *w, size_t bands,
-		     struct candidate *candidates, size_t *ret_shown)
+static size_t choose_objects(const struct nm_debug_program *p, const struct nm_window *w, size_t bands,
+			     struct candidate *candidates, size_t *ret_shown)
 {
 	size_t count = 0, shown = 0;
 
@@ -98,7 +98,7 @@ static size_t choose(const struct nm_debug_program *p, const struct nm_window *w
 /* `bands`: the largest number of objects; `bins`: parts of each. */
 int nm_answer_memory(const struct nm_question *q, json_t **ret, struct nm_error *err)
 {
-	const struct nm_debug_program *p = &q->debugger->timeline->program;
+	const struct nm_debug_program *p = &q->debugger->checkpoints->program;
 	struct candidate *candidates = calloc(p->objects.count + 1, sizeof *candidates);
 	struct nm_window w = {.slots = NULL};
 	size_t count, shown = 0;
@@ -114,11 +114,11 @@ int nm_answer_memory(const struct nm_question *q, json_t **ret, struct nm_error 
 		status = nm_window_read(q, &w, err);
 	if (!status) {
 		list = json_array();
-		count = choose(p, &w, (size_t)bands, candidates, &shown);
+		count = choose_objects(p, &w, (size_t)bands, candidates, &shown);
 		for (size_t i = 0; i < shown; i++)
 			json_array_append_new(
 			    list, band_json(p, candidates[i].object,
-					    nm_level_unit(&q->debugger->timeline->machine.levels[w.level]),
+					    nm_level_unit(&q->debugger->checkpoints->machine.levels[w.level]),
 					    (uint64_t)bins, w.slots, (w.to - w.from) * w.ways));
 		*ret = json_pack("{s:o, s:I}", "bands", list, "rest", (json_int_t)(count - shown));
 	}

@@ -8,7 +8,7 @@
 
 enum { LIMIT_MS = 1000, MOST_LIMIT_MS = 10000 };
 
-static int go(struct nm_debugger *d, uint64_t position, json_t **ret, struct nm_error *err)
+static int go_to_position(struct nm_debugger *d, uint64_t position, json_t **ret, struct nm_error *err)
 {
 	const char *end = position >= nm_debugger_total(d) ? "end" : position ? NULL : "start";
 	int status = nm_debugger_go(d, position, err);
@@ -29,7 +29,7 @@ int nm_answer_step(const struct nm_question *q, json_t **ret, struct nm_error *e
 		count = -at;
 	if (count > total - at)
 		count = total - at;
-	return go(q->debugger, (uint64_t)(at + count), ret, err);
+	return go_to_position(q->debugger, (uint64_t)(at + count), ret, err);
 }
 
 int nm_answer_goto(const struct nm_question *q, json_t **ret, struct nm_error *err)
@@ -40,11 +40,11 @@ int nm_answer_goto(const struct nm_question *q, json_t **ret, struct nm_error *e
 	if (!status && position < 0)
 		status =
 		    nm_fail(err, NM_EINVAL, "\"position\" must be a number from 0 to the last reference");
-	return status ? status : go(q->debugger, (uint64_t)position, ret, err);
+	return status ? status : go_to_position(q->debugger, (uint64_t)position, ret, err);
 }
 
 /* Writes an object's name as a string of an expression. */
-static int quote(const char *name, char *text, size_t room, const char *format, struct nm_error *err)
+static int quote_name(const char *name, char *text, size_t room, const char *format, struct nm_error *err)
 {
 	const char mark = strchr(name, '"') ? '\'' : '"';
 	char quoted[NM_EXPRESSION_ROOM];
@@ -72,13 +72,13 @@ static int read_until(const struct nm_question *q, char text[2 * NM_EXPRESSION_R
 	} else if (!strcmp(until, "miss")) {
 		strcpy(text, "miss");
 	} else if (!strcmp(until, "eviction") && object) {
-		return quote(object, text, 2 * NM_EXPRESSION_ROOM, "evicted", err);
+		return quote_name(object, text, 2 * NM_EXPRESSION_ROOM, "evicted", err);
 	} else if (!strcmp(until, "eviction")) {
 		strcpy(text, "evicted == evicted"); /* true if there is an evicted line */
 	} else if (!strcmp(until, "visit") && set >= 0) {
 		snprintf(text, 2 * NM_EXPRESSION_ROOM, "set == %lld", (long long)set);
 	} else if (!strcmp(until, "visit") && object) {
-		return quote(object, text, 2 * NM_EXPRESSION_ROOM, "object", err);
+		return quote_name(object, text, 2 * NM_EXPRESSION_ROOM, "object", err);
 	} else if (!strcmp(until, "condition") && nm_question_text(q, "condition")) {
 		*ret_until = nm_question_text(q, "condition");
 	} else {

@@ -77,7 +77,7 @@ int nm_answer_nest(const struct nm_question *q, json_t **ret, struct nm_error *e
 	struct nm_settings settings = {0};
 	const char *path = d->source.path;
 	int status =
-	    d->timeline->program.nest ? 0 : nm_fail(err, NM_EINVAL, "a trace cannot be run otherwise");
+	    d->checkpoints->program.nest ? 0 : nm_fail(err, NM_EINVAL, "a trace cannot be run otherwise");
 
 	for (size_t i = 0; !status && d->source.settings && d->source.settings[i]; i++)
 		if (nm_vec_push(&settings.list, d->source.settings[i]))

@@ -33,7 +33,7 @@ const char *nm_short_level(const struct nm_machine *m, unsigned level)
 
 int nm_question_level(const struct nm_question *q, unsigned *ret, struct nm_error *err)
 {
-	const struct nm_machine *m = &q->debugger->timeline->machine;
+	const struct nm_machine *m = &q->debugger->checkpoints->machine;
 	const char *name = nm_question_text(q, "level");
 	int64_t cache;
 	int status = nm_question_number(q, "cache", 0, &cache, err);
@@ -52,7 +52,7 @@ int nm_question_level(const struct nm_question *q, unsigned *ret, struct nm_erro
 
 static const struct nm_debug_site *site_at(struct nm_debugger *d, uint64_t position)
 {
-	return &d->timeline->program.sites.at[nm_reference_at(d->timeline->reader, position - 1)->attr];
+	return &d->checkpoints->program.sites.at[nm_reference_at(d->checkpoints->reader, position - 1)->attr];
 }
 
 json_t *nm_place_of(struct nm_debugger *d, uint64_t position)
@@ -65,18 +65,18 @@ json_t *nm_place_of(struct nm_debugger *d, uint64_t position)
 	return json_pack("{s:I, s:o, s:I, s:o, s:o}", "position", (json_int_t)position, "file",
 			 nm_text_json(site->file), "line", (json_int_t)site->line, "function",
 			 nm_text_json(site->function), "object",
-			 nm_text_json(nm_debug_object_name(&d->timeline->program, site->object)));
+			 nm_text_json(nm_debug_object_name(&d->checkpoints->program, site->object)));
 }
 
 json_t *nm_object_json(const struct nm_debugger *d, uint32_t attr)
 {
 	return nm_text_json(
-	    nm_debug_object_name(&d->timeline->program, d->timeline->program.sites.at[attr].object));
+	    nm_debug_object_name(&d->checkpoints->program, d->checkpoints->program.sites.at[attr].object));
 }
 
 /* ---- loops around a reference ---- */
 
-static int see(void *self, const struct nm_nest_step *step, struct nm_error *err)
+static int note_step(void *self, const struct nm_nest_step *step, struct nm_error *err)
 {
 	json_t *loops = self;
 
@@ -88,13 +88,13 @@ static int see(void *self, const struct nm_nest_step *step, struct nm_error *err
 
 static json_t *loops_json(struct nm_debugger *d, uint64_t position)
 {
-	const uint64_t number = d->timeline->program.first + position - 1;
+	const uint64_t number = d->checkpoints->program.first + position - 1;
 	json_t *loops = json_object();
 	struct nm_error err;
 
-	if (d->timeline->program.nest && loops)
-		nm_nest_walk(d->timeline->program.nest, number, number, &(struct nm_nest_visitor){see, loops},
-			     &err);
+	if (d->checkpoints->program.nest && loops)
+		nm_nest_walk(d->checkpoints->program.nest, number, number,
+			     &(struct nm_nest_visitor){note_step, loops}, &err);
 	return loops;
 }
 
@@ -107,14 +107,14 @@ json_t *nm_reference_json(struct nm_debugger *d, uint64_t position)
 	if (!position)
 		return json_null();
 	site = site_at(d, position);
-	r = nm_reference_at(d->timeline->reader, position - 1);
-	element = nm_debug_element(&d->timeline->program, r);
+	r = nm_reference_at(d->checkpoints->reader, position - 1);
+	element = nm_debug_element(&d->checkpoints->program, r);
 	return json_pack("{s:I, s:I, s:s, s:I, s:I, s:b, s:o, s:I, s:o, s:o, s:o, s:o}", "thread",
 			 (json_int_t)site->thread, "core", (json_int_t)site->core, "kind",
 			 r->is_write ? "write" : "read", "address", (json_int_t)r->address, "size",
 			 (json_int_t)r->size, "measured", !r->uncounted, "file", nm_text_json(site->file),
 			 "line", (json_int_t)site->line, "function", nm_text_json(site->function), "object",
-			 nm_text_json(nm_debug_object_name(&d->timeline->program, site->object)),
+			 nm_text_json(nm_debug_object_name(&d->checkpoints->program, site->object)),
 			 "array_index", element < 0 ? json_null() : json_integer(element), "loops",
 			 loops_json(d, position));
 }

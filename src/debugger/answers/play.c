@@ -45,7 +45,7 @@ static int pane_json(struct nm_debugger *d, struct nm_window *w, json_t **ret, s
 {
 	struct nm_slot *before = w->slots;
 	json_t *changes;
-	int status = nm_moment_slots(&d->current, w->level, w->core, w->from, w->to, &w->slots, err);
+	int status = nm_checkpoint_slots(&d->current, w->level, w->core, w->from, w->to, &w->slots, err);
 
 	if (status) {
 		w->slots = before;
@@ -80,7 +80,7 @@ int nm_answer_play(const struct nm_question *q, json_t **ret, struct nm_error *e
 {
 	struct nm_debugger *d = q->debugger;
 	struct panes panes = {.count = 0};
-	json_t *moments = json_array(), *moment;
+	json_t *checkpoints = json_array(), *checkpoint;
 	int64_t count, by;
 	int status = nm_question_number(q, "count", 1, &count, err);
 
@@ -91,18 +91,18 @@ int nm_answer_play(const struct nm_question *q, json_t **ret, struct nm_error *e
 	if (!status)
 		status = read_panes(q, &panes, err);
 	if (!status)
-		nm_timeline_mark(d->timeline, &d->current);
+		nm_checkpoints_mark(d->checkpoints, &d->current);
 	for (; !status && count > 0 && nm_debugger_position(d) < nm_debugger_total(d); count--) {
 		status = nm_debugger_go(d, nm_debugger_position(d) + (uint64_t)by, err);
 		if (!status)
-			status = moment_json(d, &panes, &moment, err);
+			status = moment_json(d, &panes, &checkpoint, err);
 		if (!status)
-			json_array_append_new(moments, moment);
+			json_array_append_new(checkpoints, checkpoint);
 	}
 	free_panes(&panes);
 	if (status)
-		json_decref(moments);
+		json_decref(checkpoints);
 	else
-		*ret = json_pack("{s:o}", "moments", moments);
+		*ret = json_pack("{s:o}", "moments", checkpoints);
 	return status;
 }

@@ -73,13 +73,13 @@ int nm_answer_session(const struct nm_question *q, json_t **ret, struct nm_error
 	const struct nm_debugger *d = q->debugger;
 
 	(void)err;
-	*ret = json_pack("{s:o, s:s, s:I, s:I, s:I, s:o, s:o, s:o}", "source", nm_text_json(d->source.path),
-			 "kind", d->timeline->program.nest ? "nest" : "trace", "total",
-			 (json_int_t)nm_debugger_total(d), "first", (json_int_t)d->timeline->program.first,
-			 "cores", (json_int_t)(d->timeline->machine.cores ? d->timeline->machine.cores : 1),
-			 "caches", caches_json(&d->timeline->machine), "objects",
-			 objects_json(&d->timeline->program), "parameters",
-			 parameters_json(d->timeline->program.nest));
+	*ret = json_pack(
+	    "{s:o, s:s, s:I, s:I, s:I, s:o, s:o, s:o}", "source", nm_text_json(d->source.path), "kind",
+	    d->checkpoints->program.nest ? "nest" : "trace", "total", (json_int_t)nm_debugger_total(d),
+	    "first", (json_int_t)d->checkpoints->program.first, "cores",
+	    (json_int_t)(d->checkpoints->machine.cores ? d->checkpoints->machine.cores : 1), "caches",
+	    caches_json(&d->checkpoints->machine), "objects", objects_json(&d->checkpoints->program),
+	    "parameters", parameters_json(d->checkpoints->program.nest));
 	return 0;
 }
 
@@ -92,8 +92,8 @@ static json_t *effect_json(struct nm_debugger *d, unsigned i)
 	const char *class = nm_effect_class_names[e->class];
 
 	return json_pack("{s:I, s:s, s:I, s:I, s:I, s:I, s:s, s:b, s:o, s:b, s:o}", "cache",
-			 (json_int_t)nm_cache_of_level(&d->timeline->machine, e->level), "level",
-			 nm_short_level(&d->timeline->machine, e->level), "core",
+			 (json_int_t)nm_cache_of_level(&d->checkpoints->machine, e->level), "level",
+			 nm_short_level(&d->checkpoints->machine, e->level), "core",
 			 (json_int_t)(e->core ? e->core - 1 : 0), "set", (json_int_t)e->set, "way",
 			 (json_int_t)e->way, "line", (json_int_t)e->line, "event", nm_event_names[e->kind],
 			 "hit", e->kind == NM_EVENT_HIT, "class", nm_text_json(class), "false_sharing",
@@ -104,7 +104,7 @@ static json_t *effect_json(struct nm_debugger *d, unsigned i)
  * lines have rows too, since no load evicted them. */
 static json_t *effects_json(struct nm_debugger *d)
 {
-	const struct nm_moment_report *r = &d->report;
+	const struct nm_checkpoint_report *r = &d->report;
 	json_t *effects = json_array();
 
 	for (unsigned i = 0; i < r->effect_count; i++) {

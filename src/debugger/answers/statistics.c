@@ -42,7 +42,7 @@ static int read_interval(const struct nm_question *q, int by_set, struct interva
 		      : nm_debugger_sums(d, ret->to, ret->level, by_set, &ret->until, &ret->count, err);
 }
 
-static void add(struct nm_sums *to, const struct nm_sums *more)
+static void add_sums(struct nm_sums *to, const struct nm_sums *more)
 {
 	to->references += more->references;
 	to->misses += more->misses;
@@ -90,13 +90,13 @@ static json_t *columns_json(const char *key)
 
 static int by_misses(const void *left, const void *right)
 {
-	const struct row *a = left, *b = right;
+	const struct row *r = left, *b = right;
 
-	if (a->until.misses != b->until.misses)
-		return a->until.misses < b->until.misses ? 1 : -1;
-	if (a->until.references != b->until.references)
-		return a->until.references < b->until.references ? 1 : -1;
-	return (a->number > b->number) - (a->number < b->number);
+	if (r->until.misses != b->until.misses)
+		return r->until.misses < b->until.misses ? 1 : -1;
+	if (r->until.references != b->until.references)
+		return r->until.references < b->until.references ? 1 : -1;
+	return (r->number > b->number) - (r->number < b->number);
 }
 
 /* Rows with the most misses first, and one row for the rest. */
@@ -111,8 +111,8 @@ static json_t *rows_json(struct rows *rows, const char *key, int ordered)
 		if (i < MOST_ROWS || ordered) {
 			json_array_append_new(list, row_json(&rows->at[i]));
 		} else {
-			add(&rest.until, &rows->at[i].until);
-			add(&rest.before, &rows->at[i].before);
+			add_sums(&rest.until, &rows->at[i].until);
+			add_sums(&rest.before, &rows->at[i].before);
 		}
 	}
 	answer =
@@ -136,29 +136,29 @@ static const char *const by_names[BYS] = {"total", "object", "reference", "set",
 
 static json_t *site_name(const struct nm_debugger *d, uint32_t attr)
 {
-	const struct nm_debug_site *s = &d->timeline->program.sites.at[attr];
+	const struct nm_debug_site *s = &d->checkpoints->program.sites.at[attr];
 
 	return json_pack("{s:o, s:o, s:I, s:o, s:I}", "function", nm_text_json(s->function), "file",
 			 nm_text_json(s->file), "line", (json_int_t)s->line, "object",
-			 nm_text_json(nm_debug_object_name(&d->timeline->program, s->object)), "thread",
+			 nm_text_json(nm_debug_object_name(&d->checkpoints->program, s->object)), "thread",
 			 (json_int_t)s->thread);
 }
 
 /* The row that the sums of an attribution key are added to. */
 static size_t row_of(const struct nm_debugger *d, enum by by, size_t attr)
 {
-	const struct nm_debug_site *site = &d->timeline->program.sites.at[attr];
+	const struct nm_debug_site *site = &d->checkpoints->program.sites.at[attr];
 
 	return by == BY_TOTAL ? 0
 	       : by == BY_OBJECT
-		   ? (site->object == NM_NO_OBJECT ? d->timeline->program.objects.count : site->object)
+		   ? (site->object == NM_NO_OBJECT ? d->checkpoints->program.objects.count : site->object)
 		   : site->row;
 }
 
 static json_t *name_of(const struct nm_debugger *d, enum by by, size_t row)
 {
 	return by == BY_TOTAL    ? json_string("total")
-	       : by == BY_OBJECT ? nm_text_json(nm_debug_object_name(&d->timeline->program, (uint32_t)row))
+	       : by == BY_OBJECT ? nm_text_json(nm_debug_object_name(&d->checkpoints->program, (uint32_t)row))
 	       : by == BY_SET    ? json_integer((json_int_t)row)
 				 : site_name(d, (uint32_t)row);
 }
@@ -166,7 +166,7 @@ static json_t *name_of(const struct nm_debugger *d, enum by by, size_t row)
 static int make_rows(const struct nm_debugger *d, enum by by, const struct interval *i, struct rows *ret)
 {
 	const size_t room = by == BY_TOTAL    ? 1
-			    : by == BY_OBJECT ? d->timeline->program.objects.count + 1
+			    : by == BY_OBJECT ? d->checkpoints->program.objects.count + 1
 					      : i->count;
 	struct row *rows = calloc(room + 1, sizeof *rows);
 
@@ -175,8 +175,8 @@ static int make_rows(const struct nm_debugger *d, enum by by, const struct inter
 	for (size_t k = 0; k < i->count; k++) {
 		struct row *r = &rows[by == BY_SET ? k : row_of(d, by, k)];
 
-		add(&r->until, &i->until[k]);
-		add(&r->before, &i->before[k]);
+		add_sums(&r->until, &i->until[k]);
+		add_sums(&r->before, &i->before[k]);
 	}
 	ret->at = rows;
 	for (size_t k = 0; k < room; k++) {
@@ -252,7 +252,7 @@ int nm_answer_statistics(const struct nm_question *q, json_t **ret, struct nm_er
 int nm_answer_strip(const struct nm_question *q, json_t **ret, struct nm_error *err)
 {
 	const struct nm_debugger *d = q->debugger;
-	const struct nm_shared_record *r = &d->timeline->record;
+	const struct nm_shared_record *r = &d->checkpoints->record;
 	const uint64_t total = nm_debugger_total(d);
 	json_t *list = json_array();
 	int64_t from, to, bins;

@@ -18,7 +18,7 @@ static struct nm_references references;
 static struct nm_debugger *debugger;
 static struct nm_error err;
 
-static const char *told(int status) { return status ? err.text : NULL; }
+static const char *answer_status(int status) { return status ? err.text : NULL; }
 
 int nm_debug_load(struct nm_debug_program *p, const struct nm_debugger_source *source, struct nm_error *fault)
 {
@@ -41,14 +41,14 @@ NM_PAGE_CALLS(give_run) const char *give_run(char *text)
 	const int status = nm_parts_read_run(&run, text, &err);
 
 	free(text);
-	return told(status);
+	return answer_status(status);
 }
 
 NM_PAGE_CALLS(give_file) const char *give_file(const char *part, size_t size)
 {
 	const int status = nm_page_add_file(part, size);
 
-	return told(status ? nm_fail(&err, (enum nm_code)status, "this file is damaged") : 0);
+	return answer_status(status ? nm_fail(&err, (enum nm_code)status, "this file is damaged") : 0);
 }
 
 NM_PAGE_CALLS(give_blocks) const char *give_blocks(char *bytes, size_t size, double count)
@@ -57,7 +57,7 @@ NM_PAGE_CALLS(give_blocks) const char *give_blocks(char *bytes, size_t size, dou
 	const int status = nm_parts_read_blocks(&references, &part, &err);
 
 	free(bytes);
-	return told(status);
+	return answer_status(status);
 }
 
 NM_PAGE_CALLS(open) const char *open_debugger(void)
@@ -68,7 +68,7 @@ NM_PAGE_CALLS(open) const char *open_debugger(void)
 						  .from = run.from,
 						  .to = run.to};
 
-	return told(nm_debugger_open(&debugger, &source, &err));
+	return answer_status(nm_debugger_open(&debugger, &source, &err));
 }
 
 /* The answer is the value of json_dumpf(). Parameters are in the body. */
@@ -80,5 +80,5 @@ NM_PAGE_CALLS(answer) const char *answer(char *method, char *path, char *body)
 	free(method);
 	free(path);
 	free(body);
-	return told(status);
+	return answer_status(status);
 }

@@ -95,7 +95,7 @@ static int new_chunk(struct nm_heap *h, size_t least)
 	return 0;
 }
 
-static uint8_t *cut(struct nm_heap *h, size_t least)
+static uint8_t *cut_hole(struct nm_heap *h, size_t least)
 {
 	const size_t bytes = (least + ALIGNMENT - 1) / ALIGNMENT * ALIGNMENT;
 	size_t i = 0;
@@ -108,7 +108,7 @@ static uint8_t *cut(struct nm_heap *h, size_t least)
 	return h->chunks.at[i].at + h->lists.used.at[i] - bytes;
 }
 
-static void *take(struct nm_heap *h, size_t bytes)
+static void *take_hole(struct nm_heap *h, size_t bytes)
 {
 	const unsigned class = bytes < SIZE_MAX / 4 ? class_of(bytes) : CLASSES;
 	uint8_t *block = class < CLASSES ? h->lists.free[class] : NULL;
@@ -120,7 +120,7 @@ static void *take(struct nm_heap *h, size_t bytes)
 		return block;
 	}
 	entered = NULL; /* chunks and their list are not of the heap */
-	block = cut(h, bytes_of(class) + ALIGNMENT);
+	block = cut_hole(h, bytes_of(class) + ALIGNMENT);
 	entered = h;
 	if (!block)
 		return NULL;
@@ -139,7 +139,7 @@ static int is_of(const struct nm_heap *h, const void *block)
 
 /* ---- malloc() and its kin ---- */
 
-void *__wrap_malloc(size_t bytes) { return entered ? take(entered, bytes) : __real_malloc(bytes); }
+void *__wrap_malloc(size_t bytes) { return entered ? take_hole(entered, bytes) : __real_malloc(bytes); }
 
 void *__wrap_calloc(size_t count, size_t each)
 {
@@ -147,14 +147,14 @@ void *__wrap_calloc(size_t count, size_t each)
 
 	if (!entered)
 		return __real_calloc(count, each);
-	block = each && count > SIZE_MAX / 4 / each ? NULL : take(entered, count * each);
+	block = each && count > SIZE_MAX / 4 / each ? NULL : take_hole(entered, count * each);
 	return block ? memset(block, 0, count * each) : NULL;
 }
 
 void *__wrap_aligned_alloc(size_t alignment, size_t bytes)
 {
 	assert(!entered || alignment <= ALIGNMENT);
-	return entered ? take(entered, bytes) : __real_aligned_alloc(alignment, bytes);
+	return entered ? take_hole(entered, bytes) : __real_aligned_alloc(alignment, bytes);
 }
 
 void __wrap_free(void *block)
@@ -180,7 +180,7 @@ void *__wrap_realloc(void *block, size_t bytes)
 	before = block ? bytes_of(*class_in_front(block)) : 0;
 	if (block && bytes <= before)
 		return block;
-	larger = take(entered, bytes);
+	larger = take_hole(entered, bytes);
 	if (larger && block) {
 		memcpy(larger, block, before);
 		__wrap_free(block);
@@ -193,7 +193,7 @@ void *__wrap_realloc(void *block, size_t bytes)
 /* They come in slabs, which are kept: memory of a page grows slowly, and never shrinks. */
 static struct page *free_pages;
 
-static void give_back(struct page *page)
+static void release_page(struct page *page)
 {
 	page->next = free_pages;
 	free_pages = page;
@@ -204,7 +204,7 @@ static struct page *new_page(void)
 	struct page *slab = free_pages ? NULL : malloc(SLAB_PAGES * sizeof *slab), *page;
 
 	for (size_t i = 0; slab && i < SLAB_PAGES; i++)
-		give_back(&slab[i]);
+		release_page(&slab[i]);
 	page = free_pages;
 	if (page) {
 		free_pages = page->next;
@@ -219,7 +219,7 @@ static void free_image(struct nm_heap_image *image)
 {
 	for (size_t i = 0; i < image->pages.count; i++)
 		if (!--image->pages.at[i]->images)
-			give_back(image->pages.at[i]);
+			release_page(image->pages.at[i]);
 	nm_vec_free(&image->pages);
 	nm_vec_free(&image->lists.used);
 	free(image);

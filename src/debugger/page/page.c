@@ -78,7 +78,7 @@ void nm_lazy_array_free(void *array, uint64_t count, size_t each)
 
 void nm_lazy_array_use_all(void *array, uint64_t count, size_t each) { (void)array, (void)count, (void)each; }
 
-void nm_lazy_array_give_back(void *array, uint64_t count, size_t each, uint64_t from, uint64_t end)
+void nm_lazy_array_release_pages(void *array, uint64_t count, size_t each, uint64_t from, uint64_t end)
 {
 	(void)array, (void)count, (void)each, (void)from, (void)end;
 }

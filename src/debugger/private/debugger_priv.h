@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * debugger_priv.h - the debugger's own state: its current moment, on a timeline shared with other
+ * debugger_priv.h - the debugger's own state: its current checkpoint, on a timeline shared with other
  * debuggers.
  */
 #ifndef NM_DEBUGGER_PRIV_H
@@ -17,10 +17,10 @@ struct nm_settings {
 
 struct nm_debugger {
 	struct nm_debugger_source source;
-	struct nm_settings settings;    /* of a nest that was changed; else empty */
-	struct nm_timeline *timeline;   /* NULL: at rest, and has settings */
-	struct nm_moment current;       /* without a descriptor: at rest */
-	struct nm_moment_report report; /* of the current moment */
+	struct nm_settings settings;        /* of a nest that was changed; else empty */
+	struct nm_checkpoints *checkpoints; /* NULL: at rest, and has settings */
+	struct nm_checkpoint current;       /* without a descriptor: at rest */
+	struct nm_checkpoint_report report; /* of the current checkpoint */
 	struct nm_vec(struct nm_breakpoint) breakpoints;
 	uint32_t last_id;
 	uint64_t
@@ -45,14 +45,14 @@ void nm_settings_done(struct nm_settings *settings);
  * of further ones. */
 int nm_debugger_restart(struct nm_debugger *debugger, struct nm_settings *settings, struct nm_error *err);
 
-/* Simulates the current moment again after nm_debugger_rest(). A debugger at rest only has a position. */
+/* Simulates the current checkpoint again after nm_debugger_rest(). A debugger at rest only has a position. */
 int nm_debugger_wake(struct nm_debugger *debugger, struct nm_error *err);
 
 /* References and misses by line of memory, between two positions, malloc'ed. */
 int nm_debugger_lines(struct nm_debugger *debugger, uint64_t from, uint64_t to, unsigned level,
 		      struct nm_line_sum **ret_lines, size_t *ret_count, struct nm_error *err);
 
-/* The sums at a position other than the current one, as nm_moment_sums(). */
+/* The sums at a position other than the current one, as nm_checkpoint_sums(). */
 int nm_debugger_sums(struct nm_debugger *debugger, uint64_t position, unsigned level, int by_set,
 		     struct nm_sums **ret_sums, size_t *ret_count, struct nm_error *err);
 

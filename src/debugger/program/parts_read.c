@@ -8,7 +8,7 @@
 
 #include "parts.h"
 
-static int senseless(struct nm_error *err, const char *what)
+static int refuse_part(struct nm_error *err, const char *what)
 {
 	return nm_fail(err, NM_EFORMAT, "this file is damaged: %s", what);
 }
@@ -19,7 +19,7 @@ static int64_t number_of(const json_t *object, const char *name)
 }
 
 /* The element of a column; `otherwise` if there is none. */
-static int64_t at(const json_t *column, size_t i, int64_t otherwise)
+static int64_t number_at(const json_t *column, size_t i, int64_t otherwise)
 {
 	const json_t *value = json_array_get(column, i);
 
@@ -56,25 +56,25 @@ static int read_keys(struct nm_debug_program *p, const json_t *program, struct n
 	const size_t count = json_array_size(functions);
 
 	if (!count)
-		return senseless(err, "it names no references");
+		return refuse_part(err, "it names no references");
 	if (nm_vec_reach(&p->sites, count) || (has_instructions && nm_vec_reach(&p->instructions, count)))
 		return nm_fail_memory(err);
 	for (size_t i = 0; i < count; i++) {
 		struct nm_debug_site *s = &p->sites.at[i];
 
-		*s = (struct nm_debug_site){.line = (uint32_t)at(lines, i, 0),
-					    .object = (uint32_t)at(objects, i, NM_NO_OBJECT),
-					    .thread = (uint32_t)at(threads, i, 0),
-					    .core = (uint16_t)at(cores, i, 0),
-					    .row = (uint32_t)at(rows, i, 0),
-					    .is_uncounted = at(uncounted, i, 0) != 0};
+		*s = (struct nm_debug_site){.line = (uint32_t)number_at(lines, i, 0),
+					    .object = (uint32_t)number_at(objects, i, NM_NO_OBJECT),
+					    .thread = (uint32_t)number_at(threads, i, 0),
+					    .core = (uint16_t)number_at(cores, i, 0),
+					    .row = (uint32_t)number_at(rows, i, 0),
+					    .is_uncounted = number_at(uncounted, i, 0) != 0};
 		if (s->row >= count || s->core >= NM_MAX_CORES)
-			return senseless(err, "a key has no row or core");
-		if (text_at(p, texts, at(functions, i, -1), &s->function) ||
-		    text_at(p, texts, at(files, i, -1), &s->file))
+			return refuse_part(err, "a key has no row or core");
+		if (text_at(p, texts, number_at(functions, i, -1), &s->function) ||
+		    text_at(p, texts, number_at(files, i, -1), &s->file))
 			return nm_fail_memory(err);
 		if (has_instructions)
-			p->instructions.at[i] = (uint32_t)at(sites, i, 0);
+			p->instructions.at[i] = (uint32_t)number_at(sites, i, 0);
 	}
 	return 0;
 }
@@ -137,7 +137,7 @@ static int read_machine(struct nm_machine *ret, const json_t *machine, struct nm
 		   *description = json_string_value(json_object_get(machine, "description"));
 	const json_t *core_of = json_object_get(machine, "core_of");
 	const int64_t cores = number_of(machine, "cores");
-	int status = spec ? nm_machine_parse(spec, ret, err) : senseless(err, "it has no machine");
+	int status = spec ? nm_machine_parse(spec, ret, err) : refuse_part(err, "it has no machine");
 
 	if (status)
 		return status;
@@ -146,7 +146,7 @@ static int read_machine(struct nm_machine *ret, const json_t *machine, struct nm
 	snprintf(ret->name, sizeof ret->name, "%s", name ? name : "");
 	snprintf(ret->description, sizeof ret->description, "%s", description ? description : "");
 	for (size_t i = 0; i < NM_MAPPED_THREADS; i++)
-		ret->core_of[i] = (uint16_t)at(core_of, i, 0);
+		ret->core_of[i] = (uint16_t)number_at(core_of, i, 0);
 	return 0;
 }
 
@@ -183,7 +183,7 @@ int nm_parts_read_run(struct nm_parts_run *ret, const char *text, struct nm_erro
 {
 	json_error_t fault;
 	json_t *run = json_loads(text, 0, &fault);
-	int status = json_is_object(run) ? read_run(ret, run, err) : senseless(err, "its run is not JSON");
+	int status = json_is_object(run) ? read_run(ret, run, err) : refuse_part(err, "its run is not JSON");
 
 	json_decref(run);
 	return status;
@@ -208,7 +208,7 @@ int nm_parts_read_blocks(struct nm_references *references, const struct nm_progr
 							  (size_t)next[3] << 24;
 
 		if (end - next < 4 || bytes > (size_t)(end - next) - 4)
-			return senseless(err, "a block of references ends early");
+			return refuse_part(err, "a block of references ends early");
 		count = left < NM_REFERENCE_BLOCK ? left : NM_REFERENCE_BLOCK;
 		if (nm_references_add_block(references, next + 4, bytes, count))
 			return nm_fail_memory(err);

@@ -16,7 +16,7 @@ enum { PART_BLOCKS = 64, MOST_FILE = 64 << 20 };
 
 struct nm_part_bytes nm_vec(uint8_t);
 
-static int append(struct nm_part_bytes *to, const void *bytes, size_t count)
+static int append_bytes(struct nm_part_bytes *to, const void *bytes, size_t count)
 {
 	if (nm_vec_reserve(to, count))
 		return NM_ENOMEM;
@@ -145,14 +145,14 @@ static json_t *machine_json(const struct nm_machine *m)
 static json_t *run_json(const struct nm_debugger *d)
 {
 	const struct nm_debugger_source *s = &d->source;
-	const struct nm_debug_program *p = &d->timeline->program;
+	const struct nm_debug_program *p = &d->checkpoints->program;
 	json_t *settings = json_array();
 
 	for (size_t i = 0; s->settings && s->settings[i]; i++)
 		json_array_append_new(settings, nm_text_json(s->settings[i]));
 	return json_pack("{s:o, s:o, s:I, s:I, s:o, s:o}", "path", nm_text_json(s->path), "settings",
 			 settings, "from", (json_int_t)s->from, "to", (json_int_t)s->to, "machine",
-			 machine_json(&d->timeline->machine), "program",
+			 machine_json(&d->checkpoints->machine), "program",
 			 p->nest ? json_null() : program_json(p));
 }
 
@@ -179,7 +179,7 @@ static int put_file(struct nm_part_sink *sink, const char *name, const char *pat
 	size_t bytes;
 	int fits = 1, status = nm_nest_read_file(path, MOST_FILE, &text, &bytes, err);
 
-	if (!status && (append(&all, name, strlen(name) + 1) || append(&all, text, bytes)))
+	if (!status && (append_bytes(&all, name, strlen(name) + 1) || append_bytes(&all, text, bytes)))
 		status = nm_fail_memory(err);
 	if (!status)
 		status = sink->put(
@@ -197,7 +197,7 @@ static int put_files(const struct nm_debugger *d, struct nm_part_sink *sink, str
 	struct nm_nest_file file;
 	int status = put_file(sink, path, path, err);
 
-	for (size_t i = 0; !status && nm_nest_file_at(d->timeline->program.nest, i, &file); i++) {
+	for (size_t i = 0; !status && nm_nest_file_at(d->checkpoints->program.nest, i, &file); i++) {
 		const int folder = *file.name == '/' || !slash ? 0 : (int)(slash + 1 - path);
 		char *name;
 
@@ -223,7 +223,7 @@ static int put_blocks(struct nm_reference_reader *reader, struct nm_part_sink *s
 		const uint8_t length[] = {(uint8_t)bytes, (uint8_t)(bytes >> 8), (uint8_t)(bytes >> 16),
 					  (uint8_t)(bytes >> 24)};
 
-		if (append(&all, length, sizeof length) || append(&all, block, bytes))
+		if (append_bytes(&all, length, sizeof length) || append_bytes(&all, block, bytes))
 			status = nm_fail_memory(err);
 	}
 	part.bytes = all.at;
@@ -237,14 +237,14 @@ static int put_blocks(struct nm_reference_reader *reader, struct nm_part_sink *s
 static int put_references(const struct nm_debugger *d, struct nm_part_sink *sink, uint64_t *ret_total,
 			  struct nm_error *err)
 {
-	const struct nm_references *f = &d->timeline->program.references;
+	const struct nm_references *r = &d->checkpoints->program.references;
 	struct nm_reference_reader *reader;
-	int fits = 1, status = nm_reference_reader_new(&reader, f) ? nm_fail_memory(err) : 0;
+	int fits = 1, status = nm_reference_reader_new(&reader, r) ? nm_fail_memory(err) : 0;
 
 	*ret_total = 0;
-	for (uint64_t from = 0; from < f->blocks.count && fits && !status; from += PART_BLOCKS) {
-		const uint64_t end = from + PART_BLOCKS, to = end < f->blocks.count ? end : f->blocks.count;
-		const uint64_t until = to < f->blocks.count ? to * NM_REFERENCE_BLOCK : f->count;
+	for (uint64_t from = 0; from < r->blocks.count && fits && !status; from += PART_BLOCKS) {
+		const uint64_t end = from + PART_BLOCKS, to = end < r->blocks.count ? end : r->blocks.count;
+		const uint64_t until = to < r->blocks.count ? to * NM_REFERENCE_BLOCK : r->count;
 
 		status = put_blocks(reader, sink, from, to, until - from * NM_REFERENCE_BLOCK, &fits, err);
 		*ret_total = fits ? until : *ret_total;
@@ -258,14 +258,15 @@ int nm_parts_write(const struct nm_debugger *d, struct nm_part_sink *sink, uint6
 {
 	int status;
 
-	for (unsigned i = 0; i < d->timeline->machine.count; i++)
-		if (d->timeline->machine.levels[i].plugin[0])
+	for (unsigned i = 0; i < d->checkpoints->machine.count; i++)
+		if (d->checkpoints->machine.levels[i].plugin[0])
 			return nm_fail(err, NM_EINVAL,
 				       "a file cannot run the plug-in of %s: nearmiss view can",
-				       d->timeline->machine.levels[i].name);
+				       d->checkpoints->machine.levels[i].name);
 	*ret_total = nm_debugger_total(d);
 	status = put_run(d, sink, err);
 	if (status)
 		return status;
-	return d->timeline->program.nest ? put_files(d, sink, err) : put_references(d, sink, ret_total, err);
+	return d->checkpoints->program.nest ? put_files(d, sink, err)
+					    : put_references(d, sink, ret_total, err);
 }

@@ -20,7 +20,7 @@ static uint32_t attr_of(size_t reference, int warms_up)
 	return 1 + 2 * (uint32_t)reference + (warms_up != 0);
 }
 
-static int see(void *self, const struct nm_nest_step *step, struct nm_error *err)
+static int note_step(void *self, const struct nm_nest_step *step, struct nm_error *err)
 {
 	const struct loading *l = self;
 	const struct nm_nest_reference_info *info = &l->info[step->reference];
@@ -81,7 +81,7 @@ int nm_debug_load_nest(struct nm_debug_program *p, const struct nm_debugger_sour
 		       struct nm_error *err)
 {
 	struct loading l = {.program = p, .source = source};
-	const struct nm_nest_visitor visitor = {see, &l};
+	const struct nm_nest_visitor visitor = {note_step, &l};
 	const uint64_t first = source->from ? source->from : 1, last = source->to ? source->to : UINT64_MAX;
 	int status = nm_nest_load(&p->nest, source->path, source->settings, err);
 

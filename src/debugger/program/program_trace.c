@@ -41,7 +41,7 @@ struct loading {
 
 /* ---- the pass: simulation thread ---- */
 
-static int make(void **ret_self, const struct nm_pass_setup *setup, struct nm_error *err)
+static int make_pass(void **ret_self, const struct nm_pass_setup *setup, struct nm_error *err)
 {
 	struct loading *l = setup->options->pass_arg;
 	struct image *image = calloc(1, sizeof *image);
@@ -56,13 +56,13 @@ static int make(void **ret_self, const struct nm_pass_setup *setup, struct nm_er
 	return 0;
 }
 
-static int widen(struct image *m, const struct nm_ref *r)
+static int widen_image(struct image *i, const struct nm_ref *r)
 {
 	struct span *s;
 
-	if (nm_vec_reach(&m->spans, (size_t)r->attr + 1))
+	if (nm_vec_reach(&i->spans, (size_t)r->attr + 1))
 		return NM_ENOMEM;
-	s = &m->spans.at[r->attr];
+	s = &i->spans.at[r->attr];
 	if (!s->end || r->address < s->low)
 		s->low = r->address;
 	if (r->address + r->size > s->end)
@@ -70,9 +70,9 @@ static int widen(struct image *m, const struct nm_ref *r)
 	return 0;
 }
 
-static int take(struct image *m, const struct nm_ref *r, int synchronised)
+static int take_reference(struct image *i, const struct nm_ref *r, int synchronised)
 {
-	const struct nm_debugger_source *source = m->loading->source;
+	const struct nm_debugger_source *source = i->loading->source;
 	const struct nm_reference reference = {.address = r->address,
 					       .attr = r->attr,
 					       .size = r->size,
@@ -81,16 +81,16 @@ static int take(struct image *m, const struct nm_ref *r, int synchronised)
 					       .uncounted = !r->weight};
 
 	assert(r->kind != NM_REF_FETCH);
-	if (++m->seen < source->from || (source->to && m->seen > source->to))
+	if (++i->seen < source->from || (source->to && i->seen > source->to))
 		return 0;
-	m->program.has_uncounted |= reference.uncounted;
-	return widen(m, r) ? NM_ENOMEM : nm_references_append(&m->program.references, &reference);
+	i->program.has_uncounted |= reference.uncounted;
+	return widen_image(i, r) ? NM_ENOMEM : nm_references_append(&i->program.references, &reference);
 }
 
-static int batch(void *self, const struct nm_pass_batch *b)
+static int take_batch(void *self, const struct nm_pass_batch *b)
 {
 	struct image *m = self;
-	const struct nm_turn *turn = b->turns;
+	const struct nm_time_slice *turn = b->time_slices;
 	struct nm_ref single[NM_COALESCED_MAX];
 	int status = 0, synchronised = turn && turn->synchronised;
 
@@ -100,18 +100,18 @@ static int batch(void *self, const struct nm_pass_batch *b)
 		for (; turn && i == turn->end; synchronised = turn->synchronised)
 			turn++;
 		for (unsigned k = 0; k < count && !status; k++, synchronised = 0)
-			status = take(m, &single[k], synchronised);
+			status = take_reference(m, &single[k], synchronised);
 	}
 	return status;
 }
 
-static int memory(void *self, const struct nm_range *ranges, size_t count)
+static int note_memory(void *self, const struct nm_range *ranges, size_t count)
 {
-	struct image *m = self;
-	struct nm_memory_change change = {.position = m->program.references.count, .count = count};
+	struct image *i = self;
+	struct nm_memory_change change = {.position = i->program.references.count, .count = count};
 
 	change.ranges = malloc((count + 1) * sizeof *ranges);
-	if (!change.ranges || nm_vec_push(&m->program.memory, change)) {
+	if (!change.ranges || nm_vec_push(&i->program.memory, change)) {
 		free(change.ranges);
 		return NM_ENOMEM;
 	}
@@ -119,7 +119,7 @@ static int memory(void *self, const struct nm_range *ranges, size_t count)
 	return 0;
 }
 
-static int keys(void *self, const struct nm_attribution *attributions, size_t count)
+static int note_keys(void *self, const struct nm_attribution *attributions, size_t count)
 {
 	struct image *m = self;
 
@@ -129,12 +129,12 @@ static int keys(void *self, const struct nm_attribution *attributions, size_t co
 	return 0;
 }
 
-static unsigned needs(const struct nm_engine_options *options) { return nm_pass_cache.needs(options); }
+static unsigned pass_needs(const struct nm_engine_options *options) { return nm_pass_cache.needs(options); }
 
 /* ---- names: when the image has ended ---- */
 
 /* NULL stays NULL. */
-static int intern(struct nm_debug_program *p, const char *text, const char **ret)
+static int intern_name(struct nm_debug_program *p, const char *text, const char **ret)
 {
 	*ret = text ? nm_intern(&p->names, text) : NULL;
 	return text && !*ret ? NM_ENOMEM : 0;
@@ -142,21 +142,21 @@ static int intern(struct nm_debug_program *p, const char *text, const char **ret
 
 /* Functions and lines are those of the user's code that reports show; without debug information the module
  * has to do. */
-static int name_site(struct image *m, uint32_t key, const struct nm_pass_merge *merge,
+static int name_site(struct image *i, uint32_t key, const struct nm_pass_merge *merge,
 		     const struct nm_result *r, const uint32_t *objects)
 {
 	const struct nm_result_attribution *a = &r->attrs[merge->keys[key]];
 	const struct nm_result_site *s = &r->sites[a->site];
-	struct nm_debug_site *site = &m->program.sites.at[key];
+	struct nm_debug_site *site = &i->program.sites.at[key];
 
 	site->row = key;
 	site->is_uncounted = !nm_pass_counts_key(merge, r, key);
 	site->line = s->user_line;
 	site->object = objects[a->object];
 	site->thread = a->thread;
-	site->core = (uint16_t)nm_machine_core(m->loading->source->machine, a->thread);
-	return intern(&m->program, s->user_function ? s->user_function : s->module, &site->function) ||
-		       intern(&m->program, s->user_file, &site->file)
+	site->core = (uint16_t)nm_machine_core(i->loading->source->machine, a->thread);
+	return intern_name(&i->program, s->user_function ? s->user_function : s->module, &site->function) ||
+		       intern_name(&i->program, s->user_file, &site->file)
 		   ? NM_ENOMEM
 		   : 0;
 }
@@ -164,17 +164,17 @@ static int name_site(struct image *m, uint32_t key, const struct nm_pass_merge *
 /* Strings are interned: the same text is at the same address. */
 static int by_what_they_show(const void *left, const void *right)
 {
-	const struct nm_debug_site *a = left, *b = right;
+	const struct nm_debug_site *s = left, *b = right;
 
-	if (a->function != b->function)
-		return a->function < b->function ? -1 : 1;
-	if (a->file != b->file)
-		return a->file < b->file ? -1 : 1;
-	if (a->line != b->line)
-		return a->line < b->line ? -1 : 1;
-	if (a->object != b->object)
-		return a->object < b->object ? -1 : 1;
-	return a->thread != b->thread ? (a->thread < b->thread ? -1 : 1) : 0;
+	if (s->function != b->function)
+		return s->function < b->function ? -1 : 1;
+	if (s->file != b->file)
+		return s->file < b->file ? -1 : 1;
+	if (s->line != b->line)
+		return s->line < b->line ? -1 : 1;
+	if (s->object != b->object)
+		return s->object < b->object ? -1 : 1;
+	return s->thread != b->thread ? (s->thread < b->thread ? -1 : 1) : 0;
 }
 
 /* Keys that come to the same line, object and thread are one row of sums. */
@@ -196,15 +196,15 @@ static int join_rows(struct nm_debug_program *p)
 	return 0;
 }
 
-static int name_sites(struct image *m, const struct nm_pass_merge *merge, const struct nm_result *r,
+static int name_sites(struct image *i, const struct nm_pass_merge *merge, const struct nm_result *r,
 		      const uint32_t *objects)
 {
 	const size_t count = merge->key_count;
-	int status = nm_vec_reach(&m->program.sites, count ? count : 1);
+	int status = nm_vec_reach(&i->program.sites, count ? count : 1);
 
 	for (uint32_t key = 1; key < count && !status; key++)
-		status = name_site(m, key, merge, r, objects);
-	return status ? status : join_rows(&m->program);
+		status = name_site(i, key, merge, r, objects);
+	return status ? status : join_rows(&i->program);
 }
 
 /* Whether objects of a kind may have one name and lie apart: blocks of the heap and what lies between them,
@@ -226,7 +226,7 @@ static int name_objects(struct nm_debug_program *p, const struct nm_result *r, u
 	for (size_t i = 0; i < r->object_count && !status; i++) {
 		struct nm_debug_object object = {.is_scattered = is_scattered(r->objects[i].kind)};
 
-		status = intern(p, r->objects[i].name, &object.name);
+		status = intern_name(p, r->objects[i].name, &object.name);
 		ret_objects[i] = (uint32_t)nm_map_get(&index_of, (uintptr_t)object.name, NM_NO_OBJECT);
 		if (status || ret_objects[i] != NM_NO_OBJECT)
 			continue;
@@ -241,11 +241,11 @@ static int name_objects(struct nm_debug_program *p, const struct nm_result *r, u
 }
 
 /* Where the bytes of objects lie. */
-static void place_objects(struct image *m)
+static void place_objects(struct image *i)
 {
-	for (size_t key = 1; key < m->spans.count; key++) {
-		const struct span *s = &m->spans.at[key];
-		struct nm_debug_object *o = &m->program.objects.at[m->program.sites.at[key].object];
+	for (size_t key = 1; key < i->spans.count; key++) {
+		const struct span *s = &i->spans.at[key];
+		struct nm_debug_object *o = &i->program.objects.at[i->program.sites.at[key].object];
 
 		if (s->end && (!o->end || s->low < o->low))
 			o->low = s->low;
@@ -254,33 +254,33 @@ static void place_objects(struct image *m)
 	}
 }
 
-static int finish(void *self, const struct nm_pass_merge *merge, struct nm_result *result)
+static int finish_pass(void *self, const struct nm_pass_merge *merge, struct nm_result *result)
 {
-	struct image *m = self;
+	struct image *i = self;
 	uint32_t *objects = calloc(result->object_count + 1, sizeof *objects);
-	int status = objects ? nm_references_close(&m->program.references) : NM_ENOMEM;
+	int status = objects ? nm_references_close(&i->program.references) : NM_ENOMEM;
 
 	if (!status)
-		status = name_objects(&m->program, result, objects);
+		status = name_objects(&i->program, result, objects);
 	if (!status)
-		status = name_sites(m, merge, result, objects);
+		status = name_sites(i, merge, result, objects);
 	if (!status)
-		place_objects(m);
+		place_objects(i);
 	free(objects);
 	return status;
 }
 
 /* Images belong to the loading. */
-static void release(void *self) { (void)self; }
+static void release_pass(void *self) { (void)self; }
 
 static const struct nm_pass pass = {.name = "references",
-				    .needs = needs,
-				    .make = make,
-				    .batch = batch,
-				    .memory = memory,
-				    .keys = keys,
-				    .finish = finish,
-				    .free = release};
+				    .needs = pass_needs,
+				    .make = make_pass,
+				    .batch = take_batch,
+				    .memory = note_memory,
+				    .keys = note_keys,
+				    .finish = finish_pass,
+				    .free = release_pass};
 
 /* ---- loading ---- */
 
@@ -302,7 +302,7 @@ static int is_trace(const char *path)
 }
 
 /* Ends what the trace has left open: then all images have their names. */
-static int receive(void *self, struct nm_session *session, struct nm_error *err)
+static int receive_results(void *self, struct nm_session *session, struct nm_error *err)
 {
 	struct nm_result *const *results;
 	size_t count;
@@ -311,20 +311,20 @@ static int receive(void *self, struct nm_session *session, struct nm_error *err)
 	return nm_session_results(session, &results, &count, err);
 }
 
-static int replay(struct loading *l, struct nm_error *err)
+static int replay_trace(struct loading *l, struct nm_error *err)
 {
-	const struct nm_result_receiver receiver = {receive, NULL};
+	const struct nm_result_receiver receiver = {receive_results, NULL};
 	const struct nm_debugger_source *source = l->source;
-	struct nm_replay_request request = {.input = source->path,
-					    .run = {.engine = {.machine = source->machine,
-							       .threads = 2,
-							       .order = source->order,
-							       .pass = &pass,
-							       .pass_arg = l},
-						    .receiver = &receiver,
-						    .feedback = source->feedback}};
+	struct nm_run_replay_request request = {.input = source->path,
+						.run = {.engine = {.machine = source->machine,
+								   .threads = 2,
+								   .order = source->order,
+								   .pass = &pass,
+								   .pass_arg = l},
+							.receiver = &receiver,
+							.feedback = source->feedback}};
 	int has_result;
-	const int status = nm_replay(&request, &has_result, err);
+	const int status = nm_run_replay(&request, &has_result, err);
 
 	if (!has_result || !status)
 		return status ? (int)err->code : 0;
@@ -332,7 +332,7 @@ static int replay(struct loading *l, struct nm_error *err)
 	return 0;
 }
 
-static struct image *choose(const struct loading *l)
+static struct image *choose_process(const struct loading *l)
 {
 	struct image *chosen = NULL;
 
@@ -348,8 +348,8 @@ static int load_trace(struct nm_debug_program *p, const struct nm_debugger_sourc
 		      struct nm_error *err)
 {
 	struct loading l = {.source = source};
-	int status = replay(&l, err);
-	struct image *chosen = choose(&l);
+	int status = replay_trace(&l, err);
+	struct image *chosen = choose_process(&l);
 
 	if (!status && !chosen)
 		status = nm_fail(err, NM_EINVAL, "%s has %zu processes", source->path, l.images.count);

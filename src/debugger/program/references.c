@@ -44,14 +44,14 @@ struct nm_reference_guess {
 
 static struct entry *entry_of(struct nm_reference_guess *g, uint32_t attr) { return &g->of[attr % GUESSES]; }
 
-static uint64_t fold(int64_t move) { return (uint64_t)move << 1 ^ (uint64_t)(move >> 63); }
+static uint64_t fold_sign(int64_t move) { return (uint64_t)move << 1 ^ (uint64_t)(move >> 63); }
 
-static uint64_t unfold(uint64_t folded) { return folded >> 1 ^ -(folded & 1); }
+static uint64_t unfold_sign(uint64_t folded) { return folded >> 1 ^ -(folded & 1); }
 
-static size_t encode(struct nm_reference_guess *g, const struct nm_reference *r, uint8_t *to)
+static size_t encode_reference(struct nm_reference_guess *g, const struct nm_reference *r, uint8_t *to)
 {
 	struct entry *previous = entry_of(g, g->last), *e = entry_of(g, r->attr);
-	const uint64_t move = fold((int64_t)(r->address - e->address));
+	const uint64_t move = fold_sign((int64_t)(r->address - e->address));
 	size_t n = 1;
 
 	to[0] = (uint8_t)((move < MOVE_FOLLOWS ? move : MOVE_FOLLOWS) << MOVE_SHIFT);
@@ -77,8 +77,8 @@ static size_t encode(struct nm_reference_guess *g, const struct nm_reference *r,
 	return n;
 }
 
-/* Numbers were written by encode(): they are complete. */
-static uint64_t number(const uint8_t **at)
+/* Numbers were written by encode_reference(): they are complete. */
+static uint64_t read_number(const uint8_t **at)
 {
 	uint64_t n = 0;
 	const int complete = nm_varint_get(at, *at + NM_VARINT_BYTES, &n);
@@ -88,26 +88,27 @@ static uint64_t number(const uint8_t **at)
 	return n;
 }
 
-static const uint8_t *decode(struct nm_reference_guess *g, const uint8_t *at, struct nm_reference *ret)
+static const uint8_t *decode_reference(struct nm_reference_guess *g, const uint8_t *at,
+				       struct nm_reference *ret)
 {
 	const uint8_t flags = *at++;
 	struct entry *previous = entry_of(g, g->last), *e;
 	uint64_t move = flags >> MOVE_SHIFT;
 
 	if (flags & OTHER_KEY)
-		previous->next = (uint32_t)number(&at);
+		previous->next = (uint32_t)read_number(&at);
 	g->last = previous->next;
 	e = entry_of(g, g->last);
 	if (flags & OTHER_SHAPE) {
-		const uint64_t shape = number(&at);
+		const uint64_t shape = read_number(&at);
 
 		e->size = (uint16_t)(shape >> 2);
 		e->uncounted = shape >> 1 & 1;
 		e->is_write = shape & 1;
 	}
 	if (move == MOVE_FOLLOWS)
-		move = number(&at);
-	e->address += unfold(move);
+		move = read_number(&at);
+	e->address += unfold_sign(move);
 	*ret = (struct nm_reference){.address = e->address,
 				     .attr = g->last,
 				     .size = e->size,
@@ -118,65 +119,65 @@ static const uint8_t *decode(struct nm_reference_guess *g, const uint8_t *at, st
 }
 
 /* Shared memory for a packed block, or NULL. */
-static uint8_t *room_for(struct nm_references *f, size_t bytes)
+static uint8_t *room_for(struct nm_references *r, size_t bytes)
 {
 	struct nm_reference_region region = {.bytes = REGION_BYTES};
 
 	assert(bytes <= REGION_BYTES);
-	if (!f->regions.count || REGION_BYTES - f->used < bytes) {
+	if (!r->regions.count || REGION_BYTES - r->used < bytes) {
 		region.at = nm_shared_memory(region.bytes);
 		if (!region.at)
 			return NULL;
-		if (nm_vec_push(&f->regions, region)) {
+		if (nm_vec_push(&r->regions, region)) {
 			nm_shared_memory_free(region.at, region.bytes);
 			return NULL;
 		}
-		f->used = 0;
+		r->used = 0;
 	}
-	f->used += bytes;
-	return f->regions.at[f->regions.count - 1].at + f->used - bytes;
+	r->used += bytes;
+	return r->regions.at[r->regions.count - 1].at + r->used - bytes;
 }
 
 /* Packs a block. 0 or NM_ENOMEM. */
-static int add_block(struct nm_references *f, const uint8_t *bytes, size_t count)
+static int add_block(struct nm_references *r, const uint8_t *bytes, size_t count)
 {
 	const size_t most = ZSTD_compressBound(count);
 	struct nm_reference_block block = {.bytes = (uint32_t)count};
 	uint8_t *room;
 
-	if (nm_vec_reach(&f->packed, most))
+	if (nm_vec_reach(&r->packed, most))
 		return NM_ENOMEM;
-	block.packed_bytes = (uint32_t)ZSTD_compress(f->packed.at, most, bytes, count, ZSTD_LEVEL);
+	block.packed_bytes = (uint32_t)ZSTD_compress(r->packed.at, most, bytes, count, ZSTD_LEVEL);
 	assert(!ZSTD_isError(block.packed_bytes));
-	room = room_for(f, block.packed_bytes);
+	room = room_for(r, block.packed_bytes);
 	block.packed = room;
-	if (!room || nm_vec_push(&f->blocks, block))
+	if (!room || nm_vec_push(&r->blocks, block))
 		return NM_ENOMEM;
-	memcpy(room, f->packed.at, block.packed_bytes);
-	f->bytes += block.packed_bytes;
+	memcpy(room, r->packed.at, block.packed_bytes);
+	r->bytes += block.packed_bytes;
 	return 0;
 }
 
-int nm_references_close(struct nm_references *f)
+int nm_references_close(struct nm_references *r)
 {
-	if (!f->open.count)
+	if (!r->open.count)
 		return 0;
 	/* the last number may be read for as far as the longest one goes */
-	if (nm_vec_reserve(&f->open, NM_VARINT_BYTES))
+	if (nm_vec_reserve(&r->open, NM_VARINT_BYTES))
 		return NM_ENOMEM;
-	memset(f->open.at + f->open.count, 0, NM_VARINT_BYTES);
-	if (add_block(f, f->open.at, f->open.count + NM_VARINT_BYTES))
+	memset(r->open.at + r->open.count, 0, NM_VARINT_BYTES);
+	if (add_block(r, r->open.at, r->open.count + NM_VARINT_BYTES))
 		return NM_ENOMEM;
-	f->open.count = 0;
+	r->open.count = 0;
 	return 0;
 }
 
-int nm_references_add_block(struct nm_references *f, const uint8_t *bytes, size_t count, uint64_t references)
+int nm_references_add_block(struct nm_references *r, const uint8_t *bytes, size_t count, uint64_t references)
 {
-	assert(f->count % NM_REFERENCE_BLOCK == 0 && !f->open.count && references <= NM_REFERENCE_BLOCK);
-	if (add_block(f, bytes, count))
+	assert(r->count % NM_REFERENCE_BLOCK == 0 && !r->open.count && references <= NM_REFERENCE_BLOCK);
+	if (add_block(r, bytes, count))
 		return NM_ENOMEM;
-	f->count += references;
+	r->count += references;
 	return 0;
 }
 
@@ -191,20 +192,20 @@ int nm_references_append(struct nm_references *f, const struct nm_reference *r)
 	}
 	if (nm_vec_reserve(&f->open, LONGEST))
 		return NM_ENOMEM;
-	f->open.count += encode(f->guess, r, f->open.at + f->open.count);
+	f->open.count += encode_reference(f->guess, r, f->open.at + f->open.count);
 	f->count++;
 	return 0;
 }
 
-void nm_references_done(struct nm_references *f)
+void nm_references_done(struct nm_references *r)
 {
-	for (size_t i = 0; i < f->regions.count; i++)
-		nm_shared_memory_free(f->regions.at[i].at, f->regions.at[i].bytes);
-	nm_vec_free(&f->regions);
-	nm_vec_free(&f->blocks);
-	nm_vec_free(&f->open);
-	nm_vec_free(&f->packed);
-	free(f->guess);
+	for (size_t i = 0; i < r->regions.count; i++)
+		nm_shared_memory_free(r->regions.at[i].at, r->regions.at[i].bytes);
+	nm_vec_free(&r->regions);
+	nm_vec_free(&r->blocks);
+	nm_vec_free(&r->open);
+	nm_vec_free(&r->packed);
+	free(r->guess);
 }
 
 int nm_reference_reader_new(struct nm_reference_reader **ret_reader, const struct nm_references *references)
@@ -258,6 +259,6 @@ void nm_reference_reader_decode(struct nm_reference_reader *r, uint64_t window)
 		const uint64_t left = r->references->count - r->window * NM_REFERENCE_WINDOW;
 
 		for (uint64_t i = 0; i < NM_REFERENCE_WINDOW && i < left; i++)
-			r->next = decode(r->guess, r->next, &r->at[i]);
+			r->next = decode_reference(r->guess, r->next, &r->at[i]);
 	}
 }

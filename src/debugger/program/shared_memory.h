@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * shared_memory.h - zeroed memory that all moments of a run share: what one process writes, all see. In a page,
+ * shared_memory.h - zeroed memory that all checkpoints of a run share: what one process writes, all see. In a page,
  * where there is one process, it is memory as any other.
  */
 #ifndef NM_SHARED_MEMORY_H

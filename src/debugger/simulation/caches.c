@@ -29,19 +29,22 @@ static unsigned core_of(const struct nm_caches *c, unsigned core)
 
 /* ---- geometry ---- */
 
-static unsigned sectors(const struct nm_cache *u) { return u->general ? 1u << u->general->sector_shift : 1; }
+static unsigned sector_count(const struct nm_cache *u)
+{
+	return u->general ? 1u << u->general->sector_shift : 1;
+}
 
 unsigned nm_caches_ways(const struct nm_caches *c, unsigned level)
 {
-	return c->machine->levels[level].ways * sectors(unit_of(c, level, 0)->cache);
+	return c->machine->levels[level].ways * sector_count(unit_of(c, level, 0)->cache);
 }
 
 uint64_t nm_caches_sets(const struct nm_caches *c, unsigned level) { return c->machine->levels[level].sets; }
 
 /* The model may pad sets with unused ways. */
-static uint64_t slot_at(const struct nm_cache *u, uint64_t set, unsigned way)
+static uint64_t slot_at(const struct nm_cache *c, uint64_t set, unsigned way)
 {
-	return set * u->ways * sectors(u) + way;
+	return set * c->ways * sector_count(c) + way;
 }
 
 static uint64_t line_number(const struct nm_cache *u, uint64_t address) { return address >> u->line_shift; }
@@ -112,7 +115,7 @@ int nm_caches_find(const struct nm_caches *c, unsigned level, unsigned core, uin
 {
 	const struct nm_cache *u = unit_of(c, level, core)->cache;
 	const uint32_t slot = nm_cache_find(u, line_number(u, address));
-	const unsigned ways = u->ways * sectors(u);
+	const unsigned ways = u->ways * sector_count(u);
 
 	if (slot == NM_NO_SLOT)
 		return 0;
@@ -136,7 +139,7 @@ static void remember_counters(struct nm_caches *c, const struct nm_cache *u, uns
 		c->before_extras[level] = u->counters.extras[attr];
 }
 
-static void note(void *self, const struct nm_event *e)
+static void note_event(void *self, const struct nm_event *e)
 {
 	struct nm_caches *c = self;
 	const unsigned core = core_of(c, e->core);
@@ -161,7 +164,7 @@ static void note(void *self, const struct nm_event *e)
 		if (slot == NM_NO_SLOT)
 			return;
 		effect->history = history_of(unit, slot);
-		effect->way = slot % (unit->cache->ways * sectors(unit->cache));
+		effect->way = slot % (unit->cache->ways * sector_count(unit->cache));
 		effect->dirty = unit->cache->residencies[slot].writes > 0 && !unit->cache->spec.write_through;
 	}
 }
@@ -215,7 +218,7 @@ static void add_to_sums(struct nm_caches *c, const struct nm_cache *u, const str
 }
 
 /* Completes the effect of a hit or a load, whose line is in its slot now. */
-static void complete(struct nm_caches *c, struct nm_effect *e)
+static void complete_effect(struct nm_caches *c, struct nm_effect *e)
 {
 	const struct nm_watched_unit *unit = unit_of(c, e->level, core_of(c, e->core));
 	const int loads = e->kind == NM_EVENT_LOAD || e->kind == NM_EVENT_PREFETCH;
@@ -232,7 +235,7 @@ static void complete(struct nm_caches *c, struct nm_effect *e)
 	slot = nm_cache_find(unit->cache, line_number(unit->cache, e->line));
 	if (slot == NM_NO_SLOT)
 		return;
-	e->way = slot % (unit->cache->ways * sectors(unit->cache));
+	e->way = slot % (unit->cache->ways * sector_count(unit->cache));
 	if (loads) {
 		set_history(c, unit, slot, c->position);
 	} else if (e->kind == NM_EVENT_HIT) {
@@ -242,7 +245,7 @@ static void complete(struct nm_caches *c, struct nm_effect *e)
 }
 
 /* Applies synchronisation and memory changes that precede the reference. */
-static int prepare(struct nm_caches *c, const struct nm_reference *r)
+static int apply_changes(struct nm_caches *c, const struct nm_reference *r)
 {
 	const struct nm_debug_program *p = c->program;
 	int status = 0;
@@ -271,12 +274,12 @@ int nm_caches_feed(struct nm_caches *c, const struct nm_reference *r)
 	c->reference = r;
 	c->effect_count = 0;
 	c->missed = c->counted = 0;
-	status = prepare(c, r);
+	status = apply_changes(c, r);
 	c->position++;
 	if (!status)
 		status = nm_hierarchy_run(c->hierarchy, &ref, 1);
 	for (unsigned i = 0; i < c->effect_count; i++)
-		complete(c, &c->effects[i]);
+		complete_effect(c, &c->effects[i]);
 	c->misses += c->missed >> c->first & !r->uncounted;
 	return status;
 }
@@ -370,8 +373,8 @@ int nm_caches_new(struct nm_caches **ret_caches, const struct nm_debug_program *
 		return status;
 	}
 	if (program->has_uncounted)
-		nm_hierarchy_expect_uncounted(c->hierarchy);
-	nm_hierarchy_watch(c->hierarchy, &(struct nm_monitor){note, c});
+		nm_hierarchy_allow_uncounted(c->hierarchy);
+	nm_hierarchy_watch(c->hierarchy, &(struct nm_monitor){note_event, c});
 	nm_hierarchy_watch_uncounted(c->hierarchy);
 	*ret_caches = c;
 	return 0;

@@ -3,7 +3,7 @@
  * caches.h - the simulated caches of the debugger: machines in lock-step, simulated one reference at a
  * time, with the effects of each reference and the history of every slot.
  *
- * The model (hierarchy.h) simulates; this module records its events. All its state belongs to one moment:
+ * The model (hierarchy.h) simulates; this module records its events. All its state belongs to one checkpoint:
  * it depends only on the references so far.
  */
 #ifndef NM_DEBUG_CACHES_H
@@ -30,7 +30,7 @@ struct nm_slot_history {
 	uint64_t used_by;              /* attribution key of the last use */
 };
 
-/* The same in little space, as moments keep many: of the line that was in the slot at the last event. A line
+/* The same in little space, as checkpoints keep many: of the line that was in the slot at the last event. A line
  * that moves without an event, while counting is off, has no history. */
 struct nm_line_history {
 	uint32_t line; /* low bits of its number */
@@ -109,11 +109,11 @@ struct nm_slot nm_caches_slot(const struct nm_caches *caches, unsigned level, un
 /* The set of an address. */
 uint64_t nm_caches_set(const struct nm_caches *caches, unsigned level, unsigned core, uint64_t address);
 
-static inline int nm_slot_same(const struct nm_slot *a, const struct nm_slot *b)
+static inline int nm_slot_same(const struct nm_slot *s, const struct nm_slot *b)
 {
-	return a->line == b->line && a->reuse == b->reuse && a->history.loaded_at == b->history.loaded_at &&
-	       a->history.last_used == b->history.last_used && a->attr == b->attr && a->dirty == b->dirty &&
-	       a->state == b->state;
+	return s->line == b->line && s->reuse == b->reuse && s->history.loaded_at == b->history.loaded_at &&
+	       s->history.last_used == b->history.last_used && s->attr == b->attr && s->dirty == b->dirty &&
+	       s->state == b->state;
 }
 
 /* Finds the line that contains an address: 1 and the slot, or 0. */

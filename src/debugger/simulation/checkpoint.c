@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * checkpoint.c - the debugger's side of moments: starts their processes and sends requests.
+ * checkpoint.c - the debugger's side of checkpoints: starts their processes and sends requests.
  */
 #include "checkpoint.h"
 
@@ -16,7 +16,7 @@
 #include "checkpoint_priv.h"
 #include "simulation.h"
 
-static int lost(struct nm_error *err)
+static int fail_lost(struct nm_error *err)
 {
 	return nm_fail(err, NM_EIO, "a process of the simulation has ended; was it killed?");
 }
@@ -36,8 +36,8 @@ static void close_others(int socket)
 	close_range((unsigned)socket + 1, ~0u, 0);
 }
 
-int nm_moment_start(struct nm_moment *ret, struct nm_caches *caches, const struct nm_shared_record *record,
-		    struct nm_error *err)
+int nm_checkpoint_start(struct nm_checkpoint *ret, struct nm_caches *caches,
+			const struct nm_shared_record *record, struct nm_error *err)
 {
 	int sockets[2], status = make_sockets(sockets, err);
 	pid_t process;
@@ -47,7 +47,7 @@ int nm_moment_start(struct nm_moment *ret, struct nm_caches *caches, const struc
 	process = fork();
 	if (!process) {
 		close_others(sockets[1]);
-		nm_moment_serve(sockets[1], caches, record);
+		nm_checkpoint_serve(sockets[1], caches, record);
 	}
 	if (process < 0)
 		status = nm_fail_errno(err, "cannot start a process for the simulation");
@@ -55,18 +55,18 @@ int nm_moment_start(struct nm_moment *ret, struct nm_caches *caches, const struc
 	if (status)
 		close(sockets[0]);
 	else
-		*ret = (struct nm_moment){.fd = sockets[0], .process = process};
+		*ret = (struct nm_checkpoint){.fd = sockets[0], .process = process};
 	return status;
 }
 
 /* A request with a descriptor. */
-static int send_with(int socket, const struct nm_moment_request *request, int descriptor)
+static int send_with(int socket, const struct nm_checkpoint_request *request, int descriptor)
 {
 	union {
 		struct cmsghdr header;
 		char room[CMSG_SPACE(sizeof(int))];
 	} control = {0};
-	struct nm_moment_request copy = *request;
+	struct nm_checkpoint_request copy = *request;
 	struct iovec bytes = {&copy, sizeof copy};
 	struct msghdr message = {
 	    .msg_iov = &bytes, .msg_iovlen = 1, .msg_control = &control, .msg_controllen = sizeof control};
@@ -79,16 +79,16 @@ static int send_with(int socket, const struct nm_moment_request *request, int de
 	return sendmsg(socket, &message, MSG_NOSIGNAL) == (ssize_t)sizeof copy ? 0 : -1;
 }
 
-int nm_moment_copy(const struct nm_moment *m, struct nm_moment *ret_copy, struct nm_error *err)
+int nm_checkpoint_copy(const struct nm_checkpoint *c, struct nm_checkpoint *ret_copy, struct nm_error *err)
 {
-	const struct nm_moment_request request = {.kind = NM_REQUEST_COPY};
-	struct nm_moment_copied copied;
+	const struct nm_checkpoint_request request = {.kind = NM_REQUEST_COPY};
+	struct nm_checkpoint_copied copied;
 	int sockets[2], status = make_sockets(sockets, err);
 
 	if (status)
 		return status;
-	if (send_with(m->fd, &request, sockets[1]) || nm_socket_receive(m->fd, &copied, sizeof copied)) {
-		status = lost(err);
+	if (send_with(c->fd, &request, sockets[1]) || nm_socket_receive(c->fd, &copied, sizeof copied)) {
+		status = fail_lost(err);
 	} else if (copied.status) {
 		errno = copied.status;
 		status = nm_fail_errno(err, "cannot copy a process of the simulation");
@@ -97,108 +97,108 @@ int nm_moment_copy(const struct nm_moment *m, struct nm_moment *ret_copy, struct
 	if (status)
 		close(sockets[0]);
 	else
-		*ret_copy = (struct nm_moment){.fd = sockets[0],
-					       .process = copied.process,
-					       .position = m->position,
-					       .changed = copied.changed};
+		*ret_copy = (struct nm_checkpoint){.fd = sockets[0],
+						   .process = copied.process,
+						   .position = c->position,
+						   .changed = copied.changed};
 	return status;
 }
 
-int nm_moment_run(struct nm_moment *m, uint64_t to, unsigned flags, struct nm_stop *stops,
-		  unsigned stop_count, struct nm_moment_report *ret_report, struct nm_error *err)
+int nm_checkpoint_run(struct nm_checkpoint *c, uint64_t to, unsigned flags, struct nm_stop *stops,
+		      unsigned stop_count, struct nm_checkpoint_report *ret_report, struct nm_error *err)
 {
-	const struct nm_moment_request request = {
+	const struct nm_checkpoint_request request = {
 	    .kind = NM_REQUEST_RUN, .flags = flags, .stop_count = stop_count, .to = to};
 
-	if (nm_socket_send(m->fd, &request, sizeof request) ||
-	    nm_socket_send(m->fd, stops, stop_count * sizeof *stops) ||
-	    nm_socket_receive(m->fd, ret_report, sizeof *ret_report) ||
-	    nm_socket_receive(m->fd, stops, stop_count * sizeof *stops))
-		return lost(err);
-	m->position = ret_report->position;
+	if (nm_socket_send(c->fd, &request, sizeof request) ||
+	    nm_socket_send(c->fd, stops, stop_count * sizeof *stops) ||
+	    nm_socket_receive(c->fd, ret_report, sizeof *ret_report) ||
+	    nm_socket_receive(c->fd, stops, stop_count * sizeof *stops))
+		return fail_lost(err);
+	c->position = ret_report->position;
 	return nm_simulation_status(ret_report, err);
 }
 
-static int ask_array(const struct nm_moment *m, const struct nm_moment_request *request, void **ret_array,
-		     uint64_t *ret_bytes, struct nm_error *err)
+static int ask_array(const struct nm_checkpoint *c, const struct nm_checkpoint_request *request,
+		     void **ret_array, uint64_t *ret_bytes, struct nm_error *err)
 {
 	void *array;
 
-	if (nm_socket_send(m->fd, request, sizeof *request) ||
-	    nm_socket_receive(m->fd, ret_bytes, sizeof *ret_bytes))
-		return lost(err);
+	if (nm_socket_send(c->fd, request, sizeof *request) ||
+	    nm_socket_receive(c->fd, ret_bytes, sizeof *ret_bytes))
+		return fail_lost(err);
 	array = malloc(*ret_bytes + 1);
 	if (!array)
 		return nm_fail_memory(err);
-	if (nm_socket_receive(m->fd, array, *ret_bytes)) {
+	if (nm_socket_receive(c->fd, array, *ret_bytes)) {
 		free(array);
-		return lost(err);
+		return fail_lost(err);
 	}
 	*ret_array = array;
 	return 0;
 }
 
-int nm_moment_slots(const struct nm_moment *m, unsigned level, unsigned core, uint64_t from, uint64_t to,
-		    struct nm_slot **ret_slots, struct nm_error *err)
+int nm_checkpoint_slots(const struct nm_checkpoint *c, unsigned level, unsigned core, uint64_t from,
+			uint64_t to, struct nm_slot **ret_slots, struct nm_error *err)
 {
-	const struct nm_moment_request request = {
+	const struct nm_checkpoint_request request = {
 	    .kind = NM_REQUEST_SLOTS, .level = level, .core = core, .from = from, .to = to};
 	void *array = NULL;
 	uint64_t bytes;
-	int status = ask_array(m, &request, &array, &bytes, err);
+	int status = ask_array(c, &request, &array, &bytes, err);
 
 	*ret_slots = array;
 	return status;
 }
 
-int nm_moment_sums(const struct nm_moment *m, unsigned level, int by_set, struct nm_sums **ret_sums,
-		   size_t *ret_count, struct nm_error *err)
+int nm_checkpoint_sums(const struct nm_checkpoint *c, unsigned level, int by_set, struct nm_sums **ret_sums,
+		       size_t *ret_count, struct nm_error *err)
 {
-	const struct nm_moment_request request = {
+	const struct nm_checkpoint_request request = {
 	    .kind = NM_REQUEST_SUMS, .level = level, .by_set = by_set != 0};
 	void *array = NULL;
 	uint64_t bytes = 0;
-	int status = ask_array(m, &request, &array, &bytes, err);
+	int status = ask_array(c, &request, &array, &bytes, err);
 
 	*ret_sums = array;
 	*ret_count = bytes / sizeof **ret_sums;
 	return status;
 }
 
-int nm_moment_lines(struct nm_moment *m, uint64_t to, unsigned level, struct nm_line_sum **ret_lines,
-		    size_t *ret_count, struct nm_error *err)
+int nm_checkpoint_lines(struct nm_checkpoint *c, uint64_t to, unsigned level, struct nm_line_sum **ret_lines,
+			size_t *ret_count, struct nm_error *err)
 {
-	const struct nm_moment_request request = {.kind = NM_REQUEST_LINES, .level = level, .to = to};
+	const struct nm_checkpoint_request request = {.kind = NM_REQUEST_LINES, .level = level, .to = to};
 	void *array = NULL;
 	uint64_t bytes = 0;
-	int status = ask_array(m, &request, &array, &bytes, err);
+	int status = ask_array(c, &request, &array, &bytes, err);
 
 	*ret_lines = array;
 	*ret_count = bytes / sizeof **ret_lines;
 	if (!status)
-		m->position = to;
+		c->position = to;
 	return status;
 }
 
-int nm_moment_find(const struct nm_moment *m, unsigned level, unsigned core, uint64_t address,
-		   struct nm_found_slot *ret_found, struct nm_error *err)
+int nm_checkpoint_find(const struct nm_checkpoint *c, unsigned level, unsigned core, uint64_t address,
+		       struct nm_found_slot *ret_found, struct nm_error *err)
 {
-	const struct nm_moment_request request = {
+	const struct nm_checkpoint_request request = {
 	    .kind = NM_REQUEST_FIND, .level = level, .core = core, .address = address};
 
-	return nm_socket_send(m->fd, &request, sizeof request) ||
-		       nm_socket_receive(m->fd, ret_found, sizeof *ret_found)
-		   ? lost(err)
+	return nm_socket_send(c->fd, &request, sizeof request) ||
+		       nm_socket_receive(c->fd, ret_found, sizeof *ret_found)
+		   ? fail_lost(err)
 		   : 0;
 }
 
-uint64_t nm_moment_memory(const struct nm_moment *m)
+uint64_t nm_checkpoint_memory(const struct nm_checkpoint *c)
 {
 	unsigned long long kilobytes = 0;
 	char line[128];
 	FILE *file;
 
-	snprintf(line, sizeof line, "/proc/%ld/smaps_rollup", (long)m->process);
+	snprintf(line, sizeof line, "/proc/%ld/smaps_rollup", (long)c->process);
 	file = fopen(line, "re");
 	while (file && fgets(line, sizeof line, file))
 		if (sscanf(line, "Pss_Anon: %llu", &kilobytes) == 1)
@@ -208,12 +208,12 @@ uint64_t nm_moment_memory(const struct nm_moment *m)
 	return kilobytes * 1024;
 }
 
-void nm_moment_end(struct nm_moment *m)
+void nm_checkpoint_end(struct nm_checkpoint *c)
 {
-	if (m->fd < 0)
+	if (c->fd < 0)
 		return;
-	close(m->fd);
-	m->fd = -1;
-	waitpid(m->process, NULL,
+	close(c->fd);
+	c->fd = -1;
+	waitpid(c->process, NULL,
 		0); /* the first is our child; the others are not, and this returns at once */
 }

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * checkpoint_process.c - the process of a moment; see checkpoint_priv.h.
+ * checkpoint_process.c - the process of a checkpoint; see checkpoint_priv.h.
  *
  * Any error of the connection to the debugger ends the process.
  */
@@ -20,12 +20,12 @@ struct process {
 	int socket;
 	struct nm_simulation simulation;
 	long faults; /* page faults up to the last copy */
-	struct nm_moment_request request;
+	struct nm_checkpoint_request request;
 };
 
 static void give_up(void) { _exit(1); }
 
-static void answer(const struct process *p, const void *bytes, size_t count)
+static void send_answer(const struct process *p, const void *bytes, size_t count)
 {
 	if (nm_socket_send(p->socket, bytes, count))
 		give_up();
@@ -36,33 +36,33 @@ static void answer_array(const struct process *p, const void *bytes, size_t coun
 {
 	const uint64_t length = count;
 
-	answer(p, &length, sizeof length);
-	answer(p, bytes, count);
+	send_answer(p, &length, sizeof length);
+	send_answer(p, bytes, count);
 }
 
 /* ---- requests ---- */
 
-static void run(const struct process *p)
+static void run_request(const struct process *p)
 {
-	const struct nm_moment_request *q = &p->request;
-	struct nm_stop *stops = calloc(q->stop_count + 1, sizeof *stops);
-	struct nm_moment_report report;
+	const struct nm_checkpoint_request *r = &p->request;
+	struct nm_stop *stops = calloc(r->stop_count + 1, sizeof *stops);
+	struct nm_checkpoint_report report;
 
-	if (!stops || nm_socket_receive(p->socket, stops, q->stop_count * sizeof *stops))
+	if (!stops || nm_socket_receive(p->socket, stops, r->stop_count * sizeof *stops))
 		give_up();
-	nm_simulation_run(&p->simulation, q->to, q->flags, stops, q->stop_count, &report);
-	answer(p, &report, sizeof report);
-	answer(p, stops, q->stop_count * sizeof *stops);
+	nm_simulation_run(&p->simulation, r->to, r->flags, stops, r->stop_count, &report);
+	send_answer(p, &report, sizeof report);
+	send_answer(p, stops, r->stop_count * sizeof *stops);
 	free(stops);
 }
 
 static void tell_slots(const struct process *p)
 {
-	const struct nm_moment_request *q = &p->request;
+	const struct nm_checkpoint_request *r = &p->request;
 	struct nm_slot *slots;
 	size_t count;
 
-	if (nm_simulation_slots(&p->simulation, q->level, q->core, q->from, q->to, &slots, &count))
+	if (nm_simulation_slots(&p->simulation, r->level, r->core, r->from, r->to, &slots, &count))
 		give_up();
 	answer_array(p, slots, count * sizeof *slots);
 	free(slots);
@@ -90,10 +90,10 @@ static void tell_lines(const struct process *p)
 
 static void tell_slot(const struct process *p)
 {
-	const struct nm_moment_request *q = &p->request;
-	const struct nm_found_slot found = nm_simulation_find(&p->simulation, q->level, q->core, q->address);
+	const struct nm_checkpoint_request *r = &p->request;
+	const struct nm_found_slot found = nm_simulation_find(&p->simulation, r->level, r->core, r->address);
 
-	answer(p, &found, sizeof found);
+	send_answer(p, &found, sizeof found);
 }
 
 /* ---- copies ---- */
@@ -111,11 +111,11 @@ static uint64_t take_changed(struct process *p)
 }
 
 /* Forks a copy, which continues with its own socket. */
-static void copy(struct process *p, int socket)
+static void fork_copy(struct process *p, int socket)
 {
 	const uint64_t changed = take_changed(p);
 	const pid_t process = socket < 0 ? -1 : fork();
-	const struct nm_moment_copied copied = {process < 0 ? errno : 0, process, changed};
+	const struct nm_checkpoint_copied copied = {process < 0 ? errno : 0, process, changed};
 
 	if (!process) {
 		close(p->socket);
@@ -125,11 +125,11 @@ static void copy(struct process *p, int socket)
 	}
 	if (socket >= 0)
 		close(socket);
-	answer(p, &copied, sizeof copied);
+	send_answer(p, &copied, sizeof copied);
 }
 
 /* Receives a request and a descriptor that may be attached. */
-static int receive(struct process *p, int *ret_descriptor)
+static int receive_request(struct process *p, int *ret_descriptor)
 {
 	union {
 		struct cmsghdr header;
@@ -161,7 +161,7 @@ static void set_signals(void)
 	sigprocmask(SIG_SETMASK, &none, NULL);
 }
 
-void nm_moment_serve(int socket, struct nm_caches *caches, const struct nm_shared_record *record)
+void nm_checkpoint_serve(int socket, struct nm_caches *caches, const struct nm_shared_record *record)
 {
 	struct process p = {.socket = socket, .simulation = {.caches = caches, .record = record}};
 	int descriptor;
@@ -169,10 +169,10 @@ void nm_moment_serve(int socket, struct nm_caches *caches, const struct nm_share
 	set_signals();
 	if (nm_reference_reader_new(&p.simulation.reader, &caches->program->references))
 		give_up();
-	while (receive(&p, &descriptor)) {
+	while (receive_request(&p, &descriptor)) {
 		switch (p.request.kind) {
-		case NM_REQUEST_COPY: copy(&p, descriptor); break;
-		case NM_REQUEST_RUN: run(&p); break;
+		case NM_REQUEST_COPY: fork_copy(&p, descriptor); break;
+		case NM_REQUEST_RUN: run_request(&p); break;
 		case NM_REQUEST_SLOTS: tell_slots(&p); break;
 		case NM_REQUEST_SUMS: tell_sums(&p); break;
 		case NM_REQUEST_LINES: tell_lines(&p); break;

@@ -48,15 +48,15 @@ struct parser {
 
 enum { DEPTH = 32 };
 
-static int fault(const struct parser *p, const char *what)
+static int fail_at_token(const struct parser *p, const char *what)
 {
 	return nm_fail_at(p->err, p->text, (int)(p->at - p->text), "%s", what);
 }
 
-static int put(struct parser *p, enum step does, int64_t number)
+static int put_step(struct parser *p, enum step does, int64_t number)
 {
 	if (p->to->count == NM_CONDITION_STEPS)
-		return fault(p, "the condition is too long");
+		return fail_at_token(p, "the condition is too long");
 	p->to->step[p->to->count].does = (uint8_t)does;
 	p->to->step[p->to->count++].number = number;
 	return 0;
@@ -75,12 +75,12 @@ static int parse_string(struct parser *p)
 	const char quote = *p->at, *end = strchr(p->at + 1, quote), *name;
 
 	if (!end)
-		return fault(p, "the name does not end");
+		return fail_at_token(p, "the name does not end");
 	name = nm_intern_n(&p->program->names, p->at + 1, (size_t)(end - p->at - 1));
 	if (!name)
 		return nm_fail_memory(p->err);
 	p->at = end + 1;
-	return put(p, DO_CONSTANT, (int64_t)(uintptr_t)name);
+	return put_step(p, DO_CONSTANT, (int64_t)(uintptr_t)name);
 }
 
 static int parse_number(struct parser *p)
@@ -90,8 +90,8 @@ static int parse_number(struct parser *p)
 
 	p->at = end;
 	if (isalnum((unsigned char)*end))
-		return fault(p, "this is not a number");
-	return put(p, DO_CONSTANT, (int64_t)n);
+		return fail_at_token(p, "this is not a number");
+	return put_step(p, DO_CONSTANT, (int64_t)n);
 }
 
 static int parse_loop(struct parser *p, const char *word, size_t length)
@@ -100,19 +100,19 @@ static int parse_loop(struct parser *p, const char *word, size_t length)
 	unsigned i;
 
 	if (!p->program->nest || length >= sizeof c->loop[0])
-		return fault(p, "this name means nothing here");
+		return fail_at_token(p, "this name means nothing here");
 	for (i = 0; i < c->loops; i++)
 		if (strlen(c->loop[i]) == length && !memcmp(c->loop[i], word, length))
 			break;
 	if (i == NM_CONDITION_LOOPS)
-		return fault(p, "too many indices of loops");
+		return fail_at_token(p, "too many indices of loops");
 	if (i == c->loops) {
 		memcpy(c->loop[i], word, length);
 		c->loop[i][length] = '\0';
 		c->loops++;
 	}
 	p->at += length;
-	return put(p, DO_LOOP, i);
+	return put_step(p, DO_LOOP, i);
 }
 
 /* The class that a word names, or 0. */
@@ -136,13 +136,13 @@ static int parse_word(struct parser *p)
 	for (unsigned i = 0; i < NM_VALUES; i++)
 		if (strlen(value_names[i]) == length && !memcmp(value_names[i], word, length)) {
 			p->at += length;
-			return put(p, DO_VALUE, i);
+			return put_step(p, DO_VALUE, i);
 		}
 	class = class_named(word, length);
 	if (!class)
 		return parse_loop(p, word, length);
 	p->at += length;
-	return put(p, DO_CONSTANT, class);
+	return put_step(p, DO_CONSTANT, class);
 }
 
 /* ---- operators ---- */
@@ -155,18 +155,18 @@ static int parse_operand(struct parser *p)
 
 	skip_blanks(p);
 	if (++p->depth > DEPTH)
-		return fault(p, "the condition is nested too deeply");
+		return fail_at_token(p, "the condition is nested too deeply");
 	if (*p->at == '!' || *p->at == '-') {
 		const enum step does = *p->at++ == '!' ? DO_NOT : DO_NEGATE;
 
 		status = parse_operand(p);
 		if (!status)
-			status = put(p, does, 0);
+			status = put_step(p, does, 0);
 	} else if (*p->at == '(') {
 		p->at++;
 		status = parse_level(p, 0);
 		if (!status && *p->at != ')')
-			status = fault(p, "a parenthesis is not closed");
+			status = fail_at_token(p, "a parenthesis is not closed");
 		p->at += !status;
 	} else if (*p->at == '"' || *p->at == '\'') {
 		status = parse_string(p);
@@ -175,7 +175,7 @@ static int parse_operand(struct parser *p)
 	} else if (isalpha((unsigned char)*p->at) || *p->at == '_') {
 		status = parse_word(p);
 	} else {
-		status = fault(p, "a name or a number is missing here");
+		status = fail_at_token(p, "a name or a number is missing here");
 	}
 	p->depth--;
 	return status;
@@ -206,7 +206,7 @@ static int parse_level(struct parser *p, unsigned level)
 			p->at += length;
 			status = parse_level(p, level + 1);
 			if (!status)
-				status = put(p, operators[i].does, 0);
+				status = put_step(p, operators[i].does, 0);
 			i = 0;
 		} else if (++i == OPERATORS) {
 			break;
@@ -223,7 +223,7 @@ int nm_condition_parse(struct nm_condition *ret, const char *text, struct nm_deb
 	int status = parse_level(&p, 0);
 
 	if (!status && *p.at)
-		status = fault(&p, "an operator is missing here");
+		status = fail_at_token(&p, "an operator is missing here");
 	if (!status)
 		*ret = condition;
 	return status;
@@ -231,7 +231,7 @@ int nm_condition_parse(struct nm_condition *ret, const char *text, struct nm_deb
 
 /* ---- evaluation ---- */
 
-static int64_t combine(enum step does, int64_t a, int64_t b)
+static int64_t combine_values(enum step does, int64_t a, int64_t b)
 {
 	const int known = a != NM_NO_VALUE && b != NM_NO_VALUE;
 
@@ -272,7 +272,9 @@ int nm_condition_holds(const struct nm_condition *c, const struct nm_condition_f
 		case DO_LOOP: stack[n++] = frame->loop[number]; break;
 		case DO_NOT: stack[n - 1] = !stack[n - 1] || stack[n - 1] == NM_NO_VALUE; break;
 		case DO_NEGATE: stack[n - 1] = (int64_t) - (uint64_t)stack[n - 1]; break;
-		default: n--; stack[n - 1] = combine((enum step)c->step[i].does, stack[n - 1], stack[n]);
+		default:
+			n--;
+			stack[n - 1] = combine_values((enum step)c->step[i].does, stack[n - 1], stack[n]);
 		}
 	}
 	assert(n == 1);

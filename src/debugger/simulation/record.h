@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT
  *
- * record.h - shared memory that all moments of one run write and the debugger reads: the misses up to each
+ * record.h - shared memory that all checkpoints of one run write and the debugger reads: the misses up to each
  * bin of the run, and the lines that left a level in each piece of the run.
  *
- * Each value depends only on its bin or piece, so all moments write the same. The lines that left in a
+ * Each value depends only on its bin or piece, so all checkpoints write the same. The lines that left in a
  * piece are a Bloom filter (Bloom, CACM 1970) that keeps all bits of a line in one cache line (Putze,
  * Sanders and Singler, 2007). It has a byte for each reference of the piece, which for real programs is at
  * least 20 bits for each line, so at most one query in 1,000 is a false positive.

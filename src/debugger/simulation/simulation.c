@@ -15,7 +15,7 @@ struct run {
 	const struct nm_simulation *simulation;
 	struct nm_stop *stops;
 	unsigned stop_count, flags;
-	struct nm_moment_report *report;
+	struct nm_checkpoint_report *report;
 };
 
 enum { STOPPED = 1 };
@@ -34,7 +34,7 @@ static void write_record(const struct nm_simulation *s)
 }
 
 /* Simulates the next reference. 0 or a code of nm_caches_feed(). */
-static int feed(const struct nm_simulation *s)
+static int feed_reference(const struct nm_simulation *s)
 {
 	const int status = nm_caches_feed(s->caches, nm_reference_at(s->reader, s->caches->position));
 
@@ -65,23 +65,23 @@ static int check_stops(const struct run *run, const struct nm_nest_step *step)
 	return 0;
 }
 
-static int take(const struct run *run, const struct nm_nest_step *step)
+static int take_step(const struct run *run, const struct nm_nest_step *step)
 {
-	run->report->status = feed(run->simulation);
+	run->report->status = feed_reference(run->simulation);
 	return run->report->status ? STOPPED : check_stops(run, step);
 }
 
-static int see(void *self, const struct nm_nest_step *step, struct nm_error *err)
+static int note_step(void *self, const struct nm_nest_step *step, struct nm_error *err)
 {
 	(void)err;
-	return take(self, step);
+	return take_step(self, step);
 }
 
 /* Steps through the nest at the same time, to know its loop indices. */
 static void run_in_nest(struct run *run, uint64_t to)
 {
 	const struct nm_caches *c = run->simulation->caches;
-	const struct nm_nest_visitor visitor = {see, run};
+	const struct nm_nest_visitor visitor = {note_step, run};
 	struct nm_error err;
 
 	nm_nest_walk(c->program->nest, c->program->first + c->position, c->program->first + to - 1, &visitor,
@@ -89,23 +89,23 @@ static void run_in_nest(struct run *run, uint64_t to)
 }
 
 void nm_simulation_run(const struct nm_simulation *s, uint64_t to, unsigned flags, struct nm_stop *stops,
-		       unsigned stop_count, struct nm_moment_report *ret)
+		       unsigned stop_count, struct nm_checkpoint_report *ret)
 {
 	struct run run = {s, stops, stop_count, flags, ret};
 	const struct nm_caches *c = s->caches;
 
-	*ret = (struct nm_moment_report){.matched = 0};
+	*ret = (struct nm_checkpoint_report){.matched = 0};
 	if (to > c->position && nm_stops_ask_loops(stops, stop_count))
 		run_in_nest(&run, to);
 	else
-		while (c->position < to && !take(&run, NULL))
+		while (c->position < to && !take_step(&run, NULL))
 			;
 	ret->position = c->position;
 	ret->effect_count = c->effect_count;
 	memcpy(ret->effects, c->effects, sizeof c->effects);
 }
 
-int nm_simulation_status(const struct nm_moment_report *report, struct nm_error *err)
+int nm_simulation_status(const struct nm_checkpoint_report *report, struct nm_error *err)
 {
 	if (!report->status)
 		return 0;
@@ -180,7 +180,7 @@ int nm_simulation_lines(const struct nm_simulation *s, uint64_t to, unsigned lev
 	struct nm_map index_of = {0};
 	int status = 0;
 
-	while (c->position < to && !status && !(status = feed(s)))
+	while (c->position < to && !status && !(status = feed_reference(s)))
 		for (unsigned i = 0; i < c->effect_count && !status; i++) {
 			const struct nm_effect *e = &c->effects[i];
 

@@ -8,7 +8,7 @@
 #include "checkpoint_priv.h"
 
 /* Advances *at and *count by the result n of send() or recv(). 1: more to do; 0: done; -1: error. */
-static int advance(ssize_t n, char **at, size_t *count)
+static int advance_buffer(ssize_t n, char **at, size_t *count)
 {
 	if (n < 0 && errno == EINTR)
 		return 1;
@@ -25,7 +25,7 @@ int nm_socket_send(int socket, const void *bytes, size_t count)
 	int more = count != 0;
 
 	while (more > 0)
-		more = advance(send(socket, at, count, MSG_NOSIGNAL), &at, &count);
+		more = advance_buffer(send(socket, at, count, MSG_NOSIGNAL), &at, &count);
 	return more;
 }
 
@@ -35,6 +35,6 @@ int nm_socket_receive(int socket, void *bytes, size_t count)
 	int more = count != 0;
 
 	while (more > 0)
-		more = advance(recv(socket, at, count, MSG_WAITALL), &at, &count);
+		more = advance_buffer(recv(socket, at, count, MSG_WAITALL), &at, &count);
 	return more;
 }

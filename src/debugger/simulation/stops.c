@@ -59,7 +59,7 @@ static void set_loops(struct nm_condition_frame *f, const struct nm_condition *c
 	}
 }
 
-static int leaves(const struct nm_stop *stop, const struct nm_caches *c, struct nm_effect *ret_left)
+static int line_leaves(const struct nm_stop *stop, const struct nm_caches *c, struct nm_effect *ret_left)
 {
 	for (unsigned i = 0; i < c->effect_count; i++) {
 		const struct nm_effect *e = &c->effects[i];
@@ -79,7 +79,7 @@ int nm_stop_holds(const struct nm_stop *stop, const struct nm_caches *c, const s
 	struct nm_condition_frame frame;
 
 	if (!stop->condition.count)
-		return leaves(stop, c, ret_left);
+		return line_leaves(stop, c, ret_left);
 	set_reference(&frame, c);
 	set_level(&frame, c, stop->level);
 	set_loops(&frame, &stop->condition, step);

@@ -194,7 +194,7 @@ static int take_group(struct nm_layouts *all, struct layout *l, const struct nm_
 	return status;
 }
 
-static int run(struct layout *l, int uncounted)
+static int run_layout(struct layout *l, int uncounted)
 {
 	int status = 0;
 
@@ -223,7 +223,7 @@ int nm_layouts_add(struct nm_layouts *all, const struct nm_ref *refs, size_t cou
 			status = nm_ref_is_coalesced(&refs[k]) ? take_group(all, l, &refs[k])
 							       : take_one(all, l, &refs[k]);
 		if (!status)
-			status = run(l, uncounted);
+			status = run_layout(l, uncounted);
 	}
 	return status;
 }
@@ -336,8 +336,8 @@ static void chain(struct nm_result *r, const struct nm_result *base)
 	}
 }
 
-static int finish(struct layout *l, const struct nm_pass_merge *merge, const struct nm_result *base,
-		  struct nm_result_layout *to)
+static int finish_layout(struct layout *l, const struct nm_pass_merge *merge, const struct nm_result *base,
+			 struct nm_result_layout *to)
 {
 	struct nm_result r = {.machine = base->machine,
 			      .objects = base->objects,
@@ -372,6 +372,6 @@ int nm_layouts_finish(struct nm_layouts *all, const struct nm_pass_merge *merge,
 	if (!result->layouts)
 		return NM_ENOMEM;
 	for (size_t i = 0; i < all->count && !status; i++)
-		status = finish(&all->at[i], merge, result, &result->layouts[result->layout_count++]);
+		status = finish_layout(&all->at[i], merge, result, &result->layouts[result->layout_count++]);
 	return status;
 }

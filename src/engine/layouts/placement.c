@@ -155,8 +155,8 @@ static const char *conflict(const struct nm_layout_rule *rule, const struct nm_t
 	}
 }
 
-static int add(struct nm_placement *p, struct nm_layout_rule *rule, struct nm_transform *t, const char *name,
-	       const struct nm_type *type)
+static int add_moved_part(struct nm_placement *p, struct nm_layout_rule *rule, struct nm_transform *t,
+			  const char *name, const struct nm_type *type)
 {
 	const int is_other = t->other && is_object(name, t->other);
 	const char *why = conflict(rule, t, is_other);
@@ -200,7 +200,7 @@ static int make_rule(struct nm_placement *p, const struct nm_object *object, con
 		if (!rule && !(rule = calloc(1, sizeof *rule)))
 			return NM_ENOMEM;
 		rule->is_heap = object->kind == NM_OBJECT_HEAP;
-		status = add(p, rule, t, name, type);
+		status = add_moved_part(p, rule, t, name, type);
 	}
 	*ret = rule ? rule : &none;
 	return status;
@@ -358,8 +358,8 @@ static int drop(struct nm_placement *p, struct nm_layout_place *place)
 }
 
 /* Puts a block somewhere; *ret = NULL if it cannot be moved. */
-static int put(struct nm_placement *p, struct nm_layout_rule *rule, const struct nm_element *at,
-	       struct nm_layout_place **ret)
+static int place_block(struct nm_placement *p, struct nm_layout_rule *rule, const struct nm_element *at,
+		       struct nm_layout_place **ret)
 {
 	*ret = NULL;
 	if (rule->shared && rule->places)
@@ -393,7 +393,7 @@ int nm_placement_find(struct nm_placement *p, struct nm_engine *program, struct 
 			place = NULL;
 		}
 		if (!place)
-			status = put(p, rule, &at, &place);
+			status = place_block(p, rule, &at, &place);
 		rule->recent = place;
 	}
 	*ret = place;

@@ -140,7 +140,7 @@ static int is_container(const char *function, int bare)
 	return 0;
 }
 
-static int same(const char *a, const char *b) { return a == b || (a && b && !strcmp(a, b)); }
+static int same_name(const char *a, const char *b) { return a == b || (a && b && !strcmp(a, b)); }
 
 /* How many of the innermost functions at a call, all inlined, control had left when the block was used: from
  * the outside in, the two places part where one stands in an inlined function and the other does not. */
@@ -154,10 +154,10 @@ static size_t inlined_forwarders(struct nm_namer *namer, const struct call_place
 		return 0;
 	find_call(namer, used, &use);
 	j = use.count;
-	if (!j || use.module != call->module || !same(at[i - 1].function, use.positions[j - 1].function))
+	if (!j || use.module != call->module || !same_name(at[i - 1].function, use.positions[j - 1].function))
 		return 0;
 	while (i > 1 && j > 1 && at[i - 1].line == use.positions[j - 1].line &&
-	       same(at[i - 2].function, use.positions[j - 2].function)) {
+	       same_name(at[i - 2].function, use.positions[j - 2].function)) {
 		i--;
 		j--;
 	}
@@ -174,9 +174,9 @@ struct telling_call {
 	uint64_t site; /* hash of the sites that tell blocks apart which the source does not; 0: it does */
 };
 
-static int same_position(const struct nm_source_position *a, const struct nm_source_position *b)
+static int same_position(const struct nm_source_position *p, const struct nm_source_position *s)
 {
-	return a->line == b->line && same(a->file, b->file) && same(a->function, b->function);
+	return p->line == s->line && same_name(p->file, s->file) && same_name(p->function, s->function);
 }
 
 /* How many calls of the same line come before this one in the code: gfortran gives all arrays of an ALLOCATE
@@ -542,7 +542,7 @@ const char *nm_namer_allocation_site(struct nm_namer *namer, const struct nm_con
 }
 
 /* The type of a block or mapping or of its elements, which may have no fields, or NULL. */
-static const struct nm_type *allocated(struct nm_namer *namer, const struct nm_object *o, uint64_t bytes)
+static const struct nm_type *allocated_type(struct nm_namer *namer, const struct nm_object *o, uint64_t bytes)
 {
 	const struct nm_context *c = &namer->contexts->list.at[o->context];
 	const struct nm_type *type = NULL;
@@ -562,14 +562,14 @@ static const struct nm_type *allocated(struct nm_namer *namer, const struct nm_o
 const struct nm_type *nm_namer_allocated_type(struct nm_namer *namer, const struct nm_object *o,
 					      uint64_t bytes)
 {
-	const struct nm_type *type = allocated(namer, o, bytes);
+	const struct nm_type *type = allocated_type(namer, o, bytes);
 
 	return type && type->field_count ? type : NULL;
 }
 
 const char *nm_namer_allocated_text(struct nm_namer *namer, const struct nm_object *o)
 {
-	const struct nm_type *type = allocated(namer, o, o->largest);
+	const struct nm_type *type = allocated_type(namer, o, o->largest);
 	char text[NAME_ROOM];
 
 	if (!type || o->largest < 2 * type->bytes)

@@ -53,16 +53,16 @@ static int compare_text(const char *a, const char *b)
 
 static int compare_calls(const struct nm_engine *e, uint32_t x, uint32_t y)
 {
-	const struct nm_result_site *a = site_of(e, x), *b = site_of(e, y);
+	const struct nm_result_site *s = site_of(e, x), *b = site_of(e, y);
 	uint32_t f = call_of(e, x)->function, g = call_of(e, y)->function;
 	int order;
 
-	if (!a || !b) /* signals */
-		return a ? 1 : b ? -1 : (f > g) - (f < g);
-	order = compare_text(a->function, b->function);
+	if (!s || !b) /* signals */
+		return s ? 1 : b ? -1 : (f > g) - (f < g);
+	order = compare_text(s->function, b->function);
 	if (!order)
-		order = compare_text(a->file, b->file);
-	return order ? order : (a->line > b->line) - (a->line < b->line);
+		order = compare_text(s->file, b->file);
+	return order ? order : (s->line > b->line) - (s->line < b->line);
 }
 
 /* How many calls two chains have in common, from the inside out; *ret_order compares the next. */
@@ -86,13 +86,13 @@ static int compare_buckets(const void *left, const void *right, void *arg)
 {
 	const struct naming *n = arg;
 	const struct bucket *a = left, *b = right;
-	const struct nm_result_object *x = &n->result->objects[a->object];
-	const struct nm_result_object *y = &n->result->objects[b->object];
-	int order = x->name == y->name ? 0 : strcmp(x->name, y->name);
+	const struct nm_result_object *o = &n->result->objects[a->object];
+	const struct nm_result_object *r = &n->result->objects[b->object];
+	int order = o->name == r->name ? 0 : strcmp(o->name, r->name);
 
 	if (!order)
 		in_common(n->engine, a->from, b->from, &order);
-	return order ? order : (x->chain > y->chain) - (x->chain < y->chain);
+	return order ? order : (o->chain > r->chain) - (o->chain < r->chain);
 }
 
 /* Behind the call in the chain that the name tells already, as of a wrapper. */
@@ -114,7 +114,7 @@ static uint32_t behind_name(const struct nm_engine *e, const struct nm_result_ob
 	return o->chain - 1;
 }
 
-static void append(char *text, const char *more) { strncat(text, more, TEXT_ROOM - strlen(text) - 1); }
+static void append_text(char *text, const char *more) { strncat(text, more, TEXT_ROOM - strlen(text) - 1); }
 
 /* " < function:line" */
 static void append_caller(const struct nm_engine *e, uint32_t context, char *text)
@@ -124,9 +124,9 @@ static void append_caller(const struct nm_engine *e, uint32_t context, char *tex
 
 	if (site && site->line)
 		snprintf(line, sizeof line, ":%" PRIu32, site->line);
-	append(text, " < ");
-	append(text, site && site->function ? site->function : site ? "?" : "<signal>");
-	append(text, line);
+	append_text(text, " < ");
+	append_text(text, site && site->function ? site->function : site ? "?" : "<signal>");
+	append_text(text, line);
 }
 
 /* The name with `callers` of its callers. */
@@ -137,12 +137,12 @@ static int rename_bucket(struct naming *n, const struct bucket *b, unsigned call
 	char text[TEXT_ROOM] = "", numbered[TEXT_ROOM + 16];
 	uint32_t context = b->from;
 
-	append(text, o->name);
+	append_text(text, o->name);
 	for (unsigned i = 0; i < callers && context; i++, context = call_of(e, context)->parent)
 		if (callers <= SHOWN || i == 0 || i + 1 == callers)
 			append_caller(e, context, text);
 		else if (i == 1)
-			append(text, " < ...");
+			append_text(text, " < ...");
 	o->name = nm_symbols_intern(e->symbols, text);
 	for (unsigned k = 2; o->name && nm_map_get(&n->taken, (uintptr_t)o->name, 0); k++) {
 		snprintf(numbered, sizeof numbered, "%s #%u", text, k);

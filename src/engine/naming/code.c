@@ -55,7 +55,7 @@ static int add_lines(struct nm_result_code *code, struct nm_module *module)
 	return 0;
 }
 
-static int append(struct collector *c, struct nm_result_code code)
+static int append_code(struct collector *c, struct nm_result_code code)
 {
 	if (c->result->code_count == c->room) {
 		size_t room = c->room ? 2 * c->room : 64;
@@ -71,7 +71,7 @@ static int append(struct collector *c, struct nm_result_code code)
 }
 
 /* Adds [address, address + size) of a module, as far as its file has it. */
-static int add(struct collector *c, struct nm_module *module, struct nm_result_code code)
+static int add_code(struct collector *c, struct nm_module *module, struct nm_result_code code)
 {
 	uint8_t *bytes = malloc(code.size + 1);
 
@@ -80,7 +80,7 @@ static int add(struct collector *c, struct nm_module *module, struct nm_result_c
 	code.module = nm_module_name(module);
 	code.size = nm_module_code(module, code.address, bytes, code.size);
 	code.bytes = bytes;
-	if (code.size && !add_lines(&code, module) && !append(c, code))
+	if (code.size && !add_lines(&code, module) && !append_code(c, code))
 		return 0;
 	free(bytes);
 	free(code.lines);
@@ -88,7 +88,7 @@ static int add(struct collector *c, struct nm_module *module, struct nm_result_c
 }
 
 /* Once for each function, or for each instruction without one. */
-static int visit(struct collector *c, const struct nm_instruction *site)
+static int visit_site(struct collector *c, const struct nm_instruction *site)
 {
 	struct nm_result_code code = {.address = site->pc - site->bias, .size = LONGEST_INSTRUCTION};
 	const char *module = nm_module_name(site->module);
@@ -104,7 +104,7 @@ static int visit(struct collector *c, const struct nm_instruction *site)
 			return 0;
 	if (nm_map_put(&c->known, key, c->result->code_count))
 		return NM_ENOMEM;
-	return add(c, site->module, code);
+	return add_code(c, site->module, code);
 }
 
 int nm_engine_list_code(struct nm_engine *e, struct nm_result *result)
@@ -117,7 +117,7 @@ int nm_engine_list_code(struct nm_engine *e, struct nm_result *result)
 		const struct nm_instruction *site = &e->attrs.instructions.at[i];
 
 		if (site->module && loads[site->site])
-			status = visit(&c, site);
+			status = visit_site(&c, site);
 	}
 	nm_map_done(&c.known);
 	free(loads);

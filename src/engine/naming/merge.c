@@ -33,29 +33,29 @@ static void add_object(struct nm_result_object *into, const struct nm_object *o)
 		into->type = o->type;
 }
 
-static void merge_objects(struct merge *f)
+static void merge_objects(struct merge *m)
 {
-	for (size_t i = 0; i < f->engine->space.objects.count; i++)
-		add_object(&f->result->objects[f->objects[i]], &f->engine->space.objects.at[i]);
+	for (size_t i = 0; i < m->engine->space.objects.count; i++)
+		add_object(&m->result->objects[m->objects[i]], &m->engine->space.objects.at[i]);
 }
 
 /* ---- attribution keys ---- */
 
 /* Sorts and renumbers: a table of what was seen would need three times the memory of the list. */
-static int merge_attrs(struct merge *f, size_t raw)
+static int merge_attrs(struct merge *m, size_t raw)
 {
-	struct nm_result *r = f->result;
-	const struct nm_lane_of *lanes = f->engine->regions.lanes.at;
+	struct nm_result *r = m->result;
+	const struct nm_lane_of *lanes = m->engine->regions.lanes.at;
 	struct nm_keyed *list = calloc(raw, sizeof *list);
 	uint64_t last = 0;
 
 	if (!list)
 		return NM_ENOMEM;
 	for (size_t i = 1; i < raw; i++) {
-		const struct nm_attribution *c = &f->engine->attrs.list.at[i];
+		const struct nm_attribution *c = &m->engine->attrs.list.at[i];
 
 		list[i].value = i;
-		list[i].key = (uint64_t)c->lane << 52 | (uint64_t)c->site << 26 | f->objects[c->object];
+		list[i].key = (uint64_t)c->lane << 52 | (uint64_t)c->site << 26 | m->objects[c->object];
 	}
 	if (nm_sort_by_key(list + 1, raw - 1)) {
 		free(list);
@@ -63,13 +63,13 @@ static int merge_attrs(struct merge *f, size_t raw)
 	}
 	r->attr_count = 0;
 	for (size_t k = 1; k < raw; k++) {
-		const struct nm_attribution *c = &f->engine->attrs.list.at[list[k].value];
+		const struct nm_attribution *c = &m->engine->attrs.list.at[list[k].value];
 
 		if (!r->attr_count || list[k].key != last)
 			r->attrs[r->attr_count++] = (struct nm_result_attribution){
-			    lanes[c->lane].thread, c->site, f->objects[c->object], lanes[c->lane].region};
+			    lanes[c->lane].thread, c->site, m->objects[c->object], lanes[c->lane].region};
 		last = list[k].key;
-		f->attrs[list[k].value] = (uint32_t)(r->attr_count - 1);
+		m->attrs[list[k].value] = (uint32_t)(r->attr_count - 1);
 	}
 	free(list);
 	return 0;
@@ -109,10 +109,10 @@ static int name_callee(const struct nm_engine *e, const struct nm_call *c, const
 	return 0;
 }
 
-static int merge_contexts(struct merge *f)
+static int merge_contexts(struct merge *m)
 {
-	const struct nm_engine *e = f->engine;
-	struct nm_result *r = f->result;
+	const struct nm_engine *e = m->engine;
+	struct nm_result *r = m->result;
 
 	r->contexts = calloc(e->calls->list.count, sizeof *r->contexts);
 	if (!r->contexts)
@@ -131,24 +131,24 @@ static int merge_contexts(struct merge *f)
 
 /* The models' attribution keys become the result's attribution keys, and those of (context, attribution
  * key). */
-static int merge_context_attrs(struct merge *f, size_t raw)
+static int merge_context_attrs(struct merge *m, size_t raw)
 {
-	const struct nm_calls *calls = f->engine->calls;
-	struct nm_result *r = f->result;
+	const struct nm_calls *calls = m->engine->calls;
+	struct nm_result *r = m->result;
 	struct nm_keyed *list = calloc(raw, sizeof *list);
 	uint64_t last = 0;
 
-	f->keys = calloc(raw + 1, sizeof *f->keys);
-	f->by_context = calloc(raw + 1, sizeof *f->by_context);
+	m->keys = calloc(raw + 1, sizeof *m->keys);
+	m->by_context = calloc(raw + 1, sizeof *m->by_context);
 	r->context_attrs = calloc(raw + 1, sizeof *r->context_attrs);
-	if (!list || !f->keys || !f->by_context || !r->context_attrs) {
+	if (!list || !m->keys || !m->by_context || !r->context_attrs) {
 		free(list);
 		return NM_ENOMEM;
 	}
 	for (size_t i = 1; i < raw; i++) {
-		f->keys[i] = f->attrs[calls->attrs.at[i].attr];
+		m->keys[i] = m->attrs[calls->attrs.at[i].attr];
 		list[i].value = i;
-		list[i].key = (uint64_t)calls->attrs.at[i].context << 32 | f->keys[i];
+		list[i].key = (uint64_t)calls->attrs.at[i].context << 32 | m->keys[i];
 	}
 	if (nm_sort_by_key(list + 1, raw - 1)) {
 		free(list);
@@ -159,7 +159,7 @@ static int merge_context_attrs(struct merge *f, size_t raw)
 			r->context_attrs[r->context_attr_count++] = (struct nm_result_context_attr){
 			    (uint32_t)(list[k].key >> 32), (uint32_t)list[k].key};
 		last = list[k].key;
-		f->by_context[list[k].value] = (uint32_t)(r->context_attr_count - 1);
+		m->by_context[list[k].value] = (uint32_t)(r->context_attr_count - 1);
 	}
 	free(list);
 	return 0;
@@ -168,14 +168,14 @@ static int merge_context_attrs(struct merge *f, size_t raw)
 /* ---- regions ---- */
 
 /* None if the program names none, and nothing is counted by phase. */
-static int list_regions(struct merge *f)
+static int list_regions(struct merge *m)
 {
-	struct nm_regions *regions = &f->engine->regions;
-	struct nm_result *r = f->result;
+	struct nm_regions *regions = &m->engine->regions;
+	struct nm_result *r = m->result;
 	const size_t count = regions->list.count;
 
-	nm_regions_run(regions, 0, nm_executor_measured(&f->engine->executor));
-	r->by_phase = nm_executor_is_by_phase(&f->engine->executor);
+	nm_regions_run(regions, 0, nm_replay_measured(&m->engine->replay));
+	r->by_phase = nm_replay_is_by_phase(&m->engine->replay);
 	if (count == 1 && !r->by_phase)
 		return 0;
 	r->regions = calloc(count, sizeof *r->regions);
@@ -198,35 +198,35 @@ static void add_reference(struct nm_counts *c, const struct nm_attr_references *
 }
 
 /* The references of data (0) or fetches (1) that the program made are those of one level. */
-static void add_references_to(struct merge *f, struct nm_result_level *level, int of_code)
+static void add_references_to(struct merge *m, struct nm_result_level *level, int of_code)
 {
-	const struct nm_engine *e = f->engine;
+	const struct nm_engine *e = m->engine;
 
 	for (size_t i = 1; i < e->attrs.list.count; i++) {
 		int code = e->space.objects.at[e->attrs.list.at[i].object].kind == NM_OBJECT_CODE;
 
 		if (code == of_code)
-			add_reference(&level->counts[f->attrs[i]], &e->attrs.references[i]);
+			add_reference(&level->counts[m->attrs[i]], &e->attrs.references[i]);
 	}
 	for (size_t i = 1; e->calls && i < e->calls->attrs.count; i++) {
 		const struct nm_context_attr *c = &e->calls->attrs.at[i];
 		int code = e->space.objects.at[e->attrs.list.at[c->attr].object].kind == NM_OBJECT_CODE;
 
 		if (code == of_code)
-			add_reference(&level->context_counts[f->by_context[i]], &c->references);
+			add_reference(&level->context_counts[m->by_context[i]], &c->references);
 	}
 }
 
 /* Those that the program made go to the first level of their side of each machine; without a pass that
  * simulates it (options->pass), there are no counts. */
-static void add_references(struct merge *f, struct nm_result_level *levels)
+static void add_references(struct merge *m, struct nm_result_level *levels)
 {
-	const struct nm_machine *machine = &f->engine->machine;
+	const struct nm_machine *machine = &m->engine->machine;
 
 	for (unsigned i = 0; i < machine->count && levels[i].counts; i++)
 		for (int code = 0; code < 2; code++)
 			if (nm_machine_first(machine, i, code ? NM_SIDE_INSTRUCTION : NM_SIDE_DATA))
-				add_references_to(f, &levels[i], code);
+				add_references_to(m, &levels[i], code);
 }
 
 /* ---- modules ---- */
@@ -273,51 +273,51 @@ static int see_module(struct nm_result *r, struct nm_map *seen, struct nm_module
 	return has_accessed && nm_module_debug_level(m) != NM_DEBUG_DWARF ? add_undebugged(r, m) : 0;
 }
 
-static int list_modules(struct merge *f)
+static int list_modules(struct merge *m)
 {
-	const struct nm_engine *e = f->engine;
+	const struct nm_engine *e = m->engine;
 	struct nm_map seen = {0};
 	int status = 0;
 
 	for (size_t i = 0; i < e->attrs.instructions.count && !status; i++)
-		status = see_module(f->result, &seen, e->attrs.instructions.at[i].module, 1);
+		status = see_module(m->result, &seen, e->attrs.instructions.at[i].module, 1);
 	for (size_t i = 0; i < e->space.mappings.count && !status; i++)
-		status = see_module(f->result, &seen, e->space.mappings.at[i].module, 0);
+		status = see_module(m->result, &seen, e->space.mappings.at[i].module, 0);
 	nm_map_done(&seen);
 	return status;
 }
 
 /* ---- all ---- */
 
-static int merge_all(struct merge *f)
+static int merge_all(struct merge *m)
 {
-	struct nm_engine *e = f->engine;
-	struct nm_result *r = f->result;
+	struct nm_engine *e = m->engine;
+	struct nm_result *r = m->result;
 	size_t keys = nm_engine_attr_count(e), attrs = e->attrs.list.count;
-	struct nm_pass_merge merge = {.program = e, .key_count = keys, .objects = f->objects};
+	struct nm_pass_merge merge = {.program = e, .key_count = keys, .objects = m->objects};
 	int status = e->options.heap_chains ? nm_engine_name_chains(e, r) : 0;
 
-	f->attrs = calloc(attrs + 1, sizeof *f->attrs);
+	m->attrs = calloc(attrs + 1, sizeof *m->attrs);
 	r->sites = calloc(e->attrs.sites.count + 1, sizeof *r->sites);
 	r->attrs = calloc(attrs + 1, sizeof *r->attrs);
-	if (!f->attrs || !r->sites || !r->attrs)
+	if (!m->attrs || !r->sites || !r->attrs)
 		return NM_ENOMEM;
 	r->site_count = e->attrs.sites.count;
 	if (r->site_count)
 		memcpy(r->sites, e->attrs.sites.at, r->site_count * sizeof *r->sites);
-	merge_objects(f);
+	merge_objects(m);
 	if (!status)
-		status = merge_attrs(f, attrs);
+		status = merge_attrs(m, attrs);
 	if (!status)
-		status = list_regions(f);
-	f->keys = f->attrs;
+		status = list_regions(m);
+	m->keys = m->attrs;
 	if (!status && e->calls)
-		status = merge_contexts(f) || merge_context_attrs(f, keys) || nm_engine_find_destroyed(r)
+		status = merge_contexts(m) || merge_context_attrs(m, keys) || nm_engine_find_destroyed(r)
 			     ? NM_ENOMEM
 			     : 0;
-	merge.keys = f->keys;
-	merge.contexts = f->by_context;
-	merge.attrs = f->attrs;
+	merge.keys = m->keys;
+	merge.contexts = m->by_context;
+	merge.attrs = m->attrs;
 	if (!status)
 		status = nm_passes_finish(&e->feed.passes, &merge, r);
 	if (!status)
@@ -326,13 +326,13 @@ static int merge_all(struct merge *f)
 		status = nm_layouts_finish(e->output.layouts, &merge, r);
 	if (status)
 		return status;
-	add_references(f, r->levels);
+	add_references(m, r->levels);
 	for (size_t i = 0; i < r->layout_count; i++)
-		add_references(f, r->layouts[i].levels);
+		add_references(m, r->layouts[i].levels);
 	r->by_instruction = e->options.by_instruction;
 	if (r->by_instruction && nm_engine_list_code(e, r))
 		return NM_ENOMEM;
-	return list_modules(f);
+	return list_modules(m);
 }
 
 int nm_engine_merge(struct nm_engine *e, struct nm_result *result, const uint32_t *objects)
@@ -347,12 +347,12 @@ int nm_engine_merge(struct nm_engine *e, struct nm_result *result, const uint32_
 	result->process = e->name ? e->name : "<unknown>";
 	result->command = e->command ? e->command : "";
 	result->exit_status = e->exit_status;
-	result->instructions = e->executor.clock - e->executor.unmeasured;
-	result->repeated = nm_executor_repeated(&e->executor);
-	result->references = e->executor.builder.references;
+	result->instructions = e->replay.clock - e->replay.unmeasured;
+	result->repeated = nm_replay_repeated(&e->replay);
+	result->references = e->replay.builder.references;
 	result->sampling = (struct nm_result_sampling){e->sampled.options.rate, e->sampled.options.line,
 						       e->sampled.options.seed, e->sampled.taken};
 	result->lost_words = e->lost;
-	result->window_met = e->executor.window_met;
+	result->window_met = e->replay.window_met;
 	return status;
 }

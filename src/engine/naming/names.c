@@ -47,7 +47,7 @@ int nm_namer_object(struct nm_namer *namer, const struct nm_object *o, struct nm
 }
 
 /* What objects are that are one: those of a name, of one call of the line, with one chain. */
-static uint64_t identity(const struct nm_call_name *name, uint32_t chain)
+static uint64_t object_identity(const struct nm_call_name *name, uint32_t chain)
 {
 	return nm_mix64((uintptr_t)name->name ^ name->site ^ nm_mix64(name->column ^ (uint64_t)chain << 32));
 }
@@ -88,7 +88,7 @@ struct named {
 static int add_object(struct nm_namer *namer, struct nm_result *result, struct named *named,
 		      const struct nm_object *o, struct nm_call_name name, uint32_t *ret_index)
 {
-	uint64_t key = identity(&name, o->chain);
+	uint64_t key = object_identity(&name, o->chain);
 	uint64_t index = is_variable(o->kind) ? UINT64_MAX : nm_map_get(&named->index, key, UINT64_MAX);
 
 	if (index == UINT64_MAX) {

@@ -55,7 +55,7 @@ static int leads_to(const char *pointer, size_t n, const char *type, size_t leng
 	return n && n < length && !strncmp(pointer, type, n) && type[n] == '<';
 }
 
-static int holds(const char *outer, size_t n, const char *inner, size_t length)
+static int outer_holds(const char *outer, size_t n, const char *inner, size_t length)
 {
 	static const char string[] = "alloc::string::String";
 
@@ -70,7 +70,7 @@ static unsigned depth_of(const struct types *types, const char *type)
 	unsigned depth = 0;
 
 	for (unsigned i = 0; i < types->count; i++)
-		depth += holds(types->at[i], types->lengths[i], type, length);
+		depth += outer_holds(types->at[i], types->lengths[i], type, length);
 	return depth;
 }
 
@@ -88,7 +88,7 @@ static void add_type(struct types *types, const char *type)
 }
 
 /* "m (a.cpp:3)" becomes "m[][] (a.cpp:3)". */
-static const char *deepened(struct nm_namer *namer, const char *name, unsigned depth)
+static const char *deepened_name(struct nm_namer *namer, const char *name, unsigned depth)
 {
 	const char *place = strrchr(name, '(');
 	char text[NAME_ROOM], brackets[2 * MOST_TYPES + 1] = "";
@@ -117,7 +117,7 @@ static int name_part(struct nm_namer *namer, const struct types *types, const ch
 	const unsigned depth = type ? depth_of(types, type) : 0;
 
 	if (depth && strncmp(name->name, "heap ", 5)) {
-		name->name = deepened(namer, name->name, depth);
+		name->name = deepened_name(namer, name->name, depth);
 		name->column = 0; /* one object, whatever call of the line makes its blocks */
 	}
 	name->site ^= hash_type(type ? type : "");

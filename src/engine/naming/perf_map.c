@@ -106,14 +106,15 @@ static int by_index(const void *a, const void *b)
 	return (*x > *y) - (*x < *y);
 }
 
-static void consider(const struct nm_perf_map *map, size_t i, uint64_t pc, size_t *found, unsigned *count)
+static void consider_entry(const struct nm_perf_map *map, size_t i, uint64_t pc, size_t *found,
+			   unsigned *count)
 {
 	if (*count < CANDIDATES && pc - map->list.at[i].low < map->list.at[i].end - map->list.at[i].low)
 		found[(*count)++] = i;
 }
 
 /* Indices of the entries that hold pc, in the file's order. */
-static unsigned candidates(const struct nm_perf_map *map, uint64_t pc, size_t found[CANDIDATES])
+static unsigned candidate_entries(const struct nm_perf_map *map, uint64_t pc, size_t found[CANDIDATES])
 {
 	size_t low = 0, high = map->by_low.count;
 	unsigned count = 0;
@@ -127,9 +128,9 @@ static unsigned candidates(const struct nm_perf_map *map, uint64_t pc, size_t fo
 			high = middle;
 	}
 	while (low > 0 && pc - map->by_low.at[low - 1].key < map->longest)
-		consider(map, map->by_low.at[--low].value, pc, found, &count);
+		consider_entry(map, map->by_low.at[--low].value, pc, found, &count);
 	for (size_t i = map->by_low.count; i < map->list.count; i++)
-		consider(map, i, pc, found, &count);
+		consider_entry(map, i, pc, found, &count);
 	qsort(found, count, sizeof *found, by_index);
 	return count;
 }
@@ -160,7 +161,7 @@ int nm_perf_map_find(struct nm_perf_map *map, struct nm_symbols *symbols, uint32
 		if (read_more(map, symbols))
 			return NM_ENOMEM;
 		version = nm_map_get(&map->versions, pc, 0);
-		count = candidates(map, pc, found);
+		count = candidate_entries(map, pc, found);
 		if (!count)
 			return 0;
 		known = found[version < count ? version : count - 1] + 1;

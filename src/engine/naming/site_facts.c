@@ -19,7 +19,7 @@ static struct nm_site_facts *facts_of(struct nm_site_table *t, uint64_t pc)
 	return &t->list.at[known - 1];
 }
 
-static void add(struct nm_site_facts *facts, const struct nm_object *o, uint64_t caller)
+static void add_fact(struct nm_site_facts *facts, const struct nm_object *o, uint64_t caller)
 {
 	unsigned i = 0;
 
@@ -32,7 +32,7 @@ static void add(struct nm_site_facts *facts, const struct nm_object *o, uint64_t
 		facts->caller[facts->callers++] = caller;
 }
 
-static void make(struct nm_namer *namer)
+static void make_facts(struct nm_namer *namer)
 {
 	struct nm_site_table *t = &namer->site_table;
 
@@ -47,7 +47,7 @@ static void make(struct nm_namer *namer)
 
 			if (!facts)
 				return;
-			add(facts, o, k + 1 < c->count ? c->pcs[k + 1] : 0);
+			add_fact(facts, o, k + 1 < c->count ? c->pcs[k + 1] : 0);
 		}
 	}
 }
@@ -57,7 +57,7 @@ struct nm_site_facts nm_namer_site_facts(struct nm_namer *namer, uint64_t pc)
 	uint64_t known;
 
 	if (namer->site_table.objects != namer->space->objects.count)
-		make(namer);
+		make_facts(namer);
 	known = nm_map_get(&namer->site_table.index, pc, 0);
 	return known ? namer->site_table.list.at[known - 1] : (struct nm_site_facts){0};
 }

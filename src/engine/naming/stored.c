@@ -48,7 +48,7 @@ struct path {
 enum { RAX, RCX, RDX, RBX, RSP, RBP, RSI, RDI, R8, R9, R10, R11 };
 
 /* 0 to 15 of a general register of 8, 4, 2 or 1 bytes; -1: another. Only whole ones hold pointers. */
-static int general(unsigned reg, int *ret_whole)
+static int general_register(unsigned reg, int *ret_whole)
 {
 	static const uint16_t whole[REGISTERS] = {X86_REG_RAX, X86_REG_RCX, X86_REG_RDX, X86_REG_RBX,
 						  X86_REG_RSP, X86_REG_RBP, X86_REG_RSI, X86_REG_RDI,
@@ -71,7 +71,7 @@ static int general(unsigned reg, int *ret_whole)
 	return -1;
 }
 
-static int vector(unsigned reg)
+static int vector_register(unsigned reg)
 {
 	return reg >= X86_REG_XMM0 && reg < X86_REG_XMM0 + VECTORS ? (int)(reg - X86_REG_XMM0) : -1;
 }
@@ -90,7 +90,7 @@ static struct value address_of(struct path *p, const cs_insn *in, const x86_op_m
 		return (struct value){IS_ADDRESS, in->address + in->size + (uint64_t)m->disp};
 	if (m->base == X86_REG_INVALID)
 		return (struct value){IS_ADDRESS, (uint64_t)m->disp};
-	reg = general(m->base, &whole);
+	reg = general_register(m->base, &whole);
 	p->is_read |= reg >= 0 && p->registers[reg].what == IS_POINTER;
 	if (reg >= 0 && whole)
 		base = p->registers[reg];
@@ -100,7 +100,7 @@ static struct value address_of(struct path *p, const cs_insn *in, const x86_op_m
 	return base;
 }
 
-static struct value load(const struct path *p, struct value at)
+static struct value load_value(const struct path *p, struct value at)
 {
 	for (unsigned i = 0; at.what == IS_FRAME && i < p->slot_count; i++)
 		if (p->slots[i].at == at.number)
@@ -120,7 +120,7 @@ static void store_in_frame(struct path *p, uint64_t at, struct value v)
 	p->slot_count += i == p->slot_count;
 }
 
-static void store(struct path *p, struct value at, struct value v)
+static void store_value(struct path *p, struct value at, struct value v)
 {
 	struct nm_variable variable;
 
@@ -148,13 +148,13 @@ static struct value read_operand(struct path *p, const cs_insn *in, const cs_x86
 	if (op->type == X86_OP_IMM)
 		return (struct value){IS_ADDRESS, (uint64_t)op->imm};
 	if (op->type == X86_OP_MEM)
-		return op->size == 8 ? load(p, address_of(p, in, &op->mem)) : (struct value){0};
-	reg = general(op->reg, &whole);
+		return op->size == 8 ? load_value(p, address_of(p, in, &op->mem)) : (struct value){0};
+	reg = general_register(op->reg, &whole);
 	if (reg >= 0) {
 		p->is_read |= p->registers[reg].what == IS_POINTER;
 		return whole ? p->registers[reg] : (struct value){0};
 	}
-	reg = vector(op->reg);
+	reg = vector_register(op->reg);
 	return reg >= 0 ? p->vectors[reg][0] : (struct value){0};
 }
 
@@ -163,13 +163,13 @@ static void write_operand(struct path *p, const cs_insn *in, const cs_x86_op *op
 	int whole, reg;
 
 	if (op->type == X86_OP_MEM) {
-		store(p, address_of(p, in, &op->mem), op->size == 8 ? v : (struct value){0});
+		store_value(p, address_of(p, in, &op->mem), op->size == 8 ? v : (struct value){0});
 		return;
 	}
-	reg = general(op->reg, &whole);
+	reg = general_register(op->reg, &whole);
 	if (reg >= 0)
 		p->registers[reg] = v;
-	reg = vector(op->reg);
+	reg = vector_register(op->reg);
 	if (reg >= 0) {
 		p->vectors[reg][0] = v;
 		p->vectors[reg][1] = (struct value){0};
@@ -185,23 +185,23 @@ static void move_vector(struct path *p, const cs_insn *in, const cs_x86_op *to, 
 		if (from->type == X86_OP_MEM) {
 			at = address_of(p, in, &from->mem);
 			at.number += 8 * i;
-			half[i] = load(p, at);
+			half[i] = load_value(p, at);
 		} else {
-			half[i] =
-			    vector(from->reg) >= 0 ? p->vectors[vector(from->reg)][i] : (struct value){0};
+			half[i] = vector_register(from->reg) >= 0 ? p->vectors[vector_register(from->reg)][i]
+								  : (struct value){0};
 		}
 	for (unsigned i = 0; i < 2 && !p->is_done; i++)
 		if (to->type == X86_OP_MEM) {
 			at = address_of(p, in, &to->mem);
 			at.number += 8 * i;
-			store(p, at, half[i]);
-		} else if (vector(to->reg) >= 0) {
-			p->vectors[vector(to->reg)][i] = half[i];
+			store_value(p, at, half[i]);
+		} else if (vector_register(to->reg) >= 0) {
+			p->vectors[vector_register(to->reg)][i] = half[i];
 		}
 }
 
 /* The address that an instruction loads, or what is left of one by an offset or a mask. */
-static struct value computed(struct path *p, const cs_insn *in, const cs_x86 *x)
+static struct value computed_address(struct path *p, const cs_insn *in, const cs_x86 *x)
 {
 	struct value v = x->operands[1].type == X86_OP_MEM && in->id == X86_INS_LEA
 			     ? address_of(p, in, &x->operands[1].mem)
@@ -230,11 +230,12 @@ static void forget_written(struct path *p, const cs_insn *in)
 	if (p->decoder->cs.regs_access(p->decoder->handle, in, read, &reads, written, &writes))
 		return;
 	for (uint8_t i = 0; i < reads; i++)
-		p->is_read |= (reg = general(read[i], &whole)) >= 0 && p->registers[reg].what == IS_POINTER;
+		p->is_read |=
+		    (reg = general_register(read[i], &whole)) >= 0 && p->registers[reg].what == IS_POINTER;
 	for (uint8_t i = 0; i < writes; i++) {
-		if ((reg = general(written[i], &whole)) >= 0 && reg != RSP)
+		if ((reg = general_register(written[i], &whole)) >= 0 && reg != RSP)
 			p->registers[reg] = (struct value){0};
-		if ((reg = vector(written[i])) >= 0)
+		if ((reg = vector_register(written[i])) >= 0)
 			memset(p->vectors[reg], 0, sizeof p->vectors[reg]);
 	}
 }
@@ -259,7 +260,7 @@ static int is_call_of_copy(struct path *p, const cs_x86 *x)
 	       returns_argument(p->module, (uint64_t)x->operands[0].imm);
 }
 
-static void call(struct path *p, const cs_x86 *x)
+static void step_over_call(struct path *p, const cs_x86 *x)
 {
 	static const int clobbered[] = {RAX, RCX, RDX, RSI, RDI, R8, R9, R10, R11};
 	const int returns = is_call_of_copy(p, x);
@@ -270,7 +271,7 @@ static void call(struct path *p, const cs_x86 *x)
 	p->registers[RAX].what = returns ? IS_POINTER : IS_NOTHING;
 }
 
-static void finish(struct path *p, int returns)
+static void finish_path(struct path *p, int returns)
 {
 	if (returns)
 		p->found.kind = NM_STORED_RETURNED;
@@ -278,14 +279,14 @@ static void finish(struct path *p, int returns)
 }
 
 /* 1 and the target if the path goes on elsewhere. */
-static int jump(struct path *p, const cs_insn *in, const cs_x86 *x, const struct nm_function *f,
-		uint64_t *ret_at)
+static int step_over_jump(struct path *p, const cs_insn *in, const cs_x86 *x, const struct nm_function *f,
+			  uint64_t *ret_at)
 {
 	const uint64_t target = x->operands[0].type == X86_OP_IMM ? (uint64_t)x->operands[0].imm : 0;
 	const int is_within = target >= f->low && target < f->end;
 
 	if (in->id == X86_INS_JMP && !is_within) {
-		finish(p, is_call_of_copy(p, x));
+		finish_path(p, is_call_of_copy(p, x));
 		return 0;
 	}
 	*ret_at = target;
@@ -298,14 +299,14 @@ static void push_or_pop(struct path *p, const cs_insn *in, const cs_x86_op *op)
 
 	if (in->id == X86_INS_PUSH) {
 		top->number -= 8;
-		store(p, *top, read_operand(p, in, op));
+		store_value(p, *top, read_operand(p, in, op));
 		return;
 	}
-	write_operand(p, in, op, load(p, *top));
+	write_operand(p, in, op, load_value(p, *top));
 	top->number += 8;
 }
 
-static void step(struct path *p, const cs_insn *in)
+static void step_instruction(struct path *p, const cs_insn *in)
 {
 	const cs_x86 *x = &in->detail->x86;
 	int both = x->op_count == 2;
@@ -323,22 +324,24 @@ static void step(struct path *p, const cs_insn *in)
 	case X86_INS_MOVDQA:
 	case X86_INS_MOVDQU: move_vector(p, in, &x->operands[0], &x->operands[1]); return;
 	case X86_INS_MOVHPS:
-		if (x->operands[0].type == X86_OP_REG && vector(x->operands[0].reg) >= 0)
-			p->vectors[vector(x->operands[0].reg)][1] = read_operand(p, in, &x->operands[1]);
-		else if (vector(x->operands[1].reg) >= 0)
-			store(p, address_of(p, in, &x->operands[0].mem),
-			      p->vectors[vector(x->operands[1].reg)][1]);
+		if (x->operands[0].type == X86_OP_REG && vector_register(x->operands[0].reg) >= 0)
+			p->vectors[vector_register(x->operands[0].reg)][1] =
+			    read_operand(p, in, &x->operands[1]);
+		else if (vector_register(x->operands[1].reg) >= 0)
+			store_value(p, address_of(p, in, &x->operands[0].mem),
+				    p->vectors[vector_register(x->operands[1].reg)][1]);
 		return;
 	case X86_INS_PUNPCKLQDQ:
-		if (vector(x->operands[0].reg) >= 0)
-			p->vectors[vector(x->operands[0].reg)][1] = read_operand(p, in, &x->operands[1]);
+		if (vector_register(x->operands[0].reg) >= 0)
+			p->vectors[vector_register(x->operands[0].reg)][1] =
+			    read_operand(p, in, &x->operands[1]);
 		return;
 	case X86_INS_LEA:
 	case X86_INS_ADD:
 	case X86_INS_SUB:
 	case X86_INS_AND:
 		if (both && x->operands[0].type == X86_OP_REG) {
-			write_operand(p, in, &x->operands[0], computed(p, in, x));
+			write_operand(p, in, &x->operands[0], computed_address(p, in, x));
 			return;
 		}
 		break;
@@ -349,10 +352,10 @@ static void step(struct path *p, const cs_insn *in)
 		p->registers[RSP].number += 8;
 		p->registers[RBP] = (struct value){0};
 		return;
-	case X86_INS_CALL: call(p, x); return;
+	case X86_INS_CALL: step_over_call(p, x); return;
 	case X86_INS_RET:
 		p->found.kind = NM_STORED_MEMORY;
-		finish(p, p->registers[RAX].what == IS_POINTER);
+		finish_path(p, p->registers[RAX].what == IS_POINTER);
 		return;
 	default: break;
 	}
@@ -360,7 +363,7 @@ static void step(struct path *p, const cs_insn *in)
 }
 
 /* From behind the call to the end of the path. */
-static void follow(struct path *p, const struct nm_function *f, uint64_t call_at)
+static void follow_path(struct path *p, const struct nm_function *f, uint64_t call_at)
 {
 	const struct nm_capstone *cs = &p->decoder->cs;
 	cs_insn *in = p->decoder->instruction;
@@ -382,12 +385,12 @@ static void follow(struct path *p, const struct nm_function *f, uint64_t call_at
 		if (!n) /* the call itself */
 			continue;
 		if (cs->insn_group(p->decoder->handle, in, CS_GRP_JUMP)) {
-			if (jump(p, in, x, f, &target))
+			if (step_over_jump(p, in, x, f, &target))
 				at = target;
 		} else if (in->id == X86_INS_TEST || in->id == X86_INS_CMP) {
 			p->tested = read_operand(p, in, &x->operands[0]).what == IS_POINTER;
 		} else {
-			step(p, in);
+			step_instruction(p, in);
 		}
 	}
 }
@@ -411,7 +414,7 @@ static struct nm_decoder_of_code *new_decoder(void)
 	return d;
 }
 
-static struct nm_stored find(struct nm_stores *s, struct nm_module *module, uint64_t vaddr)
+static struct nm_stored find_code(struct nm_stores *s, struct nm_module *module, uint64_t vaddr)
 {
 	struct path p = {.module = module};
 	struct nm_function f;
@@ -427,7 +430,7 @@ static struct nm_stored find(struct nm_stores *s, struct nm_module *module, uint
 	p.registers[RSP] = (struct value){IS_FRAME, 1ull << 32};
 	p.registers[RBP] =
 	    (struct value){IS_FRAME, 1ull << 40}; /* where it is the frame's base: some distance */
-	follow(&p, &f, vaddr);
+	follow_path(&p, &f, vaddr);
 	p.found.is_ignored = p.registers[RAX].what != IS_POINTER && !p.is_read;
 	return p.found;
 }
@@ -440,7 +443,7 @@ struct nm_stored nm_stored_result(struct nm_stores *s, struct nm_module *module,
 
 	if (known)
 		return s->list[known - 1];
-	found = find(s, module, vaddr);
+	found = find_code(s, module, vaddr);
 	if (s->count == s->room) {
 		struct nm_stored *more = realloc(s->list, (2 * s->room + 64) * sizeof *more);
 

@@ -129,8 +129,8 @@ static int locate_local(struct nm_elements *e, uint64_t address, uint32_t object
 }
 
 /* The variable or block around an address, with or without a structure. */
-static int locate(struct nm_elements *e, uint32_t object, uint64_t address, uint64_t frame_end,
-		  struct nm_element *to)
+static int locate_part(struct nm_elements *e, uint32_t object, uint64_t address, uint64_t frame_end,
+		       struct nm_element *to)
 {
 	struct nm_block b;
 
@@ -153,7 +153,7 @@ int nm_elements_find_in(struct nm_elements *e, uint32_t object, uint64_t address
 {
 	const struct nm_element_owner *o = &e->owners.at[object];
 
-	if ((o->typed && !o->type) || !locate(e, object, address, frame_end, to) || !o->type)
+	if ((o->typed && !o->type) || !locate_part(e, object, address, frame_end, to) || !o->type)
 		return 0;
 	to->object = object;
 	to->type = o->type;
@@ -169,7 +169,7 @@ int nm_elements_find(struct nm_elements *e, uint32_t object, uint64_t address, s
 int nm_elements_place(struct nm_elements *e, uint32_t object, uint64_t address, struct nm_element *to)
 {
 	struct nm_block named;
-	const int found = locate(e, object, address, 0, to);
+	const int found = locate_part(e, object, address, 0, to);
 
 	if (nm_program_named(e->program, address, &named) && named.object == object) {
 		to->low = named.address;

@@ -37,8 +37,8 @@ static void free_scope(struct scope *s)
 
 /* The identity of an attribution's group: a number, or the address of a string in the pool. 0: out of
  * memory. */
-static uint64_t identity(struct nm_strings *pool, const struct nm_result *r, enum nm_scope kind,
-			 const struct nm_result_attribution *a)
+static uint64_t group_identity(struct nm_strings *pool, const struct nm_result *r, enum nm_scope kind,
+			       const struct nm_result_attribution *a)
 {
 	const struct nm_result_site *site = &r->sites[a->site];
 	const char *name = kind == NM_SCOPE_FUNCTION || !site->file ? site->function : site->file;
@@ -62,7 +62,7 @@ static uint64_t identity(struct nm_strings *pool, const struct nm_result *r, enu
 	return (uintptr_t)name;
 }
 
-static uint32_t whose(enum nm_scope kind, const struct nm_result_attribution *a)
+static uint32_t group_of(enum nm_scope kind, const struct nm_result_attribution *a)
 {
 	return kind == NM_SCOPE_THREAD ? a->thread : kind == NM_SCOPE_OBJECT ? a->object : a->site;
 }
@@ -75,13 +75,13 @@ static int number_groups(struct scope *s, const struct nm_result *r, uint32_t *o
 	int status = 0;
 
 	for (size_t i = 0; i < r->attr_count && !status; i++) {
-		const uint64_t id = identity(&pool, r, s->kind, &r->attrs[i]);
+		const uint64_t id = group_identity(&pool, r, s->kind, &r->attrs[i]);
 
 		of_attr[i] = (uint32_t)nm_map_get(&groups, id, s->count);
 		if (!id || (of_attr[i] == s->count && nm_map_put(&groups, id, s->count)))
 			status = NM_ENOMEM;
 		if (of_attr[i] == s->count)
-			s->whose[s->count++] = whose(s->kind, &r->attrs[i]);
+			s->whose[s->count++] = group_of(s->kind, &r->attrs[i]);
 	}
 	nm_map_done(&groups);
 	nm_strings_done(&pool);
@@ -153,7 +153,8 @@ static int add_rows(struct nm_result *r, const struct nm_estimate_query *q, cons
 }
 
 /* All points of a size. */
-static int ask(const struct nm_estimate_query *q, const struct scope *scopes, size_t size, uint64_t lines)
+static int ask_estimator(const struct nm_estimate_query *q, const struct scope *scopes, size_t size,
+			 uint64_t lines)
 {
 	int status = 0;
 
@@ -177,7 +178,7 @@ static int ask_sizes(const struct nm_estimate_query *q, const struct scope *scop
 	for (size_t i = 0; i < *sizes; i++) {
 		const struct nm_estimate *total = &scopes[NM_SCOPE_TOTAL].points[i];
 
-		if (ask(q, scopes, i, lines[i]))
+		if (ask_estimator(q, scopes, i, lines[i]))
 			return NM_ENOMEM;
 		if (!(total->miss_ratio - total->cold_ratio > negligible))
 			*sizes = i + 1;

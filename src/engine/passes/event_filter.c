@@ -36,79 +36,79 @@ static uint64_t hash_of(const struct nm_event_row *r)
 					    (uint64_t)r->kind << 55));
 }
 
-static int is_same(const struct nm_event_row *a, const struct nm_event_row *b)
+static int is_same(const struct nm_event_row *r, const struct nm_event_row *e)
 {
-	return a->place == b->place && a->attr == b->attr && a->victim == b->victim && a->kind == b->kind &&
-	       a->level == b->level;
+	return r->place == e->place && r->attr == e->attr && r->victim == e->victim && r->kind == e->kind &&
+	       r->level == e->level;
 }
 
 /* The key of a row. */
-static struct nm_event_row key_of(const struct nm_event_filter *s, const struct nm_event_row *row)
+static struct nm_event_row key_of(const struct nm_event_filter *f, const struct nm_event_row *row)
 {
 	struct nm_event_row key = *row;
 
-	if (!s->query->by_attr)
+	if (!f->query->by_attr)
 		key.attr = key.victim = 0;
 	return key;
 }
 
-static int grow(struct nm_event_filter *s)
+static int grow_slots(struct nm_event_filter *f)
 {
-	size_t room = s->table ? (s->table_mask + 1) * 2 : 1024;
+	size_t room = f->table ? (f->table_mask + 1) * 2 : 1024;
 	uint32_t *table = calloc(room, sizeof *table);
 
-	if (!table || s->rows.count > UINT32_MAX / 2) {
+	if (!table || f->rows.count > UINT32_MAX / 2) {
 		free(table);
 		return NM_ENOMEM;
 	}
-	free(s->table);
-	s->table = table;
-	s->table_mask = room - 1;
-	for (size_t i = 0; i < s->rows.count; i++) {
-		struct nm_event_row key = key_of(s, &s->rows.at[i]);
-		size_t slot = hash_of(&key) & s->table_mask;
+	free(f->table);
+	f->table = table;
+	f->table_mask = room - 1;
+	for (size_t i = 0; i < f->rows.count; i++) {
+		struct nm_event_row key = key_of(f, &f->rows.at[i]);
+		size_t slot = hash_of(&key) & f->table_mask;
 
 		while (table[slot])
-			slot = (slot + 1) & s->table_mask;
+			slot = (slot + 1) & f->table_mask;
 		table[slot] = (uint32_t)(i + 1);
 	}
 	return 0;
 }
 
 /* Adds to the row of this key. Its count before. */
-static uint64_t count(struct nm_event_filter *s, const struct nm_event_row *row)
+static uint64_t count_row(struct nm_event_filter *f, const struct nm_event_row *row)
 {
-	struct nm_event_row key = key_of(s, row), other;
+	struct nm_event_row key = key_of(f, row), other;
 	size_t slot;
 
-	if (s->rows.count * 2 >= s->table_mask && grow(s)) {
-		s->failed = 1;
+	if (f->rows.count * 2 >= f->table_mask && grow_slots(f)) {
+		f->failed = 1;
 		return 0;
 	}
-	slot = hash_of(&key) & s->table_mask;
-	for (; s->table[slot]; slot = (slot + 1) & s->table_mask) {
-		struct nm_event_row *old = &s->rows.at[s->table[slot] - 1];
+	slot = hash_of(&key) & f->table_mask;
+	for (; f->table[slot]; slot = (slot + 1) & f->table_mask) {
+		struct nm_event_row *old = &f->rows.at[f->table[slot] - 1];
 
-		other = key_of(s, old);
+		other = key_of(f, old);
 		if (is_same(&key, &other)) {
 			old->count += row->count;
 			return old->count - row->count;
 		}
 	}
-	if (nm_vec_push(&s->rows, *row))
-		s->failed = 1;
+	if (nm_vec_push(&f->rows, *row))
+		f->failed = 1;
 	else
-		s->table[slot] = (uint32_t)s->rows.count;
+		f->table[slot] = (uint32_t)f->rows.count;
 	return 0;
 }
 
 /* ---- events ---- */
 
-static void keep_residency(struct nm_event_filter *s, const struct nm_event *e)
+static void keep_residency(struct nm_event_filter *f, const struct nm_event *e)
 {
-	size_t *open = &s->open[e->level][e->core];
+	size_t *open = &f->open[e->level][e->core];
 
-	if (e->line != (s->query->address & ~(s->line_bytes[e->level] - 1)))
+	if (e->line != (f->query->address & ~(f->line_bytes[e->level] - 1)))
 		return;
 	if (e->kind == NM_EVENT_LOAD || e->kind == NM_EVENT_PREFETCH) {
 		struct nm_event_residency residency = {.loaded = e->reference,
@@ -117,19 +117,19 @@ static void keep_residency(struct nm_event_filter *s, const struct nm_event *e)
 						       .level = e->level,
 						       .core = e->core};
 		*open = NO_RESIDENCY;
-		if (s->total++ >= s->query->limit)
+		if (f->total++ >= f->query->limit)
 			return;
-		if (nm_vec_push(&s->residencies, residency))
-			s->failed = 1;
+		if (nm_vec_push(&f->residencies, residency))
+			f->failed = 1;
 		else
-			*open = s->residencies.count - 1;
+			*open = f->residencies.count - 1;
 	} else if (*open != NO_RESIDENCY && e->kind == NM_EVENT_HIT) {
-		s->residencies.at[*open].hits += e->times;
+		f->residencies.at[*open].hits += e->times;
 	} else if (*open != NO_RESIDENCY && nm_event_leaves(e->kind)) {
-		s->residencies.at[*open].left = e->reference;
-		s->residencies.at[*open].evictor = e->attr;
-		s->residencies.at[*open].push = e->address;
-		s->residencies.at[*open].cause = e->cause;
+		f->residencies.at[*open].left = e->reference;
+		f->residencies.at[*open].evictor = e->attr;
+		f->residencies.at[*open].push = e->address;
+		f->residencies.at[*open].cause = e->cause;
 		*open = NO_RESIDENCY;
 	}
 }
@@ -143,43 +143,43 @@ static uint64_t place_of(const struct nm_event_query *q, const struct nm_event *
 	}
 }
 
-int nm_event_filter_wants(const struct nm_event_filter *s, const struct nm_event *e)
+int nm_event_filter_wants(const struct nm_event_filter *f, const struct nm_event *e)
 {
-	const struct nm_event_query *q = s->query;
+	const struct nm_event_query *q = f->query;
 	const int untouched = nm_event_of_untouched_line(e->kind);
 	const uint64_t address = untouched ? e->line : e->address;
-	const uint64_t bytes = untouched ? s->line_bytes[e->level] : e->bytes;
+	const uint64_t bytes = untouched ? f->line_bytes[e->level] : e->bytes;
 
 	return (q->kinds[e->level] >> e->kind & 1) && address < q->end && address + (bytes - 1) >= q->low &&
 	       (!q->of_set || e->set == q->set) && (!q->serving || e->kind != NM_EVENT_LOAD || e->last);
 }
 
-int nm_event_filter_admits(struct nm_event_filter *s, const struct nm_event *e)
+int nm_event_filter_admits(struct nm_event_filter *f, const struct nm_event *e)
 {
 	const struct nm_event_row row = {
 	    .count = e->times, .attr = e->attr, .victim = e->victim, .kind = e->kind, .level = e->level};
-	const uint64_t before = s->query->by_attr ? count(s, &row) : s->total;
+	const uint64_t before = f->query->by_attr ? count_row(f, &row) : f->total;
 
-	s->total += e->times;
-	return before < nm_event_query_end(s->query) &&
-	       (s->query->by_attr || before + e->times > s->query->skip);
+	f->total += e->times;
+	return before < nm_event_query_end(f->query) &&
+	       (f->query->by_attr || before + e->times > f->query->skip);
 }
 
-int nm_event_filter_log(struct nm_event_filter *s, const struct nm_logged_event *e)
+int nm_event_filter_log(struct nm_event_filter *f, const struct nm_logged_event *e)
 {
-	return nm_vec_push(&s->logged, *e);
+	return nm_vec_push(&f->logged, *e);
 }
 
-void nm_event_filter_keep(struct nm_event_filter *s, const struct nm_event *e)
+void nm_event_filter_keep(struct nm_event_filter *f, const struct nm_event *e)
 {
-	const struct nm_event_query *q = s->query;
+	const struct nm_event_query *q = f->query;
 
 	if (q->mode == NM_QUERY_RESIDENCIES) {
-		keep_residency(s, e);
+		keep_residency(f, e);
 	} else if (q->mode == NM_QUERY_LOG) {
-		if (nm_event_filter_admits(s, e) &&
-		    nm_event_filter_log(s, &(struct nm_logged_event){.at = *e}))
-			s->failed = 1;
+		if (nm_event_filter_admits(f, e) &&
+		    nm_event_filter_log(f, &(struct nm_logged_event){.at = *e}))
+			f->failed = 1;
 	} else {
 		const uint64_t address = nm_event_of_untouched_line(e->kind) ? e->line : e->address;
 		struct nm_event_row row = {.place = place_of(q, e, address),
@@ -191,11 +191,11 @@ void nm_event_filter_keep(struct nm_event_filter *s, const struct nm_event *e)
 
 		if (q->serving && e->kind == NM_EVENT_LOAD)
 			row.level = NM_MAX_LEVELS;
-		count(s, &row);
+		count_row(f, &row);
 	}
 }
 
-static void take(void *self, const struct nm_event *e)
+static void take_event(void *self, const struct nm_event *e)
 {
 	if (nm_event_filter_wants(self, e))
 		nm_event_filter_keep(self, e);
@@ -220,34 +220,34 @@ int nm_event_filter_new(struct nm_event_filter **ret_filter, const struct nm_eve
 	return 0;
 }
 
-void nm_event_filter_free(struct nm_event_filter *s)
+void nm_event_filter_free(struct nm_event_filter *f)
 {
-	if (!s)
+	if (!f)
 		return;
-	nm_vec_free(&s->rows);
-	nm_vec_free(&s->residencies);
-	nm_vec_free(&s->logged);
-	free(s->table);
-	free(s);
+	nm_vec_free(&f->rows);
+	nm_vec_free(&f->residencies);
+	nm_vec_free(&f->logged);
+	free(f->table);
+	free(f);
 }
 
-void nm_event_filter_attach(struct nm_event_filter *s, struct nm_hierarchy *hierarchy)
+void nm_event_filter_attach(struct nm_event_filter *f, struct nm_hierarchy *hierarchy)
 {
-	nm_hierarchy_watch(hierarchy, &(struct nm_monitor){.event = take, .self = s});
+	nm_hierarchy_watch(hierarchy, &(struct nm_monitor){.event = take_event, .self = f});
 }
 
-int nm_event_filter_take(struct nm_event_filter *s, struct nm_filtered_events *ret_events)
+int nm_event_filter_take(struct nm_event_filter *f, struct nm_filtered_events *ret_events)
 {
-	*ret_events = (struct nm_filtered_events){.query = s->query,
-						  .rows = s->rows.at,
-						  .row_count = s->rows.count,
-						  .residencies = s->residencies.at,
-						  .residency_count = s->residencies.count,
-						  .logged = s->logged.at,
-						  .logged_count = s->logged.count,
-						  .total = s->total};
-	memset(&s->rows, 0, sizeof s->rows);
-	memset(&s->logged, 0, sizeof s->logged);
-	memset(&s->residencies, 0, sizeof s->residencies);
-	return s->failed ? NM_ENOMEM : 0;
+	*ret_events = (struct nm_filtered_events){.query = f->query,
+						  .rows = f->rows.at,
+						  .row_count = f->rows.count,
+						  .residencies = f->residencies.at,
+						  .residency_count = f->residencies.count,
+						  .logged = f->logged.at,
+						  .logged_count = f->logged.count,
+						  .total = f->total};
+	memset(&f->rows, 0, sizeof f->rows);
+	memset(&f->logged, 0, sizeof f->logged);
+	memset(&f->residencies, 0, sizeof f->residencies);
+	return f->failed ? NM_ENOMEM : 0;
 }

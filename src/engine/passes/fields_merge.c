@@ -49,29 +49,29 @@ static void add_fields(struct nm_result *r, uint32_t object, const struct nm_typ
 	}
 }
 
-static int merge_fields(struct merge *f)
+static int merge_fields(struct merge *m)
 {
 	struct nm_map seen = {0};
-	struct nm_result *r = f->result;
+	struct nm_result *r = m->result;
 	int status = 0;
 
-	r->fields = calloc(count_fields(f->fields) + 1, sizeof *r->fields);
-	f->first = calloc(f->fields->elements.owners.count + 1, sizeof *f->first);
-	if (!r->fields || !f->first)
+	r->fields = calloc(count_fields(m->fields) + 1, sizeof *r->fields);
+	m->first = calloc(m->fields->elements.owners.count + 1, sizeof *m->first);
+	if (!r->fields || !m->first)
 		return NM_ENOMEM;
-	for (size_t i = 0; i < f->fields->elements.owners.count && !status; i++) {
-		const struct nm_type *type = f->fields->elements.owners.at[i].type;
-		uint64_t key = nm_mix64((uintptr_t)type) ^ f->objects[i], known;
+	for (size_t i = 0; i < m->fields->elements.owners.count && !status; i++) {
+		const struct nm_type *type = m->fields->elements.owners.at[i].type;
+		uint64_t key = nm_mix64((uintptr_t)type) ^ m->objects[i], known;
 
-		f->first[i] = NM_NO_FIELD;
+		m->first[i] = NM_NO_FIELD;
 		if (!type)
 			continue;
 		known = nm_map_get(&seen, key, UINT64_MAX);
-		f->first[i] = known == UINT64_MAX ? (uint32_t)r->field_count : (uint32_t)known;
+		m->first[i] = known == UINT64_MAX ? (uint32_t)r->field_count : (uint32_t)known;
 		if (known != UINT64_MAX)
 			continue;
 		status = nm_map_put(&seen, key, r->field_count);
-		add_fields(r, f->objects[i], type);
+		add_fields(r, m->objects[i], type);
 	}
 	nm_map_done(&seen);
 	return status;
@@ -81,11 +81,11 @@ static int merge_fields(struct merge *f)
 
 static int by_attr(const void *left, const void *right)
 {
-	const struct nm_result_field_use *a = left, *b = right;
+	const struct nm_result_field_use *u = left, *b = right;
 
-	if (a->attr != b->attr)
-		return a->attr < b->attr ? -1 : 1;
-	return a->field < b->field ? -1 : a->field > b->field;
+	if (u->attr != b->attr)
+		return u->attr < b->attr ? -1 : 1;
+	return u->field < b->field ? -1 : u->field > b->field;
 }
 
 static void add_use(struct nm_result_field_use *to, const struct nm_result_field_use *from)
@@ -97,24 +97,24 @@ static void add_use(struct nm_result_field_use *to, const struct nm_result_field
 	}
 }
 
-static int merge_uses(struct merge *f)
+static int merge_uses(struct merge *m)
 {
-	struct nm_result *r = f->result;
+	struct nm_result *r = m->result;
 	size_t kept = 0;
 
-	r->field_uses = calloc(f->fields->uses.count + 1, sizeof *r->field_uses);
+	r->field_uses = calloc(m->fields->uses.count + 1, sizeof *r->field_uses);
 	if (!r->field_uses)
 		return NM_ENOMEM;
-	for (size_t i = 0; i < f->fields->uses.count; i++) {
-		const struct nm_fields_use *u = &f->fields->uses.at[i];
-		uint32_t object = nm_program_attribution(f->program, u->attr)->object;
+	for (size_t i = 0; i < m->fields->uses.count; i++) {
+		const struct nm_fields_use *u = &m->fields->uses.at[i];
+		uint32_t object = nm_program_attribution(m->program, u->attr)->object;
 
 		r->field_uses[i] = (struct nm_result_field_use){
-		    f->attrs[u->attr], f->first[object] + u->field, {u->accesses[0], u->accesses[1]}, {{0}}};
+		    m->attrs[u->attr], m->first[object] + u->field, {u->accesses[0], u->accesses[1]}, {{0}}};
 		memcpy(r->field_uses[i].misses, u->misses, sizeof u->misses);
 	}
-	qsort(r->field_uses, f->fields->uses.count, sizeof *r->field_uses, by_attr);
-	for (size_t i = 0; i < f->fields->uses.count; i++) {
+	qsort(r->field_uses, m->fields->uses.count, sizeof *r->field_uses, by_attr);
+	for (size_t i = 0; i < m->fields->uses.count; i++) {
 		const struct nm_result_field_use *u = &r->field_uses[i];
 
 		if (kept && !by_attr(&r->field_uses[kept - 1], u)) {
@@ -129,84 +129,84 @@ static int merge_uses(struct merge *f)
 
 /* ---- affinity ---- */
 
-static struct nm_result_affinity *pair_of(struct merge *f, uint32_t field, uint32_t other)
+static struct nm_result_affinity *pair_of(struct merge *m, uint32_t field, uint32_t other)
 {
-	struct nm_result *r = f->result;
-	uint64_t key = (uint64_t)field << 32 | other, at = nm_map_get(&f->pairs, key, UINT64_MAX);
+	struct nm_result *r = m->result;
+	uint64_t key = (uint64_t)field << 32 | other, at = nm_map_get(&m->pairs, key, UINT64_MAX);
 
 	if (at != UINT64_MAX)
 		return &r->affinities[at];
-	if (r->affinity_count == f->pair_room) {
-		size_t room = f->pair_room ? 2 * f->pair_room : 64;
+	if (r->affinity_count == m->pair_room) {
+		size_t room = m->pair_room ? 2 * m->pair_room : 64;
 		struct nm_result_affinity *bigger = realloc(r->affinities, room * sizeof *bigger);
 
 		if (!bigger)
 			return NULL;
 		r->affinities = bigger;
-		f->pair_room = room;
+		m->pair_room = room;
 	}
-	if (nm_map_put(&f->pairs, key, r->affinity_count))
+	if (nm_map_put(&m->pairs, key, r->affinity_count))
 		return NULL;
 	r->affinities[r->affinity_count] = (struct nm_result_affinity){.field = field, .other = other};
 	return &r->affinities[r->affinity_count++];
 }
 
-static int merge_pair(struct merge *f, const struct nm_fields_sight *s, uint32_t i, uint32_t j)
+static int merge_pair(struct merge *m, const struct nm_fields_sight *s, uint32_t i, uint32_t j)
 {
 	uint64_t both = 1ull << i | 1ull << j;
-	struct nm_result_affinity *p;
+	struct nm_result_affinity *a;
 
-	if (!f->touched[f->first[s->object] + i] || !f->touched[f->first[s->object] + j])
+	if (!m->touched[m->first[s->object] + i] || !m->touched[m->first[s->object] + j])
 		return 0;
 	if (!(s->used & both) || (s->there && (s->there & both) != both))
 		return 0;
-	p = pair_of(f, f->first[s->object] + i, f->first[s->object] + j);
-	if (!p)
+	a = pair_of(m, m->first[s->object] + i, m->first[s->object] + j);
+	if (!a)
 		return NM_ENOMEM;
 	if (!s->there) {
-		p->visits += s->count;
-		p->both += (s->used & both) == both ? s->count : 0;
+		a->visits += s->count;
+		a->both += (s->used & both) == both ? s->count : 0;
 	} else if ((s->used & both) == both) {
-		p->together += s->count;
+		a->together += s->count;
 	} else {
-		p->apart += s->count;
+		a->apart += s->count;
 	}
 	return 0;
 }
 
-static int merge_sight(struct merge *f, const struct nm_fields_sight *s)
+static int merge_sight(struct merge *m, const struct nm_fields_sight *s)
 {
-	uint32_t n = f->fields->elements.owners.at[s->object].type->field_count;
+	uint32_t n = m->fields->elements.owners.at[s->object].type->field_count;
 	int status = 0;
 
 	n = n < NM_FIELDS_TOGETHER ? n : NM_FIELDS_TOGETHER;
 	for (uint32_t i = 0; i < n && !status; i++) {
-		struct nm_result_field *field = &f->result->fields[f->first[s->object] + i];
+		struct nm_result_field *field = &m->result->fields[m->first[s->object] + i];
 
 		if (s->there >> i & 1) {
 			field->residencies += s->count;
 			field->used += s->used >> i & 1 ? s->count : 0;
 		}
 		for (uint32_t j = i + 1; j < n && !status; j++)
-			status = merge_pair(f, s, i, j);
+			status = merge_pair(m, s, i, j);
 	}
 	return status;
 }
 
-static int merge_sights(struct merge *f)
+static int merge_sights(struct merge *m)
 {
 	int status = 0;
 
-	f->touched = calloc(f->result->field_count + 1, 1);
-	if (!f->touched)
+	m->touched = calloc(m->result->field_count + 1, 1);
+	if (!m->touched)
 		return NM_ENOMEM;
-	for (size_t i = 0; i < f->fields->sights.count; i++)
-		for (uint64_t used = f->fields->sights.at[i].used; used; used &= used - 1)
-			f->touched[f->first[f->fields->sights.at[i].object] +
+	for (size_t i = 0; i < m->fields->sights.count; i++)
+		for (uint64_t used = m->fields->sights.at[i].used; used; used &= used - 1)
+			m->touched[m->first[m->fields->sights.at[i].object] +
 				   (uint32_t)__builtin_ctzll(used)] = 1;
-	for (size_t i = 0; i < f->fields->sights.count && !status; i++)
-		status = merge_sight(f, &f->fields->sights.at[i]);
-	nm_map_done(&f->pairs);
+	for (size_t i = 0; i < m->fields->sights.count && !status; i++)
+		status = merge_sight(m, &m->fields->sights.at[i]);
+	nm_map_done(&m->pairs);
 	return status;
 }
 
@@ -214,14 +214,14 @@ static int merge_sights(struct merge *f)
 
 static int by_object(const void *left, const void *right)
 {
-	const struct nm_fields_line *a = left, *b = right;
+	const struct nm_fields_line *l = left, *b = right;
 
-	if (a->object != b->object)
-		return a->object < b->object ? -1 : 1;
-	return a->line < b->line ? -1 : a->line > b->line;
+	if (l->object != b->object)
+		return l->object < b->object ? -1 : 1;
+	return l->line < b->line ? -1 : l->line > b->line;
 }
 
-static int downwards(const void *left, const void *right)
+static int compare_downwards(const void *left, const void *right)
 {
 	const uint64_t *a = left, *b = right;
 
@@ -236,7 +236,7 @@ static uint64_t hot_sum(uint64_t *numbers, size_t count)
 
 	for (size_t i = 0; i < count; i++)
 		sum += numbers[i];
-	qsort(numbers, count, sizeof *numbers, downwards);
+	qsort(numbers, count, sizeof *numbers, compare_downwards);
 	while (n < count && so_far * 100 < sum * HOT)
 		so_far += numbers[n++];
 	return n;
@@ -277,17 +277,17 @@ static size_t merge_lines(struct nm_fields_line *lines, size_t count)
 	return kept;
 }
 
-static int merge_all_lines(struct merge *f)
+static int merge_all_lines(struct merge *m)
 {
-	size_t n = f->fields->lines.count;
+	size_t n = m->fields->lines.count;
 	struct nm_fields_line *lines = calloc(n + 1, sizeof *lines);
 	uint64_t *numbers = calloc(n + 1, sizeof *numbers);
-	struct nm_result *r = f->result;
+	struct nm_result *r = m->result;
 
 	r->lines = calloc(r->object_count + 1, sizeof *r->lines);
 	for (size_t i = 0; lines && i < n; i++) {
-		lines[i] = f->fields->lines.at[i];
-		lines[i].object = f->objects[lines[i].object];
+		lines[i] = m->fields->lines.at[i];
+		lines[i].object = m->objects[lines[i].object];
 	}
 	if (lines && numbers && r->lines && n) {
 		n = merge_lines(lines, n);
@@ -295,7 +295,7 @@ static int merge_all_lines(struct merge *f)
 			for (end = i; end < n && lines[end].object == lines[i].object;)
 				end++;
 			r->lines[r->line_count++] =
-			    sum_lines(&lines[i], end - i, f->fields->line_bytes, numbers);
+			    sum_lines(&lines[i], end - i, m->fields->line_bytes, numbers);
 		}
 	}
 	n = lines && numbers && r->lines;

@@ -13,12 +13,12 @@ enum { FIRST_LENGTH = 1 << 14, MOST_BYTES = 1 + (NM_CHANGES + 1) * NM_VARINT_BYT
 #define LONGEST \
 	(1ull << 30) /* instructions, so that no key loads 2^32 lines; a longer run has more intervals */
 
-int nm_intervals_init(struct nm_intervals *v, struct nm_hierarchy *hierarchy, unsigned levels)
+int nm_intervals_init(struct nm_intervals *i, struct nm_hierarchy *hierarchy, unsigned levels)
 {
-	*v = (struct nm_intervals){
+	*i = (struct nm_intervals){
 	    .hierarchy = hierarchy, .levels = levels, .due = FIRST_LENGTH, .length = FIRST_LENGTH};
 	for (unsigned level = 0; level < levels; level++)
-		v->next[level] = nm_hierarchy_next_level(hierarchy, level);
+		i->next[level] = nm_hierarchy_next_level(hierarchy, level);
 	return nm_hierarchy_track_changes(hierarchy);
 }
 
@@ -64,7 +64,7 @@ static int pack_level(struct nm_packed_changes *to, const struct nm_change_list 
 
 _Static_assert(NM_CHANGES <= 8, "a byte has a bit for each count");
 
-static uint64_t number(struct nm_change_reader *r)
+static uint64_t interval_count(struct nm_change_reader *r)
 {
 	uint64_t n = 0;
 	const int there = nm_varint_get(&r->at, r->end, &n);
@@ -79,7 +79,7 @@ struct nm_change_reader nm_changes_read(const struct nm_interval *interval)
 	struct nm_change_reader r = {.at = interval->packed.at,
 				     .end = interval->packed.at + interval->packed.count};
 
-	r.left = number(&r);
+	r.left = interval_count(&r);
 	return r;
 }
 
@@ -87,7 +87,7 @@ void nm_changes_next_level(struct nm_change_reader *r)
 {
 	assert(!r->left);
 	r->change.key = 0;
-	r->left = number(r);
+	r->left = interval_count(r);
 }
 
 int nm_changes_next(struct nm_change_reader *r)
@@ -97,36 +97,36 @@ int nm_changes_next(struct nm_change_reader *r)
 	if (!r->left)
 		return 0;
 	r->left--;
-	r->change.key += (uint32_t)number(r);
+	r->change.key += (uint32_t)interval_count(r);
 	bits = *r->at++;
 	for (unsigned k = 0; k < NM_CHANGES; k++)
-		r->change.counts[k] = bits >> k & 1 ? number(r) : 0;
+		r->change.counts[k] = bits >> k & 1 ? interval_count(r) : 0;
 	return 1;
 }
 
 /* ---- merging ---- */
 
 /* The sum of the changes of one level in two intervals. */
-static int add_level(struct nm_change_list *to, struct nm_change_reader *a, struct nm_change_reader *b)
+static int add_level(struct nm_change_list *to, struct nm_change_reader *r, struct nm_change_reader *c)
 {
-	int more_a = nm_changes_next(a), more_b = nm_changes_next(b);
+	int more_a = nm_changes_next(r), more_b = nm_changes_next(c);
 
 	while (more_a || more_b) {
-		const int take_a = more_a && (!more_b || a->change.key <= b->change.key);
-		const int take_b = more_b && (!more_a || b->change.key <= a->change.key);
-		struct nm_change sum = take_a ? a->change : b->change;
+		const int take_a = more_a && (!more_b || r->change.key <= c->change.key);
+		const int take_b = more_b && (!more_a || c->change.key <= r->change.key);
+		struct nm_change sum = take_a ? r->change : c->change;
 
 		for (unsigned k = 0; k < NM_CHANGES && take_a && take_b; k++)
-			sum.counts[k] += b->change.counts[k];
+			sum.counts[k] += c->change.counts[k];
 		if (nm_vec_push(to, sum))
 			return NM_ENOMEM;
-		more_a = take_a ? nm_changes_next(a) : more_a;
-		more_b = take_b ? nm_changes_next(b) : more_b;
+		more_a = take_a ? nm_changes_next(r) : more_a;
+		more_b = take_b ? nm_changes_next(c) : more_b;
 	}
 	return 0;
 }
 
-static void fit(struct nm_packed_changes *packed)
+static void fit_packed(struct nm_packed_changes *packed)
 {
 	uint8_t *fitting = realloc(packed->at, packed->count);
 
@@ -134,36 +134,36 @@ static void fit(struct nm_packed_changes *packed)
 		*packed = (struct nm_packed_changes){fitting, packed->count, packed->count};
 }
 
-static int add_changes(struct nm_intervals *v, struct nm_interval *to, const struct nm_interval *next)
+static int add_changes(struct nm_intervals *i, struct nm_interval *to, const struct nm_interval *next)
 {
 	struct nm_change_reader a = nm_changes_read(to), b = nm_changes_read(next);
 	struct nm_packed_changes packed = {0};
 
-	for (unsigned level = 0; level < v->levels; level++) {
-		v->taken[0].count = 0;
-		if (add_level(&v->taken[0], &a, &b) || pack_level(&packed, &v->taken[0])) {
+	for (unsigned level = 0; level < i->levels; level++) {
+		i->taken[0].count = 0;
+		if (add_level(&i->taken[0], &a, &b) || pack_level(&packed, &i->taken[0])) {
 			nm_vec_free(&packed);
 			return NM_ENOMEM;
 		}
-		if (level + 1 < v->levels) {
+		if (level + 1 < i->levels) {
 			nm_changes_next_level(&a);
 			nm_changes_next_level(&b);
 		}
 	}
-	fit(&packed);
-	v->bytes += packed.count - to->packed.count - next->packed.count;
+	fit_packed(&packed);
+	i->bytes += packed.count - to->packed.count - next->packed.count;
 	nm_vec_free(&to->packed);
 	to->packed = packed;
 	return 0;
 }
 
 /* Makes two neighbours one, the first. */
-static int join(struct nm_intervals *v, struct nm_interval *to, struct nm_interval *next)
+static int join_intervals(struct nm_intervals *i, struct nm_interval *to, struct nm_interval *next)
 {
-	if (add_changes(v, to, next))
+	if (add_changes(i, to, next))
 		return NM_ENOMEM;
 	to->end = next->end;
-	for (unsigned level = 0; level < v->levels; level++)
+	for (unsigned level = 0; level < i->levels; level++)
 		for (unsigned k = 0; k < 2; k++)
 			to->refs[level][k] += next->refs[level][k];
 	nm_sketch_merge(to->sketch, next->sketch);
@@ -172,12 +172,12 @@ static int join(struct nm_intervals *v, struct nm_interval *to, struct nm_interv
 }
 
 /* An odd last one stays alone. */
-static int halve(struct nm_intervals *v)
+static int halve_intervals(struct nm_intervals *v)
 {
 	size_t n = 0;
 
 	for (size_t i = 0; i < v->list.count; i += 2, n++) {
-		if (i + 1 < v->list.count && join(v, &v->list.at[i], &v->list.at[i + 1]))
+		if (i + 1 < v->list.count && join_intervals(v, &v->list.at[i], &v->list.at[i + 1]))
 			return NM_ENOMEM;
 		if (n != i) {
 			v->list.at[n] = v->list.at[i];
@@ -190,40 +190,40 @@ static int halve(struct nm_intervals *v)
 }
 
 /* Takes the changes of a level, or those of the earlier one that is simulated for it. */
-static int take_level(struct nm_intervals *v, unsigned level, struct nm_interval *interval)
+static int take_level(struct nm_intervals *i, unsigned level, struct nm_interval *interval)
 {
-	const unsigned simulated = nm_hierarchy_simulated(v->hierarchy, level);
+	const unsigned simulated = nm_hierarchy_simulated(i->hierarchy, level);
 
 	if (simulated != level) {
 		memcpy(interval->refs[level], interval->refs[simulated], sizeof interval->refs[level]);
 		return 0;
 	}
-	v->taken[level].count = 0;
-	return nm_hierarchy_take_changes(v->hierarchy, level, &v->taken[level], interval->refs[level]);
+	i->taken[level].count = 0;
+	return nm_hierarchy_take_changes(i->hierarchy, level, &i->taken[level], interval->refs[level]);
 }
 
-int nm_intervals_end(struct nm_intervals *v, uint64_t instructions)
+int nm_intervals_end(struct nm_intervals *i, uint64_t instructions)
 {
 	struct nm_interval *interval;
 
-	if (nm_vec_reach(&v->list, v->list.count + 1))
+	if (nm_vec_reach(&i->list, i->list.count + 1))
 		return NM_ENOMEM;
-	interval = &v->list.at[v->list.count - 1];
-	interval->begin = v->begin;
+	interval = &i->list.at[i->list.count - 1];
+	interval->begin = i->begin;
 	interval->end = instructions;
-	for (unsigned level = 0; level < v->levels; level++) {
-		if (take_level(v, level, interval) ||
-		    pack_level(&interval->packed, &v->taken[nm_hierarchy_simulated(v->hierarchy, level)]))
+	for (unsigned level = 0; level < i->levels; level++) {
+		if (take_level(i, level, interval) ||
+		    pack_level(&interval->packed, &i->taken[nm_hierarchy_simulated(i->hierarchy, level)]))
 			return NM_ENOMEM;
 	}
-	fit(&interval->packed);
-	nm_hierarchy_take_sketch(v->hierarchy, interval->sketch);
-	v->bytes += interval->packed.count;
-	while ((v->list.count >= NM_MAX_INTERVALS || v->bytes > NM_INTERVAL_BYTES) && v->list.count > 1 &&
-	       v->length < LONGEST)
-		if (halve(v))
+	fit_packed(&interval->packed);
+	nm_hierarchy_take_sketch(i->hierarchy, interval->sketch);
+	i->bytes += interval->packed.count;
+	while ((i->list.count >= NM_MAX_INTERVALS || i->bytes > NM_INTERVAL_BYTES) && i->list.count > 1 &&
+	       i->length < LONGEST)
+		if (halve_intervals(i))
 			return NM_ENOMEM;
-	v->begin = instructions;
-	v->due = instructions + v->length;
+	i->begin = instructions;
+	i->due = instructions + i->length;
 	return 0;
 }

@@ -21,7 +21,7 @@ struct cache {
 	struct nm_intervals *intervals; /* NULL: this is a further order of the threads (schedules.c) */
 };
 
-static void release(void *self)
+static void cache_release(void *self)
 {
 	struct cache *c = self;
 
@@ -52,7 +52,7 @@ static int prefetches_by_instruction(const struct nm_machine *machine)
 	return 0;
 }
 
-static unsigned needs(const struct nm_engine_options *options)
+static unsigned cache_needs(const struct nm_engine_options *options)
 {
 	int logs = options->event_query && options->event_query->mode == NM_QUERY_LOG;
 
@@ -61,7 +61,7 @@ static unsigned needs(const struct nm_engine_options *options)
 	       (logs ? NM_PASS_CLOCK : 0u);
 }
 
-static int watch(struct cache *c, const struct nm_engine_options *options)
+static int watch_events(struct cache *c, const struct nm_engine_options *options)
 {
 	const struct nm_event_query *query = options->event_query;
 	int status = nm_event_filter_new(&c->filter, query, options->machine);
@@ -77,13 +77,13 @@ static int watch(struct cache *c, const struct nm_engine_options *options)
 	return 0;
 }
 
-static int divide(struct cache *c, unsigned levels)
+static int divide_levels(struct cache *c, unsigned levels)
 {
 	c->intervals = calloc(1, sizeof *c->intervals);
 	return c->intervals ? nm_intervals_init(c->intervals, c->hierarchy, levels) : NM_ENOMEM;
 }
 
-static int make(void **ret_self, const struct nm_pass_setup *setup, struct nm_error *err)
+static int cache_make(void **ret_self, const struct nm_pass_setup *setup, struct nm_error *err)
 {
 	const struct nm_engine_options *options = setup->options;
 	struct cache *c = calloc(1, sizeof *c);
@@ -95,47 +95,48 @@ static int make(void **ret_self, const struct nm_pass_setup *setup, struct nm_er
 		     ? nm_hierarchy_new_with_oracle(&c->hierarchy, options->machine, options->oracle, err)
 		     : nm_hierarchy_new_shared(&c->hierarchy, options->machine, options->oracle,
 					       !options->instructions, err);
-	if (!status && options->event_query && watch(c, options))
+	if (!status && options->event_query && watch_events(c, options))
 		status = nm_fail_memory(err);
 	if (!status && nm_hierarchy_set_coalesced(c->hierarchy, setup->coalesced))
 		status = nm_fail_memory(err);
 	if (!status && nm_contended_new(&c->contended, c->hierarchy, options->machine->count))
 		status = nm_fail_memory(err);
-	if (!status && setup->sampler && divide(c, options->machine->count))
+	if (!status && setup->sampler && divide_levels(c, options->machine->count))
 		status = nm_fail_memory(err);
 	if (!status && !options->instructions)
-		nm_hierarchy_expect_data(c->hierarchy);
+		nm_hierarchy_set_data_only(c->hierarchy);
 	if (!status)
 		nm_hierarchy_set_sampler(c->hierarchy, setup->sampler);
 	if (status)
-		release(c);
+		cache_release(c);
 	else
 		*ret_self = c;
 	return status;
 }
 
-static int batch(void *self, const struct nm_pass_batch *b)
+static int cache_batch(void *self, const struct nm_pass_batch *b)
 {
 	struct cache *c = self;
 	int status;
 
 	if (b->uncounted)
-		nm_hierarchy_expect_uncounted(c->hierarchy);
-	nm_hierarchy_expect(c->hierarchy, b->next);
-	status = b->turns ? nm_hierarchy_run_turns(c->hierarchy, b->refs, b->turns, b->turn_count)
-			  : nm_hierarchy_run(c->hierarchy, b->refs, b->count);
+		nm_hierarchy_allow_uncounted(c->hierarchy);
+	nm_hierarchy_prefetch_host(c->hierarchy, b->next);
+	status = b->time_slices ? nm_hierarchy_run_time_slices(c->hierarchy, b->refs, b->time_slices,
+							       b->time_slice_count)
+				: nm_hierarchy_run(c->hierarchy, b->refs, b->count);
 	if (c->places)
 		nm_event_places_batch(c->places, b);
 	return status || !c->intervals ? status : nm_intervals_step(c->intervals, b->instructions);
 }
 
-static int memory(void *self, const struct nm_range *ranges, size_t count)
+static int cache_memory(void *self, const struct nm_range *ranges, size_t count)
 {
 	return nm_hierarchy_set_memory(((struct cache *)self)->hierarchy, ranges, count);
 }
 
 /* Sites are instructions then (pass.h), whatever the object, the thread and the context. */
-static int keys(void *self, const struct nm_attribution *attributions, size_t count)
+static int cache_keys(void *self, const struct nm_attribution *attributions, size_t count)
 {
 	uint32_t *instructions = malloc((count + 1) * sizeof *instructions);
 	int status = instructions ? 0 : NM_ENOMEM;
@@ -149,7 +150,7 @@ static int keys(void *self, const struct nm_attribution *attributions, size_t co
 	return status;
 }
 
-static void released(void *self, uint64_t address, uint64_t size, uint32_t object)
+static void cache_released(void *self, uint64_t address, uint64_t size, uint32_t object)
 {
 	struct cache *c = self;
 
@@ -158,7 +159,7 @@ static void released(void *self, uint64_t address, uint64_t size, uint32_t objec
 		nm_event_places_released(c->places, address, size, object);
 }
 
-static int retired(void *self, struct nm_engine *program, uint64_t batch)
+static int cache_retired(void *self, struct nm_engine *program, uint64_t batch)
 {
 	struct cache *c = self;
 	int status = nm_contended_retired(c->contended, program);
@@ -167,7 +168,7 @@ static int retired(void *self, struct nm_engine *program, uint64_t batch)
 	return status || !c->places ? status : nm_event_places_retired(c->places, program);
 }
 
-static int ending(void *self, struct nm_engine *program)
+static int cache_ending(void *self, struct nm_engine *program)
 {
 	const struct cache *c = self;
 	int status = nm_contended_ending(c->contended, program);
@@ -196,14 +197,14 @@ static int take_level(struct nm_hierarchy *h, unsigned level, struct level_count
 	int status = nm_hierarchy_counts(h, level, &ret->counts, &ret->rows);
 
 	if (!status)
-		status = nm_hierarchy_extras(h, level, &ret->extras, &ret->extra_rows);
+		status = nm_hierarchy_extra_counts(h, level, &ret->extras, &ret->extra_rows);
 	if (status)
 		return status;
 	nm_hierarchy_total(h, level, &out->total);
 	return nm_hierarchy_evictions(h, level, &out->evictions, &out->eviction_count);
 }
 
-static void *sum(const uint32_t *to, size_t rows, const void *figures, size_t count, size_t bytes)
+static void *sum_figures(const uint32_t *to, size_t rows, const void *figures, size_t count, size_t bytes)
 {
 	return nm_pass_sum(to, rows, figures, count, bytes / sizeof(uint64_t));
 }
@@ -233,12 +234,13 @@ static int merge_level(const struct nm_pass_merge *m, struct level_counts *l, co
 		       struct nm_result_level *out)
 {
 	leave_out_uncounted(m, r, l, out);
-	out->counts = sum(m->keys, r->attr_count, l->counts, l->rows, sizeof *l->counts);
+	out->counts = sum_figures(m->keys, r->attr_count, l->counts, l->rows, sizeof *l->counts);
 	if (l->extras)
-		out->extras = sum(m->keys, r->attr_count, l->extras, l->extra_rows, sizeof *l->extras);
+		out->extras =
+		    sum_figures(m->keys, r->attr_count, l->extras, l->extra_rows, sizeof *l->extras);
 	if (m->contexts)
 		out->context_counts =
-		    sum(m->contexts, r->context_attr_count, l->counts, l->rows, sizeof *l->counts);
+		    sum_figures(m->contexts, r->context_attr_count, l->counts, l->rows, sizeof *l->counts);
 	for (size_t i = 0; i < out->eviction_count; i++) {
 		out->evictions[i].evictor = m->keys[out->evictions[i].evictor];
 		out->evictions[i].victim = m->keys[out->evictions[i].victim];
@@ -280,7 +282,7 @@ static int take_walks(const struct nm_hierarchy *h, const struct nm_pass_merge *
 	return r->walks ? 0 : NM_ENOMEM;
 }
 
-static int finish(void *self, const struct nm_pass_merge *merge, struct nm_result *result)
+static int cache_finish(void *self, const struct nm_pass_merge *merge, struct nm_result *result)
 {
 	struct cache *c = self;
 	struct level_counts levels[NM_MAX_LEVELS] = {{0}};
@@ -319,13 +321,13 @@ static int finish(void *self, const struct nm_pass_merge *merge, struct nm_resul
 }
 
 const struct nm_pass nm_pass_cache = {.name = "cache",
-				      .needs = needs,
-				      .make = make,
-				      .batch = batch,
-				      .memory = memory,
-				      .keys = keys,
-				      .released = released,
-				      .retired = retired,
-				      .ending = ending,
-				      .finish = finish,
-				      .free = release};
+				      .needs = cache_needs,
+				      .make = cache_make,
+				      .batch = cache_batch,
+				      .memory = cache_memory,
+				      .keys = cache_keys,
+				      .released = cache_released,
+				      .retired = cache_retired,
+				      .ending = cache_ending,
+				      .finish = cache_finish,
+				      .free = cache_release};

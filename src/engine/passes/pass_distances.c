@@ -34,7 +34,7 @@ struct distances {
 	uint64_t references; /* so far */
 };
 
-static void release(void *self)
+static void distances_release(void *self)
 {
 	struct distances *d = self;
 
@@ -44,7 +44,7 @@ static void release(void *self)
 	free(d);
 }
 
-static int make(void **ret_self, const struct nm_pass_setup *setup, struct nm_error *err)
+static int distances_make(void **ret_self, const struct nm_pass_setup *setup, struct nm_error *err)
 {
 	const struct nm_engine_options *options = setup->options;
 	const struct nm_level_spec *level = nm_machine_data_cache(options->machine);
@@ -62,14 +62,14 @@ static int make(void **ret_self, const struct nm_pass_setup *setup, struct nm_er
 	d->stack = nm_stack_new(d->limit);
 	d->histograms = nm_histograms_new();
 	if (!d->stack || !d->histograms) {
-		release(d);
+		distances_release(d);
 		return nm_fail_memory(err);
 	}
 	*ret_self = d;
 	return 0;
 }
 
-static int count(struct distances *d, size_t n)
+static int count_references(struct distances *d, size_t n)
 {
 	if (nm_stack_touch(d->stack, d->touches.at, n) || nm_histograms_add(d->histograms, d->touches.at, n))
 		return NM_ENOMEM;
@@ -86,7 +86,7 @@ static int count_most(struct distances *d)
 
 	while (n && at[n - 1].first == at[n].first)
 		n--;
-	return count(d, n);
+	return count_references(d, n);
 }
 
 static int is_top(const struct distances *d, uint64_t line)
@@ -103,7 +103,7 @@ static void touch_again(struct distances *d, uint32_t key)
 	top->last_key = key;
 }
 
-static int touch(struct distances *d, uint64_t line, uint32_t key)
+static int touch_line(struct distances *d, uint64_t line, uint32_t key)
 {
 	struct nm_touch *t;
 
@@ -128,7 +128,7 @@ static int touch_lines(struct distances *d, const struct nm_ref *r)
 
 	d->references++;
 	for (uint64_t line = r->address >> d->shift; line <= end && !status; line++)
-		status = touch(d, line, r->attr);
+		status = touch_line(d, line, r->attr);
 	return status;
 }
 
@@ -140,7 +140,7 @@ static int touch_once(struct distances *d, const struct nm_ref *r)
 	if (d->touches.count >= TOUCHES && count_most(d))
 		return NM_ENOMEM;
 	d->references++;
-	if (touch(d, r->address >> d->shift, c->member[0].attr))
+	if (touch_line(d, r->address >> d->shift, c->member[0].attr))
 		return NM_ENOMEM;
 	d->references += c->members - 1;
 	touch_again(d, c->member[c->members - 1].attr);
@@ -169,7 +169,7 @@ static uint32_t last_key(const struct distances *d, const struct nm_ref *r)
 	return c->member[c->members - 1].attr;
 }
 
-static int batch(void *self, const struct nm_pass_batch *b)
+static int distances_batch(void *self, const struct nm_pass_batch *b)
 {
 	struct distances *d = self;
 	const struct nm_ref *again = NULL;
@@ -202,27 +202,27 @@ static int batch(void *self, const struct nm_pass_batch *b)
 
 /* ---- the result ----------------------------------------------------------------------------------- */
 
-static void add(struct nm_result *result, struct nm_result_distance row)
+static void add_row(struct nm_result *result, struct nm_result_distance row)
 {
 	if (row.count)
 		result->distances[result->distance_count++] = row;
 }
 
 /* `references` of each attribution; those that no row counts have distance 0. */
-static void fill(struct nm_result *result, const struct nm_pass_merge *merge, const struct nm_bin_count *rows,
-		 size_t count, uint64_t *references)
+static void fill_histograms(struct nm_result *result, const struct nm_pass_merge *merge,
+			    const struct nm_bin_count *rows, size_t count, uint64_t *references)
 {
 	for (size_t i = 0; i < count; i++) {
 		const uint32_t attr = merge->keys[rows[i].key];
 
 		if (!nm_pass_counts_key(merge, result, rows[i].key))
 			continue;
-		add(result, (struct nm_result_distance){
-				.attr = attr,
-				.previous = rows[i].previous ? merge->keys[rows[i].previous] : UINT32_MAX,
-				.bin = rows[i].bin,
-				.unit = rows[i].unit,
-				.count = rows[i].count});
+		add_row(result, (struct nm_result_distance){
+				    .attr = attr,
+				    .previous = rows[i].previous ? merge->keys[rows[i].previous] : UINT32_MAX,
+				    .bin = rows[i].bin,
+				    .unit = rows[i].unit,
+				    .count = rows[i].count});
 		if (rows[i].unit == NM_DISTANCE_LINES) {
 			assert(references[attr] >= rows[i].count);
 			references[attr] -= rows[i].count;
@@ -230,7 +230,8 @@ static void fill(struct nm_result *result, const struct nm_pass_merge *merge, co
 	}
 	for (uint32_t attr = 0; attr < result->attr_count; attr++)
 		for (uint8_t unit = NM_DISTANCE_LINES; unit <= NM_DISTANCE_REFERENCES; unit++)
-			add(result, (struct nm_result_distance){attr, UINT32_MAX, 0, unit, references[attr]});
+			add_row(result,
+				(struct nm_result_distance){attr, UINT32_MAX, 0, unit, references[attr]});
 }
 
 /* Of a reference whose distance is in the middle of a bin. */
@@ -263,7 +264,7 @@ static int predict_level(struct nm_result *result, const struct nm_level_spec *l
 	return status;
 }
 
-static int predict(struct nm_result *result, const struct nm_machine *machine)
+static int predict_levels(struct nm_result *result, const struct nm_machine *machine)
 {
 	int status = 0;
 
@@ -276,7 +277,7 @@ static int predict(struct nm_result *result, const struct nm_machine *machine)
 	return status;
 }
 
-static int finish(void *self, const struct nm_pass_merge *merge, struct nm_result *result)
+static int distances_finish(void *self, const struct nm_pass_merge *merge, struct nm_result *result)
 {
 	struct distances *d = self;
 	struct nm_bin_count *rows;
@@ -284,15 +285,15 @@ static int finish(void *self, const struct nm_pass_merge *merge, struct nm_resul
 	size_t count_of_rows;
 	int status = 0;
 
-	if (count(d, d->touches.count) || nm_histograms_list(d->histograms, &rows, &count_of_rows))
+	if (count_references(d, d->touches.count) || nm_histograms_list(d->histograms, &rows, &count_of_rows))
 		return NM_ENOMEM;
 	references = nm_pass_references(merge, result);
 	result->distances = calloc(count_of_rows + 2 * result->attr_count + 1, sizeof *result->distances);
 	if (references && result->distances) {
-		fill(result, merge, rows, count_of_rows, references);
+		fill_histograms(result, merge, rows, count_of_rows, references);
 		result->distance_line = 1u << d->shift;
 		result->distance_limit = d->limit;
-		status = predict(result, d->machine);
+		status = predict_levels(result, d->machine);
 	} else {
 		status = NM_ENOMEM;
 	}
@@ -301,5 +302,9 @@ static int finish(void *self, const struct nm_pass_merge *merge, struct nm_resul
 	return status;
 }
 
-const struct nm_pass nm_pass_distances = {
-    .name = "distances", .separate = 1, .make = make, .batch = batch, .finish = finish, .free = release};
+const struct nm_pass nm_pass_distances = {.name = "distances",
+					  .separate = 1,
+					  .make = distances_make,
+					  .batch = distances_batch,
+					  .finish = distances_finish,
+					  .free = distances_release};

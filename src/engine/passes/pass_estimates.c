@@ -44,7 +44,7 @@ struct estimates {
 	uint64_t top;  /* the line touched last */
 };
 
-static void release(void *self)
+static void estimates_release(void *self)
 {
 	struct estimates *e = self;
 
@@ -85,12 +85,12 @@ static int add_entry(struct estimates *e, const struct nm_estimate_request *requ
 	return request->estimator->make(&entry->self, &setup);
 }
 
-static unsigned needs(const struct nm_engine_options *options)
+static unsigned estimates_needs(const struct nm_engine_options *options)
 {
 	return options->estimate_count ? NM_PASS_KEYS : 0;
 }
 
-static int make(void **ret_self, const struct nm_pass_setup *setup, struct nm_error *err)
+static int estimates_make(void **ret_self, const struct nm_pass_setup *setup, struct nm_error *err)
 {
 	const struct nm_engine_options *options = setup->options;
 	const struct nm_level_spec *level = nm_machine_data_cache(options->machine);
@@ -117,11 +117,11 @@ static int make(void **ret_self, const struct nm_pass_setup *setup, struct nm_er
 		return 0;
 	}
 	if (e)
-		release(e);
+		estimates_release(e);
 	return nm_fail_memory(err);
 }
 
-static int tell(struct estimates *e)
+static int touch_estimators(struct estimates *e)
 {
 	int status = 0;
 
@@ -133,7 +133,7 @@ static int tell(struct estimates *e)
 	return status;
 }
 
-static int touch(struct estimates *e, uint64_t first, uint64_t last, uint32_t key)
+static int touch_lines(struct estimates *e, uint64_t first, uint64_t last, uint32_t key)
 {
 	for (unsigned i = 0; i < e->sampling_count; i++)
 		if (nm_reuse_sampler_touch(e->samplings[i].sampler, first, last, key))
@@ -145,13 +145,13 @@ static int touch(struct estimates *e, uint64_t first, uint64_t last, uint32_t ke
 		e->top = line;
 		e->touches[e->touch_count++] = (struct nm_line_touch){line, key, e->told};
 		e->told = 1;
-		if (e->touch_count == TOUCHES && tell(e))
+		if (e->touch_count == TOUCHES && touch_estimators(e))
 			return NM_ENOMEM;
 	}
 	return 0;
 }
 
-static int batch(void *self, const struct nm_pass_batch *b)
+static int estimates_batch(void *self, const struct nm_pass_batch *b)
 {
 	struct estimates *e = self;
 	struct nm_ref refs[NM_COALESCED_MAX];
@@ -166,14 +166,14 @@ static int batch(void *self, const struct nm_pass_batch *b)
 			const uint64_t first = refs[k].address >> e->shift;
 			const uint64_t last = (refs[k].address + refs[k].size - 1) >> e->shift;
 
-			if (touch(e, first, last, r->weight ? refs[k].attr : 0))
+			if (touch_lines(e, first, last, r->weight ? refs[k].attr : 0))
 				return NM_ENOMEM;
 		}
 	}
 	return 0;
 }
 
-static int keys(void *self, const struct nm_attribution *attributions, size_t count)
+static int estimates_keys(void *self, const struct nm_attribution *attributions, size_t count)
 {
 	struct estimates *e = self;
 	uint32_t *objects = calloc(count + 1, sizeof *objects);
@@ -182,7 +182,7 @@ static int keys(void *self, const struct nm_attribution *attributions, size_t co
 	for (size_t i = 0; i < count && objects; i++)
 		objects[i] = attributions[i].object;
 	if (!status)
-		status = tell(e);
+		status = touch_estimators(e);
 	for (unsigned i = 0; i < e->sampling_count && !status; i++)
 		status = nm_reuse_sampler_keys(e->samplings[i].sampler, objects, count);
 	for (unsigned i = 0; i < e->count && !status; i++)
@@ -193,7 +193,7 @@ static int keys(void *self, const struct nm_attribution *attributions, size_t co
 }
 
 /* Of a sampled recording: all estimators that need reuse samples. */
-static int reuse(void *self, const struct nm_reuse_sample *sample)
+static int estimates_reuse(void *self, const struct nm_reuse_sample *sample)
 {
 	struct estimates *e = self;
 
@@ -217,7 +217,7 @@ static int use_sent(struct estimates *e)
 
 static int end_samplings(struct estimates *e)
 {
-	int status = tell(e);
+	int status = touch_estimators(e);
 
 	for (unsigned i = 0; i < e->sampling_count && !status; i++)
 		status = nm_reuse_sampler_finish(e->samplings[i].sampler);
@@ -234,7 +234,7 @@ static int has_rates(const struct estimates *e, const struct nm_estimator *estim
 	return n > 1;
 }
 
-static int finish(void *self, const struct nm_pass_merge *merge, struct nm_result *result)
+static int estimates_finish(void *self, const struct nm_pass_merge *merge, struct nm_result *result)
 {
 	struct estimates *e = self;
 	uint64_t *references = e->sampled ? NULL : nm_pass_references(merge, result);
@@ -258,10 +258,10 @@ static int finish(void *self, const struct nm_pass_merge *merge, struct nm_resul
 
 const struct nm_pass nm_pass_estimates = {.name = "estimates",
 					  .separate = 1,
-					  .needs = needs,
-					  .make = make,
-					  .batch = batch,
-					  .keys = keys,
-					  .reuse = reuse,
-					  .finish = finish,
-					  .free = release};
+					  .needs = estimates_needs,
+					  .make = estimates_make,
+					  .batch = estimates_batch,
+					  .keys = estimates_keys,
+					  .reuse = estimates_reuse,
+					  .finish = estimates_finish,
+					  .free = estimates_release};

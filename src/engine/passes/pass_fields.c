@@ -18,7 +18,7 @@ enum {
 
 _Static_assert(NM_SAMPLE_LISTS > NM_BATCHES_IN_FLIGHT + 1, "no list is written to before it was read");
 
-static void release(void *self)
+static void fields_release(void *self)
 {
 	struct nm_fields *f = self;
 
@@ -32,7 +32,7 @@ static void release(void *self)
 	free(f);
 }
 
-static int make(void **ret_self, const struct nm_pass_setup *setup, struct nm_error *err)
+static int fields_make(void **ret_self, const struct nm_pass_setup *setup, struct nm_error *err)
 {
 	const struct nm_machine *machine = setup->options->machine;
 	struct nm_fields *f = calloc(1, sizeof *f);
@@ -109,7 +109,7 @@ static int end_visits(struct nm_fields *f)
 	return status;
 }
 
-static int visit(struct nm_fields *f, const struct nm_element *at, uint32_t field)
+static int visit_field(struct nm_fields *f, const struct nm_element *at, uint32_t field)
 {
 	struct nm_fields_visit *v = &f->visits[nm_mix64(at->start) >> (64 - NM_VISITS_BITS)];
 
@@ -136,7 +136,7 @@ static int take_field(struct nm_fields *f, const struct nm_ref *r, const struct 
 	if (!use)
 		return NM_ENOMEM;
 	use->accesses[r->kind == NM_REF_WRITE]++;
-	return visit(f, at, field);
+	return visit_field(f, at, field);
 }
 
 /* The bytes of the field from an offset in the structure on: of an array, those of its element there. */
@@ -172,7 +172,7 @@ static int take_fields(struct nm_fields *f, const struct nm_ref *r, struct nm_el
 	return 0;
 }
 
-static int take(struct nm_fields *f, const struct nm_pass_sample *sample, size_t i)
+static int take_sample(struct nm_fields *f, const struct nm_pass_sample *sample, size_t i)
 {
 	const struct nm_ref *r = &sample->refs[i];
 	uint32_t object = nm_program_attribution(f->elements.program, r->attr)->object;
@@ -192,7 +192,7 @@ static int take(struct nm_fields *f, const struct nm_pass_sample *sample, size_t
 	return take_fields(f, r, &at);
 }
 
-static int sample(void *self, struct nm_engine *program, const struct nm_pass_sample *sample)
+static int fields_sample(void *self, struct nm_engine *program, const struct nm_pass_sample *sample)
 {
 	struct nm_fields *f = self;
 
@@ -205,14 +205,14 @@ static int sample(void *self, struct nm_engine *program, const struct nm_pass_sa
 	if (sample->batch >= ALL_BATCHES && sample->left <= NM_BURST - OF_BURST)
 		return 0;
 	for (size_t i = sample->from; i < sample->end; i++)
-		if (sample->access[i] != NM_NO_ACCESS && take(f, sample, i))
+		if (sample->access[i] != NM_NO_ACCESS && take_sample(f, sample, i))
 			return NM_ENOMEM;
 	return 0;
 }
 
 /* ---- samples ---- */
 
-static int read_miss(struct nm_fields *f, uint32_t attr, const struct nm_line_sample *g)
+static int read_miss(struct nm_fields *f, uint32_t attr, const struct nm_line_sample *s)
 {
 	uint32_t object = nm_program_attribution(f->elements.program, attr)->object, field;
 	struct nm_fields_use *use;
@@ -220,46 +220,46 @@ static int read_miss(struct nm_fields *f, uint32_t attr, const struct nm_line_sa
 
 	if (!nm_elements_owner(&f->elements, object))
 		return NM_ENOMEM;
-	if (!nm_elements_find(&f->elements, object, g->address, &at) ||
-	    (field = nm_type_field(at.type, g->address - at.start)) == NM_NO_FIELD)
+	if (!nm_elements_find(&f->elements, object, s->address, &at) ||
+	    (field = nm_type_field(at.type, s->address - at.start)) == NM_NO_FIELD)
 		return 0;
 	use = use_of(f, attr, field);
 	if (!use)
 		return NM_ENOMEM;
-	use->misses[0][g->write] += g->weight;
+	use->misses[0][s->write] += s->weight;
 	for (unsigned depth = 1; depth < NM_FIELD_DEPTHS; depth++)
-		use->misses[depth][g->write] += g->loaded & f->at_depth[depth] ? g->weight : 0;
+		use->misses[depth][s->write] += s->loaded & f->at_depth[depth] ? s->weight : 0;
 	return 0;
 }
 
 /* Whether bytes [low, end) of memory, of a line at `line`, are marked in its mask; -1: none is in the
  * line. */
-static int is_used(const struct nm_line_sample *g, uint64_t line_end, uint64_t low, uint64_t end)
+static int is_used(const struct nm_line_sample *s, uint64_t line_end, uint64_t low, uint64_t end)
 {
-	if (end <= g->address || low >= line_end)
+	if (end <= s->address || low >= line_end)
 		return -1;
-	low = low > g->address ? low - g->address : 0;
-	end = (end < line_end ? end : line_end) - g->address;
+	low = low > s->address ? low - s->address : 0;
+	end = (end < line_end ? end : line_end) - s->address;
 	for (; low < end; low++)
-		if (g->mask[low / 64] >> low % 64 & 1)
+		if (s->mask[low / 64] >> low % 64 & 1)
 			return 1;
 	return 0;
 }
 
 /* Of one element: its fields in the line, and those that were used. */
-static int read_element(struct nm_fields *f, const struct nm_element *at, const struct nm_line_sample *g)
+static int read_element(struct nm_fields *f, const struct nm_element *at, const struct nm_line_sample *s)
 {
-	uint64_t line_end = g->address + f->line_bytes, there = 0, used = 0;
+	uint64_t line_end = s->address + f->line_bytes, there = 0, used = 0;
 
 	for (uint32_t i = 0; i < at->type->field_count && i < NM_FIELDS_TOGETHER; i++) {
 		const struct nm_field *field = &at->type->fields[i];
 		uint64_t low = at->start + field->offset;
 
-		if (field->count > 1 && low < g->address)
-			low += (g->address - low) / field->stride * field->stride;
+		if (field->count > 1 && low < s->address)
+			low += (s->address - low) / field->stride * field->stride;
 		for (uint64_t last = at->start + field->offset + field->stride * (field->count - 1);
 		     low <= last && low < line_end; low += field->stride) {
-			int how = is_used(g, line_end, low, low + field->bytes);
+			int how = is_used(s, line_end, low, low + field->bytes);
 
 			there |= (uint64_t)(how >= 0) << i;
 			used |= (uint64_t)(how > 0) << i;
@@ -267,30 +267,30 @@ static int read_element(struct nm_fields *f, const struct nm_element *at, const 
 				break;
 		}
 	}
-	return used ? add_sight(f, at->object, there, used, g->weight) : 0;
+	return used ? add_sight(f, at->object, there, used, s->weight) : 0;
 }
 
 /* All elements of the variable or block in the line. */
-static int read_elements(struct nm_fields *f, struct nm_element *at, const struct nm_line_sample *g)
+static int read_elements(struct nm_fields *f, struct nm_element *at, const struct nm_line_sample *s)
 {
-	uint64_t line_end = g->address + f->line_bytes, end = at->end < line_end ? at->end : line_end;
-	uint64_t first = at->low > g->address ? at->low : g->address;
+	uint64_t line_end = s->address + f->line_bytes, end = at->end < line_end ? at->end : line_end;
+	uint64_t first = at->low > s->address ? at->low : s->address;
 
 	at->start = at->low + (first - at->low) / at->type->bytes * at->type->bytes;
 	for (; at->start < end; at->start += at->type->bytes)
-		if (read_element(f, at, g))
+		if (read_element(f, at, s))
 			return NM_ENOMEM;
 	return 0;
 }
 
 /* A line may hold several small blocks. */
-static int read_blocks(struct nm_fields *f, uint32_t object, const struct nm_line_sample *g)
+static int read_blocks(struct nm_fields *f, uint32_t object, const struct nm_line_sample *s)
 {
-	uint64_t line_end = g->address + f->line_bytes;
+	uint64_t line_end = s->address + f->line_bytes;
 	struct nm_gone_block block;
 	struct nm_element at;
 
-	for (uint64_t a = g->address; a < line_end; a = (a | 15) + 1) {
+	for (uint64_t a = s->address; a < line_end; a = (a | 15) + 1) {
 		struct nm_block b;
 		uint32_t of = nm_program_block(f->elements.program, a, &b) ? b.object : object;
 
@@ -298,7 +298,7 @@ static int read_blocks(struct nm_fields *f, uint32_t object, const struct nm_lin
 			return NM_ENOMEM;
 		if (!nm_elements_block(&f->elements, a, of, &block))
 			continue;
-		if (nm_elements_find(&f->elements, of, a, &at) && read_elements(f, &at, g))
+		if (nm_elements_find(&f->elements, of, a, &at) && read_elements(f, &at, s))
 			return NM_ENOMEM;
 		if (block.address + block.size > a)
 			a = block.address + block.size - 1;
@@ -307,10 +307,10 @@ static int read_blocks(struct nm_fields *f, uint32_t object, const struct nm_lin
 }
 
 /* Of a line with several variables only that which the line was loaded for. */
-static int read_residency(struct nm_fields *f, uint32_t object, const struct nm_line_sample *g)
+static int read_residency(struct nm_fields *f, uint32_t object, const struct nm_line_sample *s)
 {
 	const struct nm_element_owner *o = nm_elements_owner(&f->elements, object);
-	uint64_t end = g->address + f->line_bytes, a = g->address;
+	uint64_t end = s->address + f->line_bytes, a = s->address;
 	struct nm_element at;
 
 	if (!o)
@@ -318,18 +318,18 @@ static int read_residency(struct nm_fields *f, uint32_t object, const struct nm_
 	if (o->typed && !o->type)
 		return 0;
 	if (nm_program_object(f->elements.program, object)->kind == NM_OBJECT_HEAP)
-		return read_blocks(f, object, g);
+		return read_blocks(f, object, s);
 	if (o->low > a && o->low < end)
 		a = o->low;
 	for (; a < end; a++)
-		if (is_used(g, end, a, a + 1) > 0 && nm_elements_find(&f->elements, object, a, &at))
-			return read_elements(f, &at, g);
+		if (is_used(s, end, a, a + 1) > 0 && nm_elements_find(&f->elements, object, a, &at))
+			return read_elements(f, &at, s);
 	return 0;
 }
 
-static int read_line(struct nm_fields *f, uint32_t object, const struct nm_line_sample *g)
+static int read_line(struct nm_fields *f, uint32_t object, const struct nm_line_sample *s)
 {
-	uint64_t line = g->address / f->line_bytes, at;
+	uint64_t line = s->address / f->line_bytes, at;
 	uint64_t key = nm_mix64(line ^ (uint64_t)object << 44);
 	struct nm_fields_line *l;
 
@@ -346,9 +346,9 @@ static int read_line(struct nm_fields *f, uint32_t object, const struct nm_line_
 	}
 	l = &f->lines.at[at];
 	l->residencies++;
-	l->accesses += g->served;
+	l->accesses += s->served;
 	for (unsigned i = 0; i < NM_SAMPLE_WORDS; i++)
-		l->bytes += (unsigned)__builtin_popcountll(g->mask[i]);
+		l->bytes += (unsigned)__builtin_popcountll(s->mask[i]);
 	return 0;
 }
 
@@ -380,28 +380,28 @@ static int read_batch(struct nm_fields *f, struct nm_line_samples *samples)
 	int status = samples->chosen < f->chosen ? choose_lines(f, samples->chosen) : 0;
 
 	for (size_t i = 0; i < samples->list.count && !status; i++) {
-		const struct nm_line_sample *g = &samples->list.at[i];
-		uint32_t attr = nm_program_attr_of_key(f->elements.program, g->attr);
+		const struct nm_line_sample *s = &samples->list.at[i];
+		uint32_t attr = nm_program_attr_of_key(f->elements.program, s->attr);
 		uint32_t object = nm_program_attribution(f->elements.program, attr)->object;
 
-		if (!g->residency)
-			status = read_miss(f, attr, g);
-		else if (g->weight)
-			status = read_residency(f, object, g);
-		if (!status && g->residency && g->followed)
-			status = read_line(f, object, g);
+		if (!s->residency)
+			status = read_miss(f, attr, s);
+		else if (s->weight)
+			status = read_residency(f, object, s);
+		if (!status && s->residency && s->followed)
+			status = read_line(f, object, s);
 	}
 	samples->list.count = 0;
 	return status;
 }
 
-static void released(void *self, uint64_t address, uint64_t size, uint32_t object)
+static void fields_released(void *self, uint64_t address, uint64_t size, uint32_t object)
 {
 	nm_elements_released(&((struct nm_fields *)self)->elements, address, size, object);
 }
 
 /* The samples of a batch that was run a whole queue of batches ago. */
-static int retired(void *self, struct nm_engine *program, uint64_t batch)
+static int fields_retired(void *self, struct nm_engine *program, uint64_t batch)
 {
 	struct nm_fields *f = self;
 
@@ -411,7 +411,7 @@ static int retired(void *self, struct nm_engine *program, uint64_t batch)
 	return read_batch(f, &f->sampler->lists[batch % NM_SAMPLE_LISTS]);
 }
 
-static int ending(void *self, struct nm_engine *program)
+static int fields_ending(void *self, struct nm_engine *program)
 {
 	struct nm_fields *f = self;
 	int status = end_visits(f);
@@ -423,10 +423,10 @@ static int ending(void *self, struct nm_engine *program)
 }
 
 const struct nm_pass nm_pass_fields = {.name = "fields",
-				       .make = make,
-				       .sample = sample,
-				       .released = released,
-				       .retired = retired,
-				       .ending = ending,
+				       .make = fields_make,
+				       .sample = fields_sample,
+				       .released = fields_released,
+				       .retired = fields_retired,
+				       .ending = fields_ending,
 				       .finish = nm_fields_merge,
-				       .free = release};
+				       .free = fields_release};

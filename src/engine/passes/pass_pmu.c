@@ -42,7 +42,7 @@ struct pmu {
 	int status;
 };
 
-static void release(void *self)
+static void pmu_release(void *self)
 {
 	struct pmu *p = self;
 
@@ -56,7 +56,7 @@ static void release(void *self)
 	free(p);
 }
 
-static unsigned needs(const struct nm_engine_options *options)
+static unsigned pmu_needs(const struct nm_engine_options *options)
 {
 	return options->pmu && nm_pmu_needs_instructions(options->pmu) ? NM_PASS_CLOCK : 0u;
 }
@@ -87,7 +87,7 @@ static int make_watches(struct pmu *p, const struct nm_machine *machine)
 	return 0;
 }
 
-static int make(void **ret_self, const struct nm_pass_setup *setup, struct nm_error *err)
+static int pmu_make(void **ret_self, const struct nm_pass_setup *setup, struct nm_error *err)
 {
 	const struct nm_machine *machine = setup->options->machine;
 	struct pmu *p;
@@ -110,7 +110,7 @@ static int make(void **ret_self, const struct nm_pass_setup *setup, struct nm_er
 	if (!status && make_watches(p, machine))
 		status = nm_fail_memory(err);
 	if (status)
-		release(p);
+		pmu_release(p);
 	else
 		*ret_self = p;
 	return status;
@@ -120,17 +120,17 @@ static int make(void **ret_self, const struct nm_pass_setup *setup, struct nm_er
 
 static int by_key(const void *a, const void *b)
 {
-	const struct nm_result_pmu_sample *x = a, *y = b;
+	const struct nm_result_pmu_sample *s = a, *y = b;
 
-	if (x->sampler != y->sampler)
-		return x->sampler > y->sampler ? 1 : -1;
-	if (x->attr != y->attr)
-		return x->attr > y->attr ? 1 : -1;
-	return (x->victim > y->victim) - (x->victim < y->victim);
+	if (s->sampler != y->sampler)
+		return s->sampler > y->sampler ? 1 : -1;
+	if (s->attr != y->attr)
+		return s->attr > y->attr ? 1 : -1;
+	return (s->victim > y->victim) - (s->victim < y->victim);
 }
 
 /* Equal rows become one. */
-static void fold(struct pmu *p)
+static void fold_rows(struct pmu *p)
 {
 	size_t n = 0;
 
@@ -145,19 +145,19 @@ static void fold(struct pmu *p)
 	p->fold_at = 2 * n > FOLD ? 2 * n : FOLD;
 }
 
-static int keep(struct pmu *p, unsigned sampler, uint32_t key, uint32_t victim)
+static int keep_sample(struct pmu *p, unsigned sampler, uint32_t key, uint32_t victim)
 {
 	const int has_victim = p->spec->samplers[sampler].rule == NM_PMU_MISS;
 
 	if (p->rows.count == p->fold_at)
-		fold(p);
+		fold_rows(p);
 	return nm_vec_push(
 	    &p->rows, (struct nm_result_pmu_sample){
 			  .sampler = sampler, .attr = key, .victim = has_victim ? victim : 0, .count = 1});
 }
 
 /* Shows a sampler a reference whose loads are known. 0 or NM_ENOMEM. */
-static int show(struct pmu *p, unsigned sampler, const struct nm_ref *ref, uint64_t instruction)
+static int show_reference(struct pmu *p, unsigned sampler, const struct nm_ref *ref, uint64_t instruction)
 {
 	const size_t count = p->victims.count ? p->victims.count : 1;
 	struct nm_pmu_occurrence o = {.instruction = instruction,
@@ -169,7 +169,7 @@ static int show(struct pmu *p, unsigned sampler, const struct nm_ref *ref, uint6
 	for (size_t i = 0; i < count && !status; i++) {
 		o.is_further = i > 0;
 		if (nm_pmu_sampler_see(&p->watches[sampler].sampler, &o))
-			status = keep(p, sampler, ref->attr, p->victims.at[i]);
+			status = keep_sample(p, sampler, ref->attr, p->victims.at[i]);
 	}
 	return status;
 }
@@ -178,16 +178,16 @@ static int show(struct pmu *p, unsigned sampler, const struct nm_ref *ref, uint6
 
 static const uint64_t no_shift[] = {0};
 
-static void catch_up(struct pmu *p, struct watch *w)
+static void advance_watch(struct pmu *p, struct watch *w)
 {
 	if (w->copy)
 		nm_lru_misses_run(w->copy, p->refs.at + w->done, p->refs.count - w->done, no_shift);
 	w->done = p->refs.count;
 }
 
-static void interrupt(struct pmu *p, struct watch *w, uint64_t times)
+static void interrupt_watch(struct pmu *p, struct watch *w, uint64_t times)
 {
-	catch_up(p, w);
+	advance_watch(p, w);
 	for (; w->copy && times; times--) {
 		const struct nm_lru_misses_ref record = {
 		    .address = ring_memory + w->records++ * RECORD % RING, .size = RECORD};
@@ -199,7 +199,7 @@ static void interrupt(struct pmu *p, struct watch *w, uint64_t times)
 
 /* ---- references ------------------------------------------------------------------------------------ */
 
-static int take(struct pmu *p, const struct nm_ref *ref, uint64_t instruction)
+static int take_reference(struct pmu *p, const struct nm_ref *ref, uint64_t instruction)
 {
 	const struct nm_lru_misses_ref copied = {.address = ref->address,
 						 .key = ref->attr,
@@ -216,14 +216,14 @@ static int take(struct pmu *p, const struct nm_ref *ref, uint64_t instruction)
 		struct watch *w = &p->watches[i];
 		const uint64_t before = w->sampler.interrupts;
 
-		status = show(p, i, ref, instruction);
+		status = show_reference(p, i, ref, instruction);
 		if (w->sampler.interrupts != before)
-			interrupt(p, w, w->sampler.interrupts - before);
+			interrupt_watch(p, w, w->sampler.interrupts - before);
 	}
 	return status;
 }
 
-static int batch(void *self, const struct nm_pass_batch *b)
+static int pmu_batch(void *self, const struct nm_pass_batch *b)
 {
 	struct pmu *p = self;
 	const size_t keys = atomic_load_explicit(&p->coalesced->attrs, memory_order_relaxed);
@@ -238,10 +238,10 @@ static int batch(void *self, const struct nm_pass_batch *b)
 		const unsigned n = nm_pass_expand(p->coalesced, &b->refs[i], refs);
 
 		for (unsigned j = 0; j < n && !status; j++)
-			status = take(p, &refs[j], b->clock ? b->clock[i] : 0);
+			status = take_reference(p, &refs[j], b->clock ? b->clock[i] : 0);
 	}
 	for (unsigned i = 0; i < p->spec->count; i++) {
-		catch_up(p, &p->watches[i]);
+		advance_watch(p, &p->watches[i]);
 		p->watches[i].done = 0;
 	}
 	p->refs.count = 0;
@@ -253,7 +253,7 @@ static int batch(void *self, const struct nm_pass_batch *b)
 static void finish_watch(const struct pmu *p, const struct watch *w, const struct nm_pass_merge *merge,
 			 const struct nm_result *result, struct nm_result_pmu_sampler *to)
 {
-	const uint64_t *misses = w->copy ? nm_lru_misses_of(w->copy, p->level) : NULL;
+	const uint64_t *misses = w->copy ? nm_lru_misses_by_key(w->copy, p->level) : NULL;
 	const size_t keys = w->copy ? nm_lru_misses_keys(w->copy) : 0;
 
 	to->interrupts = w->sampler.interrupts;
@@ -264,11 +264,11 @@ static void finish_watch(const struct pmu *p, const struct watch *w, const struc
 			to->program_misses += misses[key];
 }
 
-static int finish(void *self, const struct nm_pass_merge *merge, struct nm_result *result)
+static int pmu_finish(void *self, const struct nm_pass_merge *merge, struct nm_result *result)
 {
 	struct pmu *p = self;
 
-	fold(p);
+	fold_rows(p);
 	result->pmu.spec = *p->spec;
 	result->pmu.level = p->level;
 	for (unsigned i = 0; i < p->spec->count; i++)
@@ -286,5 +286,9 @@ static int finish(void *self, const struct nm_pass_merge *merge, struct nm_resul
 	return 0;
 }
 
-const struct nm_pass nm_pass_pmu = {
-    .name = "pmu", .needs = needs, .make = make, .batch = batch, .finish = finish, .free = release};
+const struct nm_pass nm_pass_pmu = {.name = "pmu",
+				    .needs = pmu_needs,
+				    .make = pmu_make,
+				    .batch = pmu_batch,
+				    .finish = pmu_finish,
+				    .free = pmu_release};

@@ -55,7 +55,7 @@ struct relocations {
 	} recent[RECENT];
 };
 
-static void release(void *self)
+static void relocations_release(void *self)
 {
 	struct relocations *r = self;
 
@@ -67,7 +67,7 @@ static void release(void *self)
 	free(r);
 }
 
-static unsigned needs(const struct nm_engine_options *options)
+static unsigned relocations_needs(const struct nm_engine_options *options)
 {
 	return options->relocations ? NM_PASS_AREAS : 0u;
 }
@@ -82,7 +82,7 @@ static unsigned unit_of(const struct nm_machine *machine)
 	return unit;
 }
 
-static int make(void **ret_self, const struct nm_pass_setup *setup, struct nm_error *err)
+static int relocations_make(void **ret_self, const struct nm_pass_setup *setup, struct nm_error *err)
 {
 	const struct nm_engine_options *options = setup->options;
 	const struct nm_machine *machine = options->machine;
@@ -110,7 +110,7 @@ static int make(void **ret_self, const struct nm_pass_setup *setup, struct nm_er
 			status = nm_fail_memory(err);
 	}
 	if (status)
-		release(r);
+		relocations_release(r);
 	else
 		*ret_self = r;
 	return status;
@@ -203,7 +203,7 @@ static int run_chunk(struct relocations *r)
 }
 
 /* The reference in the part of its area. */
-static struct nm_lru_misses_ref place(struct relocations *r, const struct nm_ref *ref)
+static struct nm_lru_misses_ref place_reference(struct relocations *r, const struct nm_ref *ref)
 {
 	const uint64_t page = (ref->address >> 12) + 1;
 	__typeof__(&r->recent[0]) recent = &r->recent[page % RECENT];
@@ -224,7 +224,7 @@ static struct nm_lru_misses_ref place(struct relocations *r, const struct nm_ref
 					  .by_pages = (uint8_t)recent->by_pages};
 }
 
-static int batch(void *self, const struct nm_pass_batch *b)
+static int relocations_batch(void *self, const struct nm_pass_batch *b)
 {
 	struct relocations *r = self;
 	const size_t keys = atomic_load_explicit(&r->coalesced->attrs, memory_order_relaxed);
@@ -237,7 +237,7 @@ static int batch(void *self, const struct nm_pass_batch *b)
 		const unsigned n = nm_pass_expand(r->coalesced, &b->refs[i], refs);
 
 		for (unsigned j = 0; j < n && !status; j++) {
-			const struct nm_lru_misses_ref ref = place(r, &refs[j]);
+			const struct nm_lru_misses_ref ref = place_reference(r, &refs[j]);
 
 			status = nm_strip_add(&r->chunk, &ref);
 		}
@@ -247,7 +247,7 @@ static int batch(void *self, const struct nm_pass_batch *b)
 
 /* ---- the result ----------------------------------------------------------------------------------- */
 
-static int finish(void *self, const struct nm_pass_merge *merge, struct nm_result *result)
+static int relocations_finish(void *self, const struct nm_pass_merge *merge, struct nm_result *result)
 {
 	struct relocations *r = self;
 	const size_t n = result->attr_count;
@@ -261,7 +261,7 @@ static int finish(void *self, const struct nm_pass_merge *merge, struct nm_resul
 	result->relocations = r->count;
 	for (unsigned k = 0; k < r->count; k++, to += r->levels * n) {
 		for (unsigned level = 0; level < r->levels; level++) {
-			const uint64_t *misses = nm_lru_misses_of(r->each[k].caches, level);
+			const uint64_t *misses = nm_lru_misses_by_key(r->each[k].caches, level);
 
 			for (size_t key = 1;
 			     key < nm_lru_misses_keys(r->each[k].caches) && key < merge->key_count; key++)
@@ -276,8 +276,8 @@ static int finish(void *self, const struct nm_pass_merge *merge, struct nm_resul
 
 const struct nm_pass nm_pass_relocations = {.name = "relocations",
 					    .separate = 1,
-					    .needs = needs,
-					    .make = make,
-					    .batch = batch,
-					    .finish = finish,
-					    .free = release};
+					    .needs = relocations_needs,
+					    .make = relocations_make,
+					    .batch = relocations_batch,
+					    .finish = relocations_finish,
+					    .free = relocations_release};

@@ -48,7 +48,7 @@ struct strides {
 	struct step steps[1 << STEPS_BITS];
 };
 
-static int make(void **ret_self, const struct nm_pass_setup *setup, struct nm_error *err)
+static int strides_make(void **ret_self, const struct nm_pass_setup *setup, struct nm_error *err)
 {
 	(void)setup;
 	*ret_self = calloc(1, sizeof(struct strides));
@@ -67,7 +67,7 @@ static struct nm_result_strides *strides_of(struct strides *s, uint32_t attr)
 	return &s->list.at[s->of_attr.at[attr] - 1];
 }
 
-static void count(struct nm_result_strides *pattern, int64_t stride)
+static void count_stride(struct nm_result_strides *pattern, int64_t stride)
 {
 	struct nm_result_stride *s = pattern->strides, *least = s;
 
@@ -94,7 +94,7 @@ static int is_half(uint64_t step, uint64_t of)
 	return step >= SHORTEST && 8 * step >= 3 * of && 8 * step <= 5 * of;
 }
 
-static int sample(void *self, struct nm_engine *program, const struct nm_pass_sample *sample)
+static int strides_sample(void *self, struct nm_engine *program, const struct nm_pass_sample *sample)
 {
 	struct strides *s = self;
 
@@ -121,7 +121,7 @@ static int sample(void *self, struct nm_engine *program, const struct nm_pass_sa
 				return NM_ENOMEM;
 			length = r->address > last->address ? r->address - last->address
 							    : last->address - r->address;
-			count(strides, (int64_t)(r->address - last->address));
+			count_stride(strides, (int64_t)(r->address - last->address));
 			strides->halved += is_half(length, last->length);
 		}
 		*last = (struct step){key, r->address, length, sample->burst};
@@ -130,7 +130,7 @@ static int sample(void *self, struct nm_engine *program, const struct nm_pass_sa
 }
 
 /* Misses that are chained, of the loads of some counts. */
-static void chain(struct nm_counts *counts, const struct chasing *of)
+static void chained_misses(struct nm_counts *counts, const struct chasing *of)
 {
 	const uint64_t chases = of->chases < of->accesses ? of->chases : of->accesses;
 
@@ -179,18 +179,18 @@ static int chain_all(const struct strides *s, const struct nm_pass_merge *merge,
 		struct nm_result_level *level = &r->levels[l];
 
 		for (size_t i = 0; i < r->attr_count; i++) {
-			chain(&level->counts[i], &sums[i]);
+			chained_misses(&level->counts[i], &sums[i]);
 			level->total.chained += level->counts[i].chained;
 		}
 		for (size_t i = 0; level->context_counts && i < r->context_attr_count; i++)
-			chain(&level->context_counts[i], &sums[r->context_attrs[i].attr]);
+			chained_misses(&level->context_counts[i], &sums[r->context_attrs[i].attr]);
 	}
 	free(sums);
 	return status;
 }
 
 /* Hands the list over. */
-static int finish(void *self, const struct nm_pass_merge *merge, struct nm_result *result)
+static int strides_finish(void *self, const struct nm_pass_merge *merge, struct nm_result *result)
 {
 	struct strides *s = self;
 
@@ -202,7 +202,7 @@ static int finish(void *self, const struct nm_pass_merge *merge, struct nm_resul
 	return chain_all(s, merge, result);
 }
 
-static void release(void *self)
+static void strides_release(void *self)
 {
 	struct strides *s = self;
 
@@ -212,5 +212,8 @@ static void release(void *self)
 	free(s);
 }
 
-const struct nm_pass nm_pass_strides = {
-    .name = "strides", .make = make, .sample = sample, .finish = finish, .free = release};
+const struct nm_pass nm_pass_strides = {.name = "strides",
+					.make = strides_make,
+					.sample = strides_sample,
+					.finish = strides_finish,
+					.free = strides_release};

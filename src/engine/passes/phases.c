@@ -26,7 +26,7 @@ struct phases {
 	unsigned phase_count;
 };
 
-static double distance(const struct phases *p, const struct part *a, const struct part *b)
+static double part_distance(const struct phases *p, const struct part *a, const struct part *b)
 {
 	double apart = 0, sum = 2 * p->floor;
 
@@ -39,7 +39,7 @@ static double distance(const struct phases *p, const struct part *a, const struc
 	return sum > 0 ? apart / sum : 0;
 }
 
-static void add(const struct phases *p, struct part *to, const struct part *from)
+static void add_sums(const struct phases *p, struct part *to, const struct part *from)
 {
 	for (size_t i = 0; i < p->width; i++)
 		to->misses[i] += from->misses[i];
@@ -47,9 +47,9 @@ static void add(const struct phases *p, struct part *to, const struct part *from
 }
 
 /* Part i takes in the one behind it. */
-static void join(struct phases *p, size_t i)
+static void join_parts(struct phases *p, size_t i)
 {
-	add(p, &p->parts[i], &p->parts[i + 1]);
+	add_sums(p, &p->parts[i], &p->parts[i + 1]);
 	p->parts[i].stretch.count += p->parts[i + 1].stretch.count;
 	p->count--;
 	memmove(&p->parts[i + 1], &p->parts[i + 2], (p->count - i - 1) * sizeof *p->parts);
@@ -62,7 +62,7 @@ static void join_neighbours(struct phases *p)
 		size_t best = p->count;
 
 		for (size_t i = 0; i + 1 < p->count; i++) {
-			const double d = distance(p, &p->parts[i], &p->parts[i + 1]);
+			const double d = part_distance(p, &p->parts[i], &p->parts[i + 1]);
 
 			if (d < least) {
 				least = d;
@@ -71,7 +71,7 @@ static void join_neighbours(struct phases *p)
 		}
 		if (best == p->count)
 			return;
-		join(p, best);
+		join_parts(p, best);
 	}
 }
 
@@ -91,20 +91,20 @@ static void join_short(struct phases *p)
 				i = k;
 		if (i == p->count)
 			return;
-		left = i + 1 == p->count || (i && distance(p, &p->parts[i - 1], &p->parts[i]) <=
-						      distance(p, &p->parts[i], &p->parts[i + 1]));
-		join(p, i - left);
+		left = i + 1 == p->count || (i && part_distance(p, &p->parts[i - 1], &p->parts[i]) <=
+						      part_distance(p, &p->parts[i], &p->parts[i + 1]));
+		join_parts(p, i - left);
 	}
 }
 
 /* The phase of a part, whose sums are added to its own; the first part of a phase lends it the room for these. */
-static void choose(struct phases *p, struct part *part)
+static void choose_phase(struct phases *p, struct part *part)
 {
 	double least = p->phase_count < NM_MOST_PHASES ? NM_PHASE_DISTANCE : INFINITY;
 	unsigned best = p->phase_count;
 
 	for (unsigned k = 0; k < p->phase_count; k++) {
-		const double d = distance(p, &p->phases[k], part);
+		const double d = part_distance(p, &p->phases[k], part);
 
 		if (d < least) {
 			least = d;
@@ -115,10 +115,10 @@ static void choose(struct phases *p, struct part *part)
 	if (best == p->phase_count)
 		p->phases[p->phase_count++] = *part;
 	else
-		add(p, &p->phases[best], part);
+		add_sums(p, &p->phases[best], part);
 }
 
-static void fill(struct phases *p, const struct nm_phase_intervals *v, double *misses)
+static void fill_parts(struct phases *p, const struct nm_phase_intervals *v, double *misses)
 {
 	double all = 0, instructions = 0;
 
@@ -142,11 +142,11 @@ int nm_phases_find(const struct nm_phase_intervals *v, struct nm_stretch **ret_s
 	size_t n = 0;
 
 	if (p.parts && misses && list && v->count) {
-		fill(&p, v, misses);
+		fill_parts(&p, v, misses);
 		join_neighbours(&p);
 		join_short(&p);
 		for (size_t i = 0; i < p.count; i++) {
-			choose(&p, &p.parts[i]);
+			choose_phase(&p, &p.parts[i]);
 			if (n && list[n - 1].phase == p.parts[i].stretch.phase)
 				list[n - 1].count += p.parts[i].stretch.count;
 			else

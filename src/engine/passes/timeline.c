@@ -43,23 +43,23 @@ static int compare_text(const char *a, const char *b) { return a == b ? 0 : !a ?
 
 static int by_line(const void *a, const void *b)
 {
-	const struct nm_result_site *x = *(const struct nm_result_site *const *)a,
+	const struct nm_result_site *s = *(const struct nm_result_site *const *)a,
 				    *y = *(const struct nm_result_site *const *)b;
-	int order = compare_text(x->user_file, y->user_file);
+	int order = compare_text(s->user_file, y->user_file);
 
 	if (!order)
-		order = compare_text(x->user_function, y->user_function);
-	if (!order && x->user_line != y->user_line)
-		order = x->user_line < y->user_line ? -1 : 1;
+		order = compare_text(s->user_function, y->user_function);
+	if (!order && s->user_line != y->user_line)
+		order = s->user_line < y->user_line ? -1 : 1;
 	return order;
 }
 
 static int by_name(const void *a, const void *b)
 {
-	const struct nm_result_object *x = *(const struct nm_result_object *const *)a,
+	const struct nm_result_object *o = *(const struct nm_result_object *const *)a,
 				      *y = *(const struct nm_result_object *const *)b;
 
-	return compare_text(x->name, y->name);
+	return compare_text(o->name, y->name);
 }
 
 /* For each of `count` elements of `size` bytes, the index of one of those that are equal to it; malloc'ed,
@@ -112,20 +112,20 @@ static int make_tally(struct timeline *t, unsigned kind, size_t rows)
 	return tally->sums && tally->touched && t->totals[kind] && t->chosen[kind] ? 0 : NM_ENOMEM;
 }
 
-static void clear(struct tally *t)
+static void clear_tally(struct tally *t)
 {
 	for (size_t i = 0; i < t->count; i++)
 		t->sums[t->touched[i]] = (struct sums){0};
 	t->count = 0;
 }
 
-static uint64_t misses(const struct sums *s) { return s->read_misses + s->write_misses; }
+static uint64_t sum_misses(const struct sums *s) { return s->read_misses + s->write_misses; }
 
 static void add_to(struct tally *t, uint32_t whose, const struct nm_counts *c)
 {
 	struct sums *s = &t->sums[whose];
 
-	if (!(misses(s) + s->loads))
+	if (!(sum_misses(s) + s->loads))
 		t->touched[t->count++] = whose;
 	s->read_misses += c->read_misses;
 	s->write_misses += c->write_misses;
@@ -133,14 +133,14 @@ static void add_to(struct tally *t, uint32_t whose, const struct nm_counts *c)
 }
 
 /* The index that misses most; of equal ones the first; UINT32_MAX: none misses. */
-static uint32_t leader(const struct tally *t)
+static uint32_t tally_leader(const struct tally *t)
 {
 	uint32_t best = UINT32_MAX;
 
 	for (size_t i = 0; i < t->count; i++) {
 		const uint32_t whose = t->touched[i];
-		const uint64_t mine = misses(&t->sums[whose]),
-			       most = best == UINT32_MAX ? 0 : misses(&t->sums[best]);
+		const uint64_t mine = sum_misses(&t->sums[whose]),
+			       most = best == UINT32_MAX ? 0 : sum_misses(&t->sums[best]);
 
 		if (mine > most || (mine && mine == most && whose < best))
 			best = whose;
@@ -157,8 +157,8 @@ static void tally_level(struct timeline *t, struct nm_change_reader *reader, str
 	*ret_sum = (struct nm_counts){0};
 	ret_fills[0] = ret_fills[1] = 0;
 
-	clear(&t->tallies[OBJECTS]);
-	clear(&t->tallies[SITES]);
+	clear_tally(&t->tallies[OBJECTS]);
+	clear_tally(&t->tallies[SITES]);
 	while (nm_changes_next(reader)) {
 		const uint32_t key = reader->change.key;
 		const struct nm_counts c = nm_change_counts(&reader->change);
@@ -183,11 +183,11 @@ static void add_totals(struct timeline *t, unsigned level)
 		uint64_t *totals = t->totals[kind] + level * tally->rows;
 
 		for (size_t k = 0; k < tally->count; k++)
-			totals[tally->touched[k]] += misses(&tally->sums[tally->touched[k]]);
+			totals[tally->touched[k]] += sum_misses(&tally->sums[tally->touched[k]]);
 	}
 }
 
-static int choose(struct timeline *t, unsigned kind, unsigned level)
+static int choose_entries(struct timeline *t, unsigned kind, unsigned level)
 {
 	const size_t rows = t->tallies[kind].rows;
 	const uint64_t *totals = t->totals[kind] + level * rows;
@@ -232,7 +232,7 @@ static int put_parts(struct timeline *t, size_t interval, unsigned level, unsign
 	for (uint32_t whose = 0; whose < tally->rows; whose++) {
 		const struct sums *s = &tally->sums[whose];
 
-		if (chosen[whose] && misses(s) + s->loads &&
+		if (chosen[whose] && sum_misses(s) + s->loads &&
 		    put_part(t, (struct nm_result_interval_part){.interval = (uint32_t)interval,
 								 .whose = whose,
 								 .level = (uint8_t)level,
@@ -264,8 +264,8 @@ static int read_interval(struct timeline *t, size_t i, int second)
 		tally_level(t, &reader, &levels[level].counts, fills);
 		levels[level].counts.reads = refs[level][0];
 		levels[level].counts.writes = refs[level][1];
-		levels[level].object = leader(&t->tallies[OBJECTS]);
-		levels[level].site = leader(&t->tallies[SITES]);
+		levels[level].object = tally_leader(&t->tallies[OBJECTS]);
+		levels[level].site = tally_leader(&t->tallies[SITES]);
 		assert(next < 0 || next > (int)level);
 		for (unsigned k = 0; k < 2 && next >= 0; k++)
 			refs[next][k] += fills[k];
@@ -294,7 +294,7 @@ static uint32_t unit_of(const struct nm_machine *machine)
 	return first ? nm_level_unit(first) : 0;
 }
 
-static int make(struct timeline *t)
+static int make_timeline(struct timeline *t)
 {
 	const struct nm_intervals *v = t->intervals;
 	struct nm_result *r = t->result;
@@ -317,17 +317,17 @@ static int make(struct timeline *t)
 		return NM_ENOMEM;
 	for (unsigned level = 0; level < v->levels; level++)
 		for (unsigned kind = 0; kind < KINDS; kind++)
-			if (choose(t, kind, level))
+			if (choose_entries(t, kind, level))
 				return NM_ENOMEM;
 	return read_all(t, 1);
 }
 
-int nm_intervals_finish(const struct nm_intervals *v, const struct nm_pass_merge *merge,
+int nm_intervals_finish(const struct nm_intervals *i, const struct nm_pass_merge *merge,
 			struct nm_result *result)
 {
-	struct timeline t = {.intervals = v, .merge = merge, .result = result};
+	struct timeline t = {.intervals = i, .merge = merge, .result = result};
 	const struct nm_level_spec *first = nm_machine_data_cache(&result->machine);
-	int status = make(&t);
+	int status = make_timeline(&t);
 
 	if (!status && first)
 		status = nm_intervals_find_phases(result, (unsigned)(first - result->machine.levels),

@@ -48,7 +48,7 @@ static int list_columns(struct vectors *v)
 	return 0;
 }
 
-static int fill(struct vectors *v)
+static int fill_vectors(struct vectors *v)
 {
 	const struct nm_result *r = v->result;
 	const size_t width = v->in.width;
@@ -80,7 +80,7 @@ static int fill(struct vectors *v)
 }
 
 /* Of a phase's misses by column, the object or line with the most. */
-static uint32_t leader(const struct vectors *v, unsigned kind, const double *sums)
+static uint32_t phase_leader(const struct vectors *v, unsigned kind, const double *sums)
 {
 	const size_t first = first_column(v, kind);
 	uint32_t best = UINT32_MAX;
@@ -119,7 +119,7 @@ static int name_phases(const struct vectors *v, struct nm_result *r)
 	for (size_t p = 0; p < r->phase_count; p++) {
 		const double *phase = &sums[p * width];
 
-		r->phases[p] = (struct nm_result_phase){leader(v, 0, phase), leader(v, 1, phase),
+		r->phases[p] = (struct nm_result_phase){phase_leader(v, 0, phase), phase_leader(v, 1, phase),
 							phase[width - 2] / phase[width - 1] <
 							    NM_PHASE_FLOOR * run[width - 2] / run[width - 1]};
 	}
@@ -128,8 +128,8 @@ static int name_phases(const struct vectors *v, struct nm_result *r)
 }
 
 /* The stretches that a plan gives: an interval is of the phase in which it begins. malloc'ed. */
-static int follow(const struct nm_result *r, const struct nm_phase_plan *plan, struct nm_stretch **ret_list,
-		  size_t *ret_count)
+static int follow_plan(const struct nm_result *r, const struct nm_phase_plan *plan,
+		       struct nm_stretch **ret_list, size_t *ret_count)
 {
 	struct nm_stretch *list = calloc(r->interval_count + 1, sizeof *list);
 	size_t n = 0, next = 0;
@@ -148,13 +148,13 @@ static int follow(const struct nm_result *r, const struct nm_phase_plan *plan, s
 	return 0;
 }
 
-static int find(struct vectors *v, struct nm_result *r, const struct nm_phase_plan *plan)
+static int find_phases(struct vectors *v, struct nm_result *r, const struct nm_phase_plan *plan)
 {
 	struct nm_stretch *list = NULL;
 	size_t count = 0;
-	int status = list_columns(v) || fill(v) ? NM_ENOMEM
-		     : plan                     ? follow(r, plan, &list, &count)
-						: nm_phases_find(&v->in, &list, &count);
+	int status = list_columns(v) || fill_vectors(v) ? NM_ENOMEM
+		     : plan                             ? follow_plan(r, plan, &list, &count)
+							: nm_phases_find(&v->in, &list, &count);
 
 	if (!status) {
 		r->stretches = calloc(count + 1, sizeof *r->stretches);
@@ -174,7 +174,7 @@ static int find(struct vectors *v, struct nm_result *r, const struct nm_phase_pl
 int nm_intervals_find_phases(struct nm_result *r, unsigned level, const struct nm_phase_plan *plan)
 {
 	struct vectors v = {.result = r, .level = level};
-	const int status = find(&v, r, plan);
+	const int status = find_phases(&v, r, plan);
 
 	nm_vec_free(&v.whose[0]);
 	nm_vec_free(&v.whose[1]);

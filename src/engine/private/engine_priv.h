@@ -59,7 +59,7 @@ struct nm_output {
 };
 
 struct nm_engine {
-	struct nm_executor executor;
+	struct nm_replay replay;
 	struct nm_output output;
 	struct nm_pass_feed feed;
 	struct nm_sampler sampler; /* shared by the passes */

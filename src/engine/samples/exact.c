@@ -91,7 +91,7 @@ const struct nm_exact_datum *samples_datum(const struct nm_exact *e, uint32_t ob
 
 /* ---- the recording ------------------------------------------------------------------------------ */
 
-static const char *intern(struct nm_exact *e, const char *text)
+static const char *intern_name(struct nm_exact *e, const char *text)
 {
 	return text ? nm_symbols_intern(e->symbols, text) : NULL;
 }
@@ -106,10 +106,10 @@ static enum nm_object_kind kind_named(const char *name)
 
 static int datum_of(struct nm_exact *e, const struct nm_exact_row *row, uint32_t *ret)
 {
-	const struct nm_exact_datum d = {.object = intern(e, row->object),
-					 .type = intern(e, row->type),
-					 .at = intern(e, row->allocated_at),
-					 .field = intern(e, row->field),
+	const struct nm_exact_datum d = {.object = intern_name(e, row->object),
+					 .type = intern_name(e, row->type),
+					 .at = intern_name(e, row->allocated_at),
+					 .field = intern_name(e, row->field),
 					 .kind = kind_named(row->kind)};
 	uint64_t key = nm_mix64((uintptr_t)d.object ^
 				nm_mix64((uintptr_t)d.type ^ nm_mix64((uintptr_t)d.field))),
@@ -129,8 +129,8 @@ static int datum_of(struct nm_exact *e, const struct nm_exact_row *row, uint32_t
 }
 
 /* The entry of an instruction; *ret_key: where it is, or would be. NULL: there is none. */
-static struct entry *find(const struct nm_exact *e, const char *program, const char *build_id,
-			  uint64_t address, uint64_t *ret_key)
+static struct entry *find_entry(const struct nm_exact *e, const char *program, const char *build_id,
+				uint64_t address, uint64_t *ret_key)
 {
 	uint64_t at;
 
@@ -154,8 +154,8 @@ static int note_build(struct nm_exact *e, const char *program, const char *modul
 
 int nm_exact_add(struct nm_exact *e, const struct nm_exact_row *row)
 {
-	const char *program = intern(e, row->program), *build_id = intern(e, row->build_id),
-		   *module = intern(e, row->module);
+	const char *program = intern_name(e, row->program), *build_id = intern_name(e, row->build_id),
+		   *module = intern_name(e, row->module);
 	struct entry *entry;
 	uint32_t datum;
 	uint64_t key;
@@ -163,7 +163,7 @@ int nm_exact_add(struct nm_exact *e, const struct nm_exact_row *row)
 	if (!program || !build_id || !module || datum_of(e, row, &datum) ||
 	    note_build(e, program, module, build_id))
 		return NM_ENOMEM;
-	entry = find(e, program, build_id, row->address, &key);
+	entry = find_entry(e, program, build_id, row->address, &key);
 	if (!entry) {
 		if (nm_map_put(&e->entry_of, key, e->entries.count) ||
 		    nm_vec_push(&e->entries,
@@ -199,14 +199,14 @@ static int needs_data(const struct image *image, const struct nm_perf_sample *s,
 	       (o->kind == NM_OBJECT_MAPPED && o->name && !strcmp(o->name, heap));
 }
 
-static int fits(const struct nm_exact *e, const struct share *share, int only_unplaced)
+static int share_fits(const struct nm_exact *e, const struct share *share, int only_unplaced)
 {
 	return !only_unplaced || is_unplaced(e->data.at[share->datum].kind);
 }
 
 /* The share that lags the most behind its part of the samples; NULL: none fits. */
-static struct share *choose(struct nm_exact *e, const struct entry *entry, int only_unplaced,
-			    int *ret_is_shared)
+static struct share *choose_share(struct nm_exact *e, const struct entry *entry, int only_unplaced,
+				  int *ret_is_shared)
 {
 	struct share *shares = &e->shares.at[entry->first], *best = NULL;
 	double all = 0, most = -1;
@@ -214,7 +214,7 @@ static struct share *choose(struct nm_exact *e, const struct entry *entry, int o
 	unsigned fitting = 0;
 
 	for (uint32_t i = 0; i < entry->count; i++) {
-		if (!fits(e, &shares[i], only_unplaced))
+		if (!share_fits(e, &shares[i], only_unplaced))
 			continue;
 		all += shares[i].accesses;
 		given += shares[i].given;
@@ -223,7 +223,7 @@ static struct share *choose(struct nm_exact *e, const struct entry *entry, int o
 	for (uint32_t i = 0; i < entry->count; i++) {
 		const double due = shares[i].accesses / all * (double)(given + 1) - (double)shares[i].given;
 
-		if (!fits(e, &shares[i], only_unplaced) || due <= most)
+		if (!share_fits(e, &shares[i], only_unplaced) || due <= most)
 			continue;
 		most = due;
 		best = &shares[i];
@@ -232,7 +232,7 @@ static struct share *choose(struct nm_exact *e, const struct entry *entry, int o
 	return best;
 }
 
-static int refuse(struct nm_exact *e, struct known_build *build, const char *build_id)
+static int refuse_build(struct nm_exact *e, struct known_build *build, const char *build_id)
 {
 	const char *text;
 
@@ -269,7 +269,7 @@ static int build_of(struct nm_exact *e, const char *program, struct nm_module *m
 		if (b->module == nm_module_name(module))
 			other = b;
 	}
-	return other ? refuse(e, other, id) : 0;
+	return other ? refuse_build(e, other, id) : 0;
 }
 
 int samples_join(struct nm_samples *samples, struct image *image, const struct nm_perf_sample *s,
@@ -290,8 +290,8 @@ int samples_join(struct nm_samples *samples, struct image *image, const struct n
 	program = nm_symbols_intern(samples->symbols, name);
 	if (!program || build_of(e, program, m->module, &build_id))
 		return NM_ENOMEM;
-	entry = build_id ? find(e, program, build_id, s->ip - m->bias, &key) : NULL;
-	share = entry ? choose(e, entry, only_unplaced, &is_shared) : NULL;
+	entry = build_id ? find_entry(e, program, build_id, s->ip - m->bias, &key) : NULL;
+	share = entry ? choose_share(e, entry, only_unplaced, &is_shared) : NULL;
 	if (!share)
 		return 0;
 	share->given++;

@@ -295,20 +295,20 @@ static int object_of(struct image *image, const struct nm_perf_sample *s, uint32
 /* Bins of latencies hold a 32nd of an octave, at most. */
 static unsigned latency_bin(uint64_t latency) { return latency ? nm_bin_of(latency) : 0; }
 
-static uint64_t key_of(const struct nm_result_sample *c)
+static uint64_t key_of(const struct nm_result_sample *s)
 {
-	return (uint64_t)c->attr << 32 | (uint64_t)(c->event & 15) << 28 | (uint64_t)c->operation << 25 |
-	       (uint64_t)c->level << 21 | (uint64_t)c->snoop << 18 | (uint64_t)c->tlb << 15 |
-	       (uint64_t)(c->is_locked != 0) << 14 | (uint64_t)(c->is_miss != 0) << 13 |
-	       (c->latency_bin & 0x1fff);
+	return (uint64_t)s->attr << 32 | (uint64_t)(s->event & 15) << 28 | (uint64_t)s->operation << 25 |
+	       (uint64_t)s->level << 21 | (uint64_t)s->snoop << 18 | (uint64_t)s->tlb << 15 |
+	       (uint64_t)(s->is_locked != 0) << 14 | (uint64_t)(s->is_miss != 0) << 13 |
+	       (s->latency_bin & 0x1fff);
 }
 
-static int add_cell(struct image *image, const struct nm_result_sample *c, uint64_t latency)
+static int add_cell(struct image *image, const struct nm_result_sample *s, uint64_t latency)
 {
-	const uint64_t key = key_of(c), i = nm_map_get(&image->cell_of, key, image->cells.count);
+	const uint64_t key = key_of(s), i = nm_map_get(&image->cell_of, key, image->cells.count);
 
 	if (i == image->cells.count &&
-	    (nm_vec_push(&image->cells, *c) || nm_map_put(&image->cell_of, key, i)))
+	    (nm_vec_push(&image->cells, *s) || nm_map_put(&image->cell_of, key, i)))
 		return NM_ENOMEM;
 	image->cells.at[i].count++;
 	image->cells.at[i].latency += latency;
@@ -379,7 +379,7 @@ static int is_replaced(struct nm_samples *samples, const struct nm_perf *perf, c
 }
 
 /* Forgets the names of a module whose file is another build now. */
-static void forget(struct image *image, const char *module)
+static void forget_module(struct image *image, const char *module)
 {
 	for (size_t i = 1; i < image->attrs.list.count; i++) {
 		struct nm_attribution *a = &image->attrs.list.at[i];
@@ -408,7 +408,7 @@ static void forget_replaced(struct nm_samples *samples, struct image *image, con
 		const struct nm_mapping *m = &image->space.mappings.at[i];
 
 		if (m->module && is_replaced(samples, perf, m->path))
-			forget(image, nm_module_name(m->module));
+			forget_module(image, nm_module_name(m->module));
 	}
 }
 

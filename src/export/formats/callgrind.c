@@ -104,17 +104,17 @@ static int has_event(const struct grind *g, const char *level, const char *name)
 	return 0;
 }
 
-static void write_derived(const struct grind *g, const char *level, const struct nm_metric *d)
+static void write_derived(const struct grind *g, const char *level, const struct nm_metric *m)
 {
-	if (has_event(g, level, d->name) || !has_event(g, level, d->left) || !has_event(g, level, d->right))
+	if (has_event(g, level, m->name) || !has_event(g, level, m->left) || !has_event(g, level, m->right))
 		return;
 	fputs("event: ", g->out);
-	event_name(level, d->name, g->out);
+	event_name(level, m->name, g->out);
 	fputs(" = ", g->out);
-	event_name(level, d->left, g->out);
-	fprintf(g->out, " %c ", d->sign);
-	event_name(level, d->right, g->out);
-	long_name(level, d->name, g->out);
+	event_name(level, m->left, g->out);
+	fprintf(g->out, " %c ", m->sign);
+	event_name(level, m->right, g->out);
+	long_name(level, m->name, g->out);
 }
 
 static void write_events(const struct grind *g)
@@ -157,19 +157,19 @@ static int write_entry(struct grind *g, const char *line, const char *key, struc
 
 static int write_header(struct grind *g, struct nm_error *err)
 {
-	const struct nm_export *x = g->x;
+	const struct nm_export *e = g->x;
 	int status;
 
 	fputs("# callgrind format\nversion: 1\ncreator: nearmiss-" NM_VERSION "\n", g->out);
 	status = write_entry(g, "cmd:", "command", err);
-	if (x->part)
-		fprintf(g->out, "part: %u\nthread: %" PRId64 "\n", x->part, x->thread);
+	if (e->part)
+		fprintf(g->out, "part: %u\nthread: %" PRId64 "\n", e->part, e->thread);
 	if (!status)
 		status = write_entry(g, "desc: Caches:", "machine_spec", err);
-	if (x->process)
-		fprintf(g->out, "desc: Process: %s\n", x->process);
-	if (x->thread)
-		fprintf(g->out, "desc: Thread: %" PRId64 "\n", x->thread);
+	if (e->process)
+		fprintf(g->out, "desc: Process: %s\n", e->process);
+	if (e->thread)
+		fprintf(g->out, "desc: Thread: %" PRId64 "\n", e->thread);
 	fputs(g->by_instruction ? "positions: instr line\n" : "positions: line\n", g->out);
 	write_events(g);
 	return status;
@@ -484,10 +484,10 @@ static int write_body(struct grind *g, struct nm_error *err)
 	return status;
 }
 
-static int write_callgrind(struct nm_export *x, FILE *out, struct nm_error *err)
+static int write_callgrind(struct nm_export *e, FILE *out, struct nm_error *err)
 {
-	struct grind g = {.x = x, .out = out, .line = -1};
-	int there = x->chains.count ? 0 : nm_profile_has_rows(x->profile, "instructions", err);
+	struct grind g = {.x = e, .out = out, .line = -1};
+	int there = e->chains.count ? 0 : nm_profile_has_rows(e->profile, "instructions", err);
 	int status = there < 0 ? there : take_events(&g) ? nm_fail_memory(err) : 0;
 
 	g.by_instruction = there > 0;
@@ -498,9 +498,9 @@ static int write_callgrind(struct nm_export *x, FILE *out, struct nm_error *err)
 		status = nm_fail_memory(err);
 	if (!status)
 		status = write_header(&g, err);
-	if (!status && x->objects)
+	if (!status && e->objects)
 		status = load_objects(&g, err);
-	if (!status && x->chains.count)
+	if (!status && e->chains.count)
 		status = prepare_chains(&g, err);
 	if (!status)
 		status = write_body(&g, err);

@@ -9,7 +9,7 @@
 #include "export_priv.h"
 #include "utf8.h"
 
-static int field(struct nm_rows *rows, unsigned column, FILE *out)
+static int write_field(struct nm_rows *rows, unsigned column, FILE *out)
 {
 	char *clean;
 
@@ -38,17 +38,17 @@ static int write_rows(struct nm_rows *rows, FILE *out, struct nm_error *err)
 	}
 	while ((status = nm_rows_next(rows, err)) > 0)
 		for (unsigned i = 0; i < n; i++) {
-			if (field(rows, i, out))
+			if (write_field(rows, i, out))
 				return nm_fail_memory(err);
 			fputc(i + 1 < n ? ',' : '\n', out);
 		}
 	return status;
 }
 
-static int write_csv(struct nm_export *x, FILE *out, struct nm_error *err)
+static int write_csv(struct nm_export *e, FILE *out, struct nm_error *err)
 {
 	struct nm_rows *rows = NULL;
-	int status = nm_facts_query(x, "SELECT * FROM counts", NM_BY_PROCESS | NM_BY_THREAD | NM_BY_LEVEL, "",
+	int status = nm_facts_query(e, "SELECT * FROM counts", NM_BY_PROCESS | NM_BY_THREAD | NM_BY_LEVEL, "",
 				    &rows, err);
 
 	if (!status)

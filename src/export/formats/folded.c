@@ -10,43 +10,43 @@
 
 #include "export_priv.h"
 
-static void frame(const char *name, FILE *out)
+static void write_frame(const char *name, FILE *out)
 {
 	for (; *name; name++)
 		fputc(*name == ';' ? ',' : *name, out);
 }
 
-static int has_several_processes(const struct nm_export *x)
+static int has_several_processes(const struct nm_export *e)
 {
-	return !x->process && x->parts.count &&
-	       x->parts.at[0].process != x->parts.at[x->parts.count - 1].process;
+	return !e->process && e->parts.count &&
+	       e->parts.at[0].process != e->parts.at[e->parts.count - 1].process;
 }
 
-static int write_folded(struct nm_export *x, FILE *out, struct nm_error *err)
+static int write_folded(struct nm_export *e, FILE *out, struct nm_error *err)
 {
-	unsigned by = NM_BY_OBJECT | NM_BY_CHAIN | (has_several_processes(x) ? NM_BY_PROCESS : 0);
+	unsigned by = NM_BY_OBJECT | NM_BY_CHAIN | (has_several_processes(e) ? NM_BY_PROCESS : 0);
 	struct nm_chain_frames frames = {0};
 	struct nm_export_facts facts;
 	const char *line;
-	int status = nm_facts_open(&facts, x, by, x->events.at, 1, err);
+	int status = nm_facts_open(&facts, e, by, e->events.at, 1, err);
 
 	while (!status && (status = nm_facts_next(&facts, err)) > 0) {
-		status = nm_fact_line(x, &facts.fact, &line) || nm_chain_frames(x, &facts.fact, &frames)
+		status = nm_fact_line(e, &facts.fact, &line) || nm_chain_frames(e, &facts.fact, &frames)
 			     ? nm_fail_memory(err)
 			     : 0;
 		if (status)
 			break;
 		if (facts.fact.process) {
-			frame(facts.fact.process, out);
+			write_frame(facts.fact.process, out);
 			fputc(';', out);
 		}
 		for (size_t i = 0; i < frames.count; i++) {
-			frame(frames.at[i].function, out);
+			write_frame(frames.at[i].function, out);
 			fputc(';', out);
 		}
-		frame(line, out);
+		write_frame(line, out);
 		fputc(';', out);
-		frame(facts.fact.object, out);
+		write_frame(facts.fact.object, out);
 		fprintf(out, " %" PRId64 "\n", *facts.fact.values);
 	}
 	nm_facts_close(&facts);

@@ -30,7 +30,7 @@ struct nm_gzip *nm_gzip_new(FILE *out)
 	return gzip;
 }
 
-static void run(struct nm_gzip *gzip, int flush)
+static void deflate_pending(struct nm_gzip *gzip, int flush)
 {
 	do {
 		gzip->z.next_out = gzip->buffer;
@@ -44,7 +44,7 @@ void nm_gzip_write(struct nm_gzip *gzip, const void *bytes, size_t n)
 {
 	gzip->z.next_in = (unsigned char *)bytes;
 	gzip->z.avail_in = (unsigned)n; /* a message of ours is short */
-	run(gzip, Z_NO_FLUSH);
+	deflate_pending(gzip, Z_NO_FLUSH);
 }
 
 void nm_gzip_end(struct nm_gzip *gzip)
@@ -52,7 +52,7 @@ void nm_gzip_end(struct nm_gzip *gzip)
 	if (!gzip)
 		return;
 	gzip->z.avail_in = 0;
-	run(gzip, Z_FINISH);
+	deflate_pending(gzip, Z_FINISH);
 	deflateEnd(&gzip->z);
 	free(gzip);
 }

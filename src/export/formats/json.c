@@ -24,7 +24,7 @@ static const struct {
 };
 
 /* Writes a value and releases it; NULL means out of memory. */
-static int dump(json_t *json, FILE *out)
+static int dump_json(json_t *json, FILE *out)
 {
 	int status = json ? json_dumpf(json, out, FLAGS) : -1;
 
@@ -32,9 +32,9 @@ static int dump(json_t *json, FILE *out)
 	return status ? (ferror(out) ? 0 : NM_ENOMEM) : 0; /* the caller checks ferror(out) */
 }
 
-int nm_export_json(const char *text, FILE *out) { return dump(json_string(text), out); }
+int nm_export_json(const char *text, FILE *out) { return dump_json(json_string(text), out); }
 
-static json_t *value(struct nm_rows *rows, unsigned column)
+static json_t *row_value(struct nm_rows *rows, unsigned column)
 {
 	json_t *json;
 	char *clean;
@@ -59,14 +59,14 @@ static int write_row(struct nm_rows *rows, FILE *out)
 	json_t *object = json_object();
 
 	for (unsigned i = 0; object && i < nm_rows_columns(rows); i++)
-		if (json_object_set_new(object, nm_rows_name(rows, i), value(rows, i))) {
+		if (json_object_set_new(object, nm_rows_name(rows, i), row_value(rows, i))) {
 			json_decref(object);
 			object = NULL;
 		}
-	return dump(object, out);
+	return dump_json(object, out);
 }
 
-static int write_view(struct nm_export *x, unsigned view, FILE *out, struct nm_error *err)
+static int write_view(struct nm_export *e, unsigned view, FILE *out, struct nm_error *err)
 {
 	struct nm_rows *rows = NULL;
 	char select[60];
@@ -74,7 +74,7 @@ static int write_view(struct nm_export *x, unsigned view, FILE *out, struct nm_e
 	int status;
 
 	snprintf(select, sizeof select, "SELECT * FROM %s", views[view].name);
-	status = nm_facts_query(x, select, views[view].by, "", &rows, err);
+	status = nm_facts_query(e, select, views[view].by, "", &rows, err);
 	fprintf(out, ",\n\"%s\":[", views[view].name);
 	while (!status && (status = nm_rows_next(rows, err)) > 0) {
 		fprintf(out, "%s\n", comma);
@@ -87,32 +87,32 @@ static int write_view(struct nm_export *x, unsigned view, FILE *out, struct nm_e
 }
 
 /* The view info, as one object. */
-static int write_info(struct nm_export *x, FILE *out, struct nm_error *err)
+static int write_info(struct nm_export *e, FILE *out, struct nm_error *err)
 {
 	struct nm_rows *rows = NULL;
 	json_t *info = json_object();
-	int status = nm_profile_query(x->profile, "SELECT key, value FROM info ORDER BY key", &rows, err);
+	int status = nm_profile_query(e->profile, "SELECT key, value FROM info ORDER BY key", &rows, err);
 
 	while (!status && (status = nm_rows_next(rows, err)) > 0)
-		status = json_object_set_new(info, nm_rows_text(rows, 0), value(rows, 1))
+		status = json_object_set_new(info, nm_rows_text(rows, 0), row_value(rows, 1))
 			     ? nm_fail_memory(err)
 			     : 0;
 	nm_rows_free(rows);
 	fputs(",\n\"info\":", out);
-	if (!status && dump(json_incref(info), out))
+	if (!status && dump_json(json_incref(info), out))
 		status = nm_fail_memory(err);
 	json_decref(info);
 	return status;
 }
 
-static int write_json(struct nm_export *x, FILE *out, struct nm_error *err)
+static int write_json(struct nm_export *e, FILE *out, struct nm_error *err)
 {
 	int status;
 
 	fputs("{\"schema\":\"nearmiss-export/1\",\"version\":\"" NM_VERSION "\"", out);
-	status = write_info(x, out, err);
+	status = write_info(e, out, err);
 	for (unsigned i = 0; !status && i < sizeof views / sizeof *views; i++)
-		status = write_view(x, i, out, err);
+		status = write_view(e, i, out, err);
 	fputs("}\n", out);
 	return status;
 }

@@ -56,7 +56,7 @@ struct pprof {
 #define TRY(p, call) ((p)->failed |= (p)->failed || (call))
 
 /* Writes a field of the profile itself, and frees its content. */
-static void put(struct pprof *p, unsigned field, struct nm_protobuf *inner)
+static void put_field(struct pprof *p, unsigned field, struct nm_protobuf *inner)
 {
 	struct nm_protobuf outer = {0};
 
@@ -78,7 +78,7 @@ static void put_number(struct pprof *p, unsigned field, uint64_t value)
 }
 
 /* The index of a string; the table's first is "". */
-static uint64_t string(struct pprof *p, const char *text)
+static uint64_t string_index(struct pprof *p, const char *text)
 {
 	struct nm_protobuf content = {0};
 	int is_new = 0;
@@ -90,12 +90,12 @@ static uint64_t string(struct pprof *p, const char *text)
 		TRY(p, nm_vec_reserve(&content, strlen(text) + 1));
 		if (!p->failed)
 			memcpy(content.at, text, content.count = strlen(text));
-		put(p, PROFILE_STRING_TABLE, &content);
+		put_field(p, PROFILE_STRING_TABLE, &content);
 	}
 	return id - 1;
 }
 
-static uint64_t function(struct pprof *p, const char *name, const char *file)
+static uint64_t function_id(struct pprof *p, const char *name, const char *file)
 {
 	struct nm_protobuf m = {0};
 	char *key = NULL;
@@ -112,19 +112,19 @@ static uint64_t function(struct pprof *p, const char *name, const char *file)
 	TRY(p, !text || nm_export_id(&p->functions, text, &id, &is_new));
 	if (!is_new)
 		return id;
-	name_at = string(p, name);
-	file_at = string(p, file ? file : "");
+	name_at = string_index(p, name);
+	file_at = string_index(p, file ? file : "");
 	TRY(p, nm_message_number(&m, FUNCTION_ID, id) || nm_message_number(&m, FUNCTION_NAME, name_at) ||
 		   nm_message_number(&m, FUNCTION_SYSTEM_NAME, name_at) ||
 		   nm_message_number(&m, FUNCTION_FILE, file_at));
-	put(p, PROFILE_FUNCTION, &m);
+	put_field(p, PROFILE_FUNCTION, &m);
 	return id;
 }
 
-static uint64_t location(struct pprof *p, const char *name, const char *file, int64_t line)
+static uint64_t location_id(struct pprof *p, const char *name, const char *file, int64_t line)
 {
 	struct nm_protobuf m = {0}, at = {0};
-	uint64_t of = function(p, name, file), id = 0;
+	uint64_t of = function_id(p, name, file), id = 0;
 	char key[48];
 	const char *text;
 	int is_new = 0;
@@ -138,24 +138,24 @@ static uint64_t location(struct pprof *p, const char *name, const char *file, in
 		   nm_message_number(&at, LINE_LINE, (uint64_t)line) ||
 		   nm_message_number(&m, LOCATION_ID, id) || nm_message_inner(&m, LOCATION_LINE, &at));
 	nm_vec_free(&at);
-	put(p, PROFILE_LOCATION, &m);
+	put_field(p, PROFILE_LOCATION, &m);
 	return id;
 }
 
-static void label(struct pprof *p, struct nm_protobuf *sample, const char *key, const char *text,
-		  int64_t number)
+static void put_label(struct pprof *p, struct nm_protobuf *sample, const char *key, const char *text,
+		      int64_t number)
 {
 	struct nm_protobuf m = {0};
 
-	TRY(p, nm_message_number(&m, LABEL_KEY, string(p, key)));
+	TRY(p, nm_message_number(&m, LABEL_KEY, string_index(p, key)));
 	if (text)
-		TRY(p, nm_message_number(&m, LABEL_STRING, string(p, text)));
+		TRY(p, nm_message_number(&m, LABEL_STRING, string_index(p, text)));
 	TRY(p, nm_message_number(&m, LABEL_NUMBER, (uint64_t)number));
 	TRY(p, nm_message_inner(sample, SAMPLE_LABEL, &m));
 	nm_vec_free(&m);
 }
 
-static void sample(struct pprof *p, const struct nm_fact *fact)
+static void put_sample(struct pprof *p, const struct nm_fact *fact)
 {
 	struct nm_protobuf m = {0};
 	size_t n = 0;
@@ -164,16 +164,16 @@ static void sample(struct pprof *p, const struct nm_fact *fact)
 	if (p->failed)
 		return;
 	if (p->x->objects)
-		p->stack.at[n++] = location(p, fact->object, NULL, 0);
+		p->stack.at[n++] = location_id(p, fact->object, NULL, 0);
 	for (size_t i = p->chain.count; i-- > 0;) /* innermost first */
 		p->stack.at[n++] =
-		    location(p, p->chain.at[i].function, p->chain.at[i].file, p->chain.at[i].line);
+		    location_id(p, p->chain.at[i].function, p->chain.at[i].file, p->chain.at[i].line);
 	TRY(p, nm_message_numbers(&m, SAMPLE_LOCATION, p->stack.at, n));
 	TRY(p, nm_message_numbers(&m, SAMPLE_VALUE, (const uint64_t *)fact->values, p->x->events.count));
-	label(p, &m, "object", fact->object, 0);
-	label(p, &m, "process", fact->process, 0);
-	label(p, &m, "thread", NULL, fact->thread);
-	put(p, PROFILE_SAMPLE, &m);
+	put_label(p, &m, "object", fact->object, 0);
+	put_label(p, &m, "process", fact->process, 0);
+	put_label(p, &m, "thread", NULL, fact->thread);
+	put_field(p, PROFILE_SAMPLE, &m);
 }
 
 /* "L1d_misses" */
@@ -185,7 +185,7 @@ static uint64_t event_name(struct pprof *p, const struct nm_export_event *event)
 	if (asprintf(&name, "%s_%s", event->level, event->name) < 0)
 		p->failed = 1;
 	else
-		at = string(p, name);
+		at = string_index(p, name);
 	free(name);
 	return at;
 }
@@ -195,15 +195,15 @@ static void put_event(struct pprof *p, unsigned field, const struct nm_export_ev
 	struct nm_protobuf m = {0};
 
 	TRY(p, nm_message_number(&m, VALUE_TYPE, event_name(p, event)) ||
-		   nm_message_number(&m, VALUE_UNIT, string(p, nm_metric_event_unit(event->name))));
-	put(p, field, &m);
+		   nm_message_number(&m, VALUE_UNIT, string_index(p, nm_metric_event_unit(event->name))));
+	put_field(p, field, &m);
 }
 
 static void put_head(struct pprof *p)
 {
 	const struct nm_events *events = &p->x->events;
 
-	string(p, "");
+	string_index(p, "");
 	for (size_t i = 0; i < events->count; i++)
 		put_event(p, PROFILE_SAMPLE_TYPE, &events->at[i]);
 	put_event(p, PROFILE_PERIOD_TYPE, &events->at[0]);
@@ -211,20 +211,20 @@ static void put_head(struct pprof *p)
 	put_number(p, PROFILE_DEFAULT_SAMPLE_TYPE, event_name(p, &events->at[0]));
 }
 
-static int write_pprof(struct nm_export *x, FILE *out, struct nm_error *err)
+static int write_pprof(struct nm_export *e, FILE *out, struct nm_error *err)
 {
-	struct pprof p = {.x = x, .gzip = nm_gzip_new(out)};
+	struct pprof p = {.x = e, .gzip = nm_gzip_new(out)};
 	struct nm_export_facts facts;
 	int status;
 
 	if (!p.gzip)
 		return nm_fail_memory(err);
-	status = nm_facts_open(&facts, x, NM_BY_PROCESS | NM_BY_THREAD | NM_BY_OBJECT | NM_BY_CHAIN,
-			       x->events.at, x->events.count, err);
+	status = nm_facts_open(&facts, e, NM_BY_PROCESS | NM_BY_THREAD | NM_BY_OBJECT | NM_BY_CHAIN,
+			       e->events.at, e->events.count, err);
 	if (!status)
 		put_head(&p);
 	while (!status && (status = nm_facts_next(&facts, err)) > 0) {
-		sample(&p, &facts.fact);
+		put_sample(&p, &facts.fact);
 		status = p.failed ? nm_fail_memory(err) : 0;
 	}
 	nm_facts_close(&facts);

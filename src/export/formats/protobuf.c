@@ -10,7 +10,7 @@
 
 enum { KIND_NUMBER = 0, KIND_BYTES = 2, LONGEST = NM_VARINT_BYTES };
 
-static int append(struct nm_protobuf *message, const void *bytes, size_t n)
+static int append_bytes(struct nm_protobuf *message, const void *bytes, size_t n)
 {
 	if (nm_vec_reserve(message, n))
 		return NM_ENOMEM;
@@ -24,7 +24,7 @@ static int append_number(struct nm_protobuf *message, uint64_t value)
 {
 	unsigned char bytes[LONGEST];
 
-	return append(message, bytes, (unsigned)nm_varint_put(bytes, value));
+	return append_bytes(message, bytes, (unsigned)nm_varint_put(bytes, value));
 }
 
 int nm_message_number(struct nm_protobuf *message, unsigned field, uint64_t value)
@@ -38,7 +38,7 @@ int nm_message_number(struct nm_protobuf *message, unsigned field, uint64_t valu
 int nm_message_bytes(struct nm_protobuf *message, unsigned field, const void *bytes, size_t n)
 {
 	return append_number(message, field << 3 | KIND_BYTES) || append_number(message, n) ||
-		       append(message, bytes, n)
+		       append_bytes(message, bytes, n)
 		   ? NM_ENOMEM
 		   : 0;
 }

@@ -28,7 +28,7 @@ struct scope {
 };
 
 /* The number of a frame, from 0. */
-static int frame(struct scope *s, struct frame f, uint64_t *ret_id)
+static int frame_number(struct scope *s, struct frame f, uint64_t *ret_id)
 {
 	const char *key = f.name;
 	char *text = NULL;
@@ -48,7 +48,7 @@ static int frame(struct scope *s, struct frame f, uint64_t *ret_id)
 	return status;
 }
 
-static int begin(struct scope *s, const char *process, const struct nm_export_event *event)
+static int begin_profile(struct scope *s, const char *process, const struct nm_export_event *event)
 {
 	char *name = NULL;
 	int status;
@@ -63,7 +63,7 @@ static int begin(struct scope *s, const char *process, const struct nm_export_ev
 	return status;
 }
 
-static void end(struct scope *s)
+static void end_profile(struct scope *s)
 {
 	int64_t total = 0;
 
@@ -77,17 +77,17 @@ static void end(struct scope *s)
 }
 
 /* Writes the number of a frame of the stack. */
-static int push(struct scope *s, struct frame f, const char *before)
+static int push_frame(struct scope *s, struct frame f, const char *before)
 {
 	uint64_t id;
 
-	if (frame(s, f, &id))
+	if (frame_number(s, f, &id))
 		return NM_ENOMEM;
 	fprintf(s->out, "%s%" PRIu64, before, id);
 	return 0;
 }
 
-static int sample(struct scope *s, const struct nm_fact *fact)
+static int write_sample(struct scope *s, const struct nm_fact *fact)
 {
 	const char *line;
 
@@ -95,10 +95,11 @@ static int sample(struct scope *s, const struct nm_fact *fact)
 		return NM_ENOMEM;
 	fputs(s->weights.count ? ",[" : "[", s->out);
 	for (size_t i = 0; i < s->chain.count; i++)
-		if (push(s, (struct frame){s->chain.at[i].function, s->chain.at[i].file, 0}, i ? "," : ""))
+		if (push_frame(s, (struct frame){s->chain.at[i].function, s->chain.at[i].file, 0},
+			       i ? "," : ""))
 			return NM_ENOMEM;
-	if (push(s, (struct frame){line, fact->file, fact->line}, ",") ||
-	    push(s, (struct frame){fact->object, NULL, 0}, ","))
+	if (push_frame(s, (struct frame){line, fact->file, fact->line}, ",") ||
+	    push_frame(s, (struct frame){fact->object, NULL, 0}, ","))
 		return NM_ENOMEM;
 	fputc(']', s->out);
 	return nm_vec_push(&s->weights, *fact->values);
@@ -115,16 +116,16 @@ static int write_event(struct scope *s, const struct nm_export_event *event, str
 		status = 0;
 		if (facts.fact.process != process) {
 			if (process)
-				end(s);
+				end_profile(s);
 			process = facts.fact.process;
-			status = begin(s, process, event);
+			status = begin_profile(s, process, event);
 		}
-		if (status || sample(s, &facts.fact))
+		if (status || write_sample(s, &facts.fact))
 			status = nm_fail_memory(err);
 	}
 	nm_facts_close(&facts);
 	if (process)
-		end(s);
+		end_profile(s);
 	return status;
 }
 
@@ -150,16 +151,16 @@ static int write_frames(struct scope *s)
 	return status;
 }
 
-static int write_speedscope(struct nm_export *x, FILE *out, struct nm_error *err)
+static int write_speedscope(struct nm_export *e, FILE *out, struct nm_error *err)
 {
-	struct scope s = {.x = x, .out = out};
+	struct scope s = {.x = e, .out = out};
 	int status = 0;
 
 	fputs("{\"$schema\":\"https://www.speedscope.app/file-format-schema.json\","
 	      "\"exporter\":\"nearmiss@" NM_VERSION "\",\"activeProfileIndex\":0,\"profiles\":[",
 	      out);
-	for (size_t i = 0; !status && i < x->events.count; i++)
-		status = write_event(&s, &x->events.at[i], err);
+	for (size_t i = 0; !status && i < e->events.count; i++)
+		status = write_event(&s, &e->events.at[i], err);
 	if (!status && write_frames(&s))
 		status = nm_fail_memory(err);
 	nm_map_done(&s.ids);

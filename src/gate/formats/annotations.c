@@ -11,7 +11,7 @@
 /* Workflow commands. GitHub shows ten of a kind in each step, so a budget that is met has none. */
 
 /* `also`: characters that end a property. */
-static void escaped(const char *text, const char *also, FILE *out)
+static void write_escaped(const char *text, const char *also, FILE *out)
 {
 	for (; *text; text++) {
 		if (strchr("%\r\n", *text) || strchr(also, *text))
@@ -24,20 +24,20 @@ static void escaped(const char *text, const char *also, FILE *out)
 static int write_github(const struct nm_gate *g, FILE *out)
 {
 	for (size_t i = 0; i < g->judgements.count; i++) {
-		const struct nm_judgement *v = &g->judgements.at[i];
+		const struct nm_judgement *j = &g->judgements.at[i];
 
-		if (v->outcome == NM_GATE_MET)
+		if (j->outcome == NM_GATE_MET)
 			continue;
-		fputs(v->outcome == NM_GATE_NOT_MET ? "::error " : "::notice ", out);
-		if (v->has_place && v->place.file && v->place.line) {
+		fputs(j->outcome == NM_GATE_NOT_MET ? "::error " : "::notice ", out);
+		if (j->has_place && j->place.file && j->place.line) {
 			fputs("file=", out);
-			escaped(v->place.file, ":,", out);
-			fprintf(out, ",line=%lld,", (long long)v->place.line);
+			write_escaped(j->place.file, ":,", out);
+			fprintf(out, ",line=%lld,", (long long)j->place.line);
 		}
 		fputs("title=", out);
-		escaped(v->title, ":,", out);
+		write_escaped(j->title, ":,", out);
 		fputs("::", out);
-		escaped(v->sentence, "", out);
+		write_escaped(j->sentence, "", out);
 		fputc('\n', out);
 	}
 	return 0;
@@ -50,17 +50,17 @@ const struct nm_gate_format nm_gate_format_github = {
 
 /* An issue has a line, so one without is on the file of the budgets. */
 
-static json_t *issue(const struct nm_gate *g, const struct nm_judgement *v)
+static json_t *issue_json(const struct nm_gate *g, const struct nm_judgement *j)
 {
-	const int has_line = v->has_place && v->place.file && v->place.line > 0;
+	const int has_line = j->has_place && j->place.file && j->place.line > 0;
 
-	return json_pack("{s:s, s:s, s:o, s:s, s:{s:s, s:{s:I}}}", "description", v->sentence, "check_name",
-			 v->id, "fingerprint",
-			 v->has_place ? json_string(v->place.fingerprint)
-				      : json_sprintf("%s/%s", v->program, v->title),
-			 "severity", v->outcome == NM_GATE_NOT_MET ? "major" : "info", "location", "path",
-			 has_line ? v->place.file : g->request->budgets->path, "lines", "begin",
-			 (json_int_t)(has_line ? v->place.line : v->budget->line));
+	return json_pack("{s:s, s:s, s:o, s:s, s:{s:s, s:{s:I}}}", "description", j->sentence, "check_name",
+			 j->id, "fingerprint",
+			 j->has_place ? json_string(j->place.fingerprint)
+				      : json_sprintf("%s/%s", j->program, j->title),
+			 "severity", j->outcome == NM_GATE_NOT_MET ? "major" : "info", "location", "path",
+			 has_line ? j->place.file : g->request->budgets->path, "lines", "begin",
+			 (json_int_t)(has_line ? j->place.line : j->budget->line));
 }
 
 static int write_gitlab(const struct nm_gate *g, FILE *out)
@@ -70,7 +70,7 @@ static int write_gitlab(const struct nm_gate *g, FILE *out)
 
 	for (size_t i = 0; i < g->judgements.count; i++)
 		if (g->judgements.at[i].outcome != NM_GATE_MET)
-			failed |= json_array_append_new(issues, issue(g, &g->judgements.at[i]));
+			failed |= json_array_append_new(issues, issue_json(g, &g->judgements.at[i]));
 	if (failed)
 		json_decref(issues);
 	return failed ? NM_ENOMEM : nm_gate_dump(issues, out);

@@ -9,7 +9,7 @@
 
 /* ---- OpenMetrics, which GitLab shows beside those of the base and Prometheus reads ------------------------- */
 
-static void label(const char *name, const char *value, FILE *out)
+static void write_label(const char *name, const char *value, FILE *out)
 {
 	fprintf(out, "%s=\"", name);
 	for (; *value; value++)
@@ -20,32 +20,32 @@ static void label(const char *name, const char *value, FILE *out)
 	fputc('"', out);
 }
 
-static void gauge(const struct nm_gate *g, const char *name, const char *help,
-		  int64_t (*value)(const struct nm_judgement *), FILE *out)
+static void write_gauge(const struct nm_gate *g, const char *name, const char *help,
+			int64_t (*value)(const struct nm_judgement *), FILE *out)
 {
 	fprintf(out, "# TYPE nearmiss_%s gauge\n# HELP nearmiss_%s %s\n", name, name, help);
 	for (size_t i = 0; i < g->judgements.count; i++) {
-		const struct nm_judgement *v = &g->judgements.at[i];
+		const struct nm_judgement *j = &g->judgements.at[i];
 
 		fprintf(out, "nearmiss_%s{", name);
-		label("program", v->program, out);
+		write_label("program", j->program, out);
 		fputc(',', out);
-		label("count", v->title, out);
-		fprintf(out, "} %lld\n", (long long)value(v));
+		write_label("count", j->title, out);
+		fprintf(out, "} %lld\n", (long long)value(j));
 	}
 }
 
-static int64_t now(const struct nm_judgement *v) { return v->now.value; }
-static int64_t least(const struct nm_judgement *v) { return v->now.least; }
-static int64_t greatest(const struct nm_judgement *v) { return v->now.greatest; }
-static int64_t met(const struct nm_judgement *v) { return v->outcome == NM_GATE_MET; }
+static int64_t current_count(const struct nm_judgement *v) { return v->now.value; }
+static int64_t least_allowed(const struct nm_judgement *v) { return v->now.least; }
+static int64_t greatest_allowed(const struct nm_judgement *v) { return v->now.greatest; }
+static int64_t met_count(const struct nm_judgement *v) { return v->outcome == NM_GATE_MET; }
 
 static int write_openmetrics(const struct nm_gate *g, FILE *out)
 {
-	gauge(g, "count", "What a budget is for.", now, out);
-	gauge(g, "count_least", "The least of all recordings.", least, out);
-	gauge(g, "count_greatest", "The greatest of all recordings.", greatest, out);
-	gauge(g, "budget_met", "1 if the budget is met.", met, out);
+	write_gauge(g, "count", "What a budget is for.", current_count, out);
+	write_gauge(g, "count_least", "The least of all recordings.", least_allowed, out);
+	write_gauge(g, "count_greatest", "The greatest of all recordings.", greatest_allowed, out);
+	write_gauge(g, "budget_met", "1 if the budget is met.", met_count, out);
 	fputs("# EOF\n", out);
 	return 0;
 }
@@ -61,14 +61,14 @@ static int write_bencher(const struct nm_gate *g, FILE *out)
 	int failed = !all;
 
 	for (size_t i = 0; i < g->judgements.count && !failed; i++) {
-		const struct nm_judgement *v = &g->judgements.at[i];
-		json_t *name = json_sprintf("%s: %s", v->program, v->title);
+		const struct nm_judgement *j = &g->judgements.at[i];
+		json_t *name = json_sprintf("%s: %s", j->program, j->title);
 
 		failed |= !name || json_object_set_new(all, json_string_value(name),
-						       json_pack("{s:{s:I, s:I, s:I}}", v->id, "value",
-								 (json_int_t)v->now.value, "lower_value",
-								 (json_int_t)v->now.least, "upper_value",
-								 (json_int_t)v->now.greatest));
+						       json_pack("{s:{s:I, s:I, s:I}}", j->id, "value",
+								 (json_int_t)j->now.value, "lower_value",
+								 (json_int_t)j->now.least, "upper_value",
+								 (json_int_t)j->now.greatest));
 		json_decref(name);
 	}
 	if (failed)
@@ -82,14 +82,14 @@ const struct nm_gate_format nm_gate_format_bencher = {
 /* ---- customSmallerIsBetter of github-action-benchmark ------------------------------------------------------ */
 
 /* Its range is one number, so it is the larger distance from the count to an end of the interval. */
-static json_t *entry(const struct nm_judgement *v)
+static json_t *entry_json(const struct nm_judgement *j)
 {
-	const int64_t below = v->now.value - v->now.least, above = v->now.greatest - v->now.value;
+	const int64_t below = j->now.value - j->now.least, above = j->now.greatest - j->now.value;
 
-	return json_pack("{s:o, s:s, s:I, s:o, s:s}", "name", json_sprintf("%s: %s", v->program, v->title),
-			 "unit", nm_diff_metric_names[v->budget->metric], "value", (json_int_t)v->now.value,
+	return json_pack("{s:o, s:s, s:I, s:o, s:s}", "name", json_sprintf("%s: %s", j->program, j->title),
+			 "unit", nm_diff_metric_names[j->budget->metric], "value", (json_int_t)j->now.value,
 			 "range", json_sprintf("± %lld", (long long)(below > above ? below : above)), "extra",
-			 v->sentence);
+			 j->sentence);
 }
 
 static int write_benchmark(const struct nm_gate *g, FILE *out)
@@ -98,7 +98,7 @@ static int write_benchmark(const struct nm_gate *g, FILE *out)
 	int failed = !all;
 
 	for (size_t i = 0; i < g->judgements.count && !failed; i++)
-		failed |= json_array_append_new(all, entry(&g->judgements.at[i]));
+		failed |= json_array_append_new(all, entry_json(&g->judgements.at[i]));
 	if (failed)
 		json_decref(all);
 	return failed ? NM_ENOMEM : nm_gate_dump(all, out);

@@ -6,7 +6,7 @@
 
 #include "formats.h"
 
-static void escaped(const char *text, FILE *out)
+static void write_escaped(const char *text, FILE *out)
 {
 	for (; *text; text++) {
 		if (strchr("<>&\"'", *text))
@@ -16,48 +16,48 @@ static void escaped(const char *text, FILE *out)
 	}
 }
 
-static void attribute(const char *name, const char *value, FILE *out)
+static void write_attribute(const char *name, const char *value, FILE *out)
 {
 	fprintf(out, " %s=\"", name);
-	escaped(value, out);
+	write_escaped(value, out);
 	fputc('"', out);
 }
 
-static void property(const char *name, double value, FILE *out)
+static void write_property(const char *name, double value, FILE *out)
 {
 	fprintf(out, "        <property name=\"%s\" value=\"%.10g\"/>\n", name, value);
 }
 
-static void properties(const struct nm_judgement *v, FILE *out)
+static void write_properties(const struct nm_judgement *j, FILE *out)
 {
 	fputs("      <properties>\n", out);
-	property("value", (double)v->now.value, out);
-	property("least", (double)v->now.least, out);
-	property("greatest", (double)v->now.greatest, out);
-	if (v->budget->rule == NM_BUDGET_RELATIVE)
-		property("base", (double)v->base.value, out);
-	property("limit", v->limit, out);
+	write_property("value", (double)j->now.value, out);
+	write_property("least", (double)j->now.least, out);
+	write_property("greatest", (double)j->now.greatest, out);
+	if (j->budget->rule == NM_BUDGET_RELATIVE)
+		write_property("base", (double)j->base.value, out);
+	write_property("limit", j->limit, out);
 	fputs("      </properties>\n", out);
 }
 
-static void test_case(const struct nm_judgement *v, FILE *out)
+static void test_case(const struct nm_judgement *j, FILE *out)
 {
 	fputs("    <testcase", out);
-	attribute("classname", v->program, out);
-	attribute("name", v->title, out);
-	if (v->has_place && v->place.file && v->place.line) {
-		attribute("file", v->place.file, out);
-		fprintf(out, " line=\"%lld\"", (long long)v->place.line);
+	write_attribute("classname", j->program, out);
+	write_attribute("name", j->title, out);
+	if (j->has_place && j->place.file && j->place.line) {
+		write_attribute("file", j->place.file, out);
+		fprintf(out, " line=\"%lld\"", (long long)j->place.line);
 	}
 	fputs(">\n", out);
-	properties(v, out);
-	if (v->outcome == NM_GATE_NOT_MET) {
+	write_properties(j, out);
+	if (j->outcome == NM_GATE_NOT_MET) {
 		fputs("      <failure type=\"regression\"", out);
-		attribute("message", v->sentence, out);
+		write_attribute("message", j->sentence, out);
 		fputs("/>\n", out);
-	} else if (v->outcome == NM_GATE_IGNORED) {
+	} else if (j->outcome == NM_GATE_IGNORED) {
 		fputs("      <skipped", out);
-		attribute("message", v->sentence, out);
+		write_attribute("message", j->sentence, out);
 		fputs("/>\n", out);
 	}
 	fputs("    </testcase>\n", out);

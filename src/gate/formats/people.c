@@ -14,14 +14,14 @@ static int write_text(const struct nm_gate *g, FILE *out)
 	nm_gate_verdict(g, out);
 	fputc('\n', out);
 	for (size_t i = 0; i < g->judgements.count; i++) {
-		const struct nm_judgement *v = &g->judgements.at[i];
+		const struct nm_judgement *j = &g->judgements.at[i];
 
-		fprintf(out, "%-7s  %s: %s: %s, allowed %s\n", nm_outcome_names[v->outcome], v->program,
-			v->title, v->counts, v->allowed);
-		if (v->has_place)
-			fprintf(out, "         %s\n", v->where);
-		if (v->outcome == NM_GATE_IGNORED)
-			fprintf(out, "         %s\n", v->budget->ignore);
+		fprintf(out, "%-7s  %s: %s: %s, allowed %s\n", nm_outcome_names[j->outcome], j->program,
+			j->title, j->counts, j->allowed);
+		if (j->has_place)
+			fprintf(out, "         %s\n", j->where);
+		if (j->outcome == NM_GATE_IGNORED)
+			fprintf(out, "         %s\n", j->budget->ignore);
 	}
 	if (*nm_gate_note(g))
 		fprintf(out, "%s.\n", nm_gate_note(g));
@@ -40,7 +40,7 @@ const struct nm_gate_format nm_gate_format_text = {
 enum { ROWS = 100 };
 
 /* Text in a cell: what would end it, or be markup, is escaped. */
-static void cell(const char *text, FILE *out)
+static void write_cell(const char *text, FILE *out)
 {
 	for (; *text; text++) {
 		if (strchr("|\\`*_<>[]~#", *text))
@@ -49,15 +49,15 @@ static void cell(const char *text, FILE *out)
 	}
 }
 
-static void row(const struct nm_judgement *v, FILE *out)
+static void write_row(const struct nm_judgement *j, FILE *out)
 {
 	const char *const cells[] = {
-	    nm_outcome_names[v->outcome], v->program, v->title, v->counts, v->allowed,
-	    v->where ? v->where : ""};
+	    nm_outcome_names[j->outcome], j->program, j->title, j->counts, j->allowed,
+	    j->where ? j->where : ""};
 
 	for (unsigned i = 0; i < sizeof cells / sizeof *cells; i++) {
 		fputs("| ", out);
-		cell(cells[i], out);
+		write_cell(cells[i], out);
 		fputc(' ', out);
 	}
 	fputs("|\n", out);
@@ -73,7 +73,7 @@ static int write_markdown(const struct nm_gate *g, FILE *out)
 	for (int met = 0; met < 2; met++) /* what is not met comes first */
 		for (size_t i = 0; i < g->judgements.count && rows < ROWS; i++)
 			if ((g->judgements.at[i].outcome == NM_GATE_MET) == met) {
-				row(&g->judgements.at[i], out);
+				write_row(&g->judgements.at[i], out);
 				rows++;
 			}
 	if (rows < g->judgements.count)

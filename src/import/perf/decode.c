@@ -37,7 +37,7 @@ const char *perf_text(struct nm_perf *perf, struct perf_cursor *c)
 /* ---- where data came from ---- */
 
 /* Fields of DATA_SRC (union perf_mem_data_src). */
-static unsigned bits(uint64_t word, unsigned shift, unsigned count)
+static unsigned bit_field(uint64_t word, unsigned shift, unsigned count)
 {
 	return (unsigned)(word >> shift & ((1u << count) - 1));
 }
@@ -114,21 +114,21 @@ struct nm_perf_source perf_source_of(uint64_t word)
 		LOCKED = 2,
 		NO_NUMBER = 15
 	};
-	const unsigned level = bits(word, 5, 14), snoop = bits(word, 19, 5), tlb = bits(word, 26, 7),
-		       number = bits(word, 33, 4);
-	struct nm_perf_source source = {.operation = operation_of(bits(word, 0, 5)),
-					.is_locked = (bits(word, 24, 2) & LOCKED) != 0};
+	const unsigned level = bit_field(word, 5, 14), snoop = bit_field(word, 19, 5),
+		       tlb = bit_field(word, 26, 7), number = bit_field(word, 33, 4);
+	struct nm_perf_source source = {.operation = operation_of(bit_field(word, 0, 5)),
+					.is_locked = (bit_field(word, 24, 2) & LOCKED) != 0};
 
 	source.level = level_of_bits(level);
 	if (source.level == NM_SERVED_UNKNOWN && number && number != NO_NUMBER)
-		source.level = level_of_number(number, bits(word, 37, 1) != 0, bits(word, 43, 3));
+		source.level = level_of_number(number, bit_field(word, 37, 1) != 0, bit_field(word, 43, 3));
 	source.is_miss = (level & MISS) && !(level & HIT);
-	source.snoop = snoop & SNOOP_HITM   ? NM_SNOOP_HITM
-		       : snoop & SNOOP_HIT  ? NM_SNOOP_HIT
-		       : bits(word, 38, 2)  ? NM_SNOOP_HIT /* forwarded by a peer */
-		       : snoop & SNOOP_MISS ? NM_SNOOP_MISS
-		       : snoop & SNOOP_NONE ? NM_SNOOP_NONE
-					    : NM_SNOOP_UNKNOWN;
+	source.snoop = snoop & SNOOP_HITM       ? NM_SNOOP_HITM
+		       : snoop & SNOOP_HIT      ? NM_SNOOP_HIT
+		       : bit_field(word, 38, 2) ? NM_SNOOP_HIT /* forwarded by a peer */
+		       : snoop & SNOOP_MISS     ? NM_SNOOP_MISS
+		       : snoop & SNOOP_NONE     ? NM_SNOOP_NONE
+						: NM_SNOOP_UNKNOWN;
 	source.tlb = tlb & MISS                                     ? NM_TLB_MISS
 		     : tlb & HIT && tlb & TLB_L1 && !(tlb & TLB_L2) ? NM_TLB_L1
 		     : tlb & HIT && tlb & TLB_L2 && !(tlb & TLB_L1) ? NM_TLB_L2

@@ -125,9 +125,9 @@ struct section {
 
 static int by_offset(const void *a, const void *b)
 {
-	const struct section *x = a, *y = b;
+	const struct section *s = a, *y = b;
 
-	return (x->offset > y->offset) - (x->offset < y->offset);
+	return (s->offset > y->offset) - (s->offset < y->offset);
 }
 
 /* The sections of features, in the order in which they lie; `at` is where the input stands. */

@@ -184,7 +184,7 @@ static int open_file(struct nm_perf *perf, struct nm_error *err)
 }
 
 /* The first 16 bytes: which kind of file, if any. */
-static int begin(struct nm_perf *perf, struct nm_error *err)
+static int read_magic(struct nm_perf *perf, struct nm_error *err)
 {
 	const uint8_t *at;
 	size_t there;
@@ -214,7 +214,7 @@ int nm_perf_open(struct nm_perf **ret_perf, const char *path, struct nm_error *e
 	perf->path = nm_intern(&perf->strings, strcmp(path, "-") ? path : "standard input");
 	status = perf->path ? nm_input_open(&perf->input, path, err) : nm_fail_memory(err);
 	if (!status)
-		status = begin(perf, err);
+		status = read_magic(perf, err);
 	if (status) {
 		nm_perf_free(perf);
 		return status;
@@ -244,7 +244,7 @@ void nm_perf_free(struct nm_perf *perf)
 /* ---- records ------------------------------------------------------------------------------------ */
 
 /* Appends what a compressed record holds: records, of which the last may go on in the next one. */
-static int unpack(struct nm_perf *perf, const uint8_t *at, size_t bytes, struct nm_error *err)
+static int unpack_record(struct nm_perf *perf, const uint8_t *at, size_t bytes, struct nm_error *err)
 {
 	ZSTD_inBuffer in = {at, bytes, 0};
 	const size_t left = perf->unpacked.count - perf->unpacked_at;
@@ -366,12 +366,12 @@ static int take_own_record(struct nm_perf *perf, const struct perf_bytes *bytes,
 			       perf_take_feature(perf, (unsigned)word, c.at, (size_t)(c.end - c.at))
 			   ? nm_fail_memory(err)
 			   : 0;
-	case RECORD_COMPRESSED: return unpack(perf, bytes->at, bytes->count, err);
+	case RECORD_COMPRESSED: return unpack_record(perf, bytes->at, bytes->count, err);
 	case RECORD_COMPRESSED2:
 		word = perf_u64(&c);
 		if (word > (uint64_t)(c.end - c.at))
 			return perf_damaged(perf, "a compressed record is too short", err);
-		return unpack(perf, c.at, word, err);
+		return unpack_record(perf, c.at, word, err);
 	default: perf->origin.skipped++; return 0;
 	}
 }

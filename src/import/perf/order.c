@@ -14,20 +14,20 @@
 
 enum { RECORD_HEADER = 8, MOST_WAITING = 1 << 27 }; /* bytes */
 
-static int is_before(const struct perf_ordered *a, const struct perf_ordered *b)
+static int is_before(const struct perf_ordered *o, const struct perf_ordered *p)
 {
-	return a->time != b->time ? a->time < b->time : a->number < b->number;
+	return o->time != p->time ? o->time < p->time : o->number < p->number;
 }
 
-static void swap(struct perf_ordered *a, struct perf_ordered *b)
+static void swap_records(struct perf_ordered *o, struct perf_ordered *p)
 {
-	const struct perf_ordered c = *a;
+	const struct perf_ordered c = *o;
 
-	*a = *b;
-	*b = c;
+	*o = *p;
+	*p = c;
 }
 
-static int push(struct nm_perf *perf, const struct perf_bytes *bytes, uint64_t time)
+static int push_record(struct nm_perf *perf, const struct perf_bytes *bytes, uint64_t time)
 {
 	struct perf_ordered record = {time, perf->number++, malloc(RECORD_HEADER + bytes->count)};
 	const uint16_t count = (uint16_t)(bytes->count + RECORD_HEADER);
@@ -45,12 +45,12 @@ static int push(struct nm_perf *perf, const struct perf_bytes *bytes, uint64_t t
 	}
 	perf->waiting_bytes += count;
 	for (; i && is_before(&perf->waiting.at[i], &perf->waiting.at[(i - 1) / 2]); i = (i - 1) / 2)
-		swap(&perf->waiting.at[i], &perf->waiting.at[(i - 1) / 2]);
+		swap_records(&perf->waiting.at[i], &perf->waiting.at[(i - 1) / 2]);
 	perf->newest = time > perf->newest ? time : perf->newest;
 	return 0;
 }
 
-static void pop(struct nm_perf *perf, struct perf_bytes *ret)
+static void pop_record(struct nm_perf *perf, struct perf_bytes *ret)
 {
 	struct perf_ordered *heap = perf->waiting.at;
 	uint16_t count;
@@ -68,7 +68,7 @@ static void pop(struct nm_perf *perf, struct perf_bytes *ret)
 				least = child;
 		if (least == i)
 			break;
-		swap(&heap[i], &heap[least]);
+		swap_records(&heap[i], &heap[least]);
 		i = least;
 	}
 	memcpy(&ret->type, perf->given, 4);
@@ -107,10 +107,10 @@ int perf_order_next(struct nm_perf *perf, struct perf_bytes *ret, struct nm_erro
 			continue;
 		}
 		time = perf_time_of(perf, ret);
-		if (push(perf, ret, time))
+		if (push_record(perf, ret, time))
 			return nm_fail_memory(err);
 	}
-	pop(perf, ret);
+	pop_record(perf, ret);
 	return 1;
 }
 

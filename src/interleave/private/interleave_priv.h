@@ -212,7 +212,7 @@ struct nm_interleave {
 	struct chunk *spare;
 	struct stream *running; /* in the recorded order */
 	uint64_t ages, round;
-	uint64_t merged_turns;
+	uint64_t merged_time_slices;
 	uint64_t since;     /* references of the program added since the round began */
 	uint64_t held_back; /* items in streams */
 	uint64_t owed;      /* of these, to be output now */
@@ -230,37 +230,37 @@ struct nm_interleave {
 	/* The merged batch that is being filled. */
 	_Alignas(64) struct nm_ref refs[NM_BATCH];
 	uint64_t clock[NM_BATCH];
-	struct nm_turn turns[NM_BATCH];
-	size_t count, turn_count;
+	struct nm_time_slice time_slices[NM_BATCH];
+	size_t count, time_slice_count;
 };
 
 /* A filter by line saves the look-up of nearly all references. */
 enum { NM_WORD_LINES = 1 << 16 };
 static inline uint64_t nm_word_line_bit(uint64_t address) { return address / 64 % NM_WORD_LINES; }
 
-static inline int nm_words_in_line(const struct nm_interleave *m, uint64_t address)
+static inline int nm_words_in_line(const struct nm_interleave *i, uint64_t address)
 {
 	const uint64_t bit = nm_word_line_bit(address);
 
-	return m->word_lines[bit / 64] >> (bit % 64) & 1;
+	return i->word_lines[bit / 64] >> (bit % 64) & 1;
 }
 
 /* Whether the lines of a reference may have words by which threads synchronise. */
-static inline int nm_words_near(const struct nm_interleave *m, const struct nm_ref *r)
+static inline int nm_words_near(const struct nm_interleave *i, const struct nm_ref *r)
 {
-	return nm_words_in_line(m, r->address) ||
-	       (r->address % 64 + r->size > 64 && nm_words_in_line(m, r->address + r->size - 1));
+	return nm_words_in_line(i, r->address) ||
+	       (r->address % 64 + r->size > 64 && nm_words_in_line(i, r->address + r->size - 1));
 }
 
 /* The stream of a thread; NULL: unknown or removed. */
-static inline struct stream *nm_stream_of(const struct nm_interleave *m, uint64_t number)
+static inline struct stream *nm_stream_of(const struct nm_interleave *i, uint64_t number)
 {
-	return number < m->streams.count ? m->streams.at[number] : NULL;
+	return number < i->streams.count ? i->streams.at[number] : NULL;
 }
 
-static inline int nm_has_passed(const struct nm_interleave *m, uint64_t thread, uint64_t position)
+static inline int nm_has_passed(const struct nm_interleave *i, uint64_t thread, uint64_t position)
 {
-	const struct stream *s = nm_stream_of(m, thread);
+	const struct stream *s = nm_stream_of(i, thread);
 
 	return !s || s->passed >= position;
 }

@@ -65,20 +65,20 @@ int nm_general_new(struct nm_cache *c, const struct nm_level_context *context)
 	return context->queue ? nm_prefetch_tracker_new(&u->prefetched, c, context->queue) : 0;
 }
 
-void nm_general_free(struct nm_general *u)
+void nm_general_free(struct nm_general *g)
 {
-	if (!u)
+	if (!g)
 		return;
-	nm_prefetch_tracker_free(u->prefetched);
-	nm_plugin_close(&u->plugin);
-	nm_replacement_done(&u->replacement);
-	if (u->sector_shift)
-		free(u->lines);
-	free(u->free_ways);
-	free(u->free_count);
-	free(u->reserved_slots);
-	free(u->above);
-	free(u);
+	nm_prefetch_tracker_free(g->prefetched);
+	nm_plugin_close(&g->plugin);
+	nm_replacement_done(&g->replacement);
+	if (g->sector_shift)
+		free(g->lines);
+	free(g->free_ways);
+	free(g->free_count);
+	free(g->reserved_slots);
+	free(g->above);
+	free(g);
 }
 
 static uint64_t chunk_slots(const struct nm_cache *c)
@@ -89,7 +89,7 @@ static uint64_t chunk_slots(const struct nm_cache *c)
 /* The last one holds the slots that are in no set, if there are any. */
 static uint64_t chunk_count(const struct nm_cache *c) { return c->slots / chunk_slots(c) + 1; }
 
-void nm_cache_lay(const struct nm_cache *c, uint64_t chunk)
+void nm_cache_lay_out_chunk(const struct nm_cache *c, uint64_t chunk)
 {
 	const uint64_t first = chunk * chunk_slots(c), behind = first + chunk_slots(c);
 
@@ -138,7 +138,7 @@ static int make_arrays(struct nm_cache *c, uint64_t slots, int is_general)
 	/* These search tags without asking whether they are laid; the tag of slot 0 is read anywhere
 	 * (nm_residency.below). */
 	for (uint64_t chunk = 0; chunk < (c->first || is_general ? chunk_count(c) : 1); chunk++)
-		nm_cache_lay(c, chunk);
+		nm_cache_lay_out_chunk(c, chunk);
 	c->tags[slots] = NM_NO_VICTIM;
 	return 0;
 }
@@ -159,7 +159,7 @@ static int make_aids(struct nm_cache *c)
 	return c->way_index ? 0 : NM_ENOMEM;
 }
 
-static int pads(unsigned ways) { return ways > 4 && ways < NM_HIGHLY_ASSOCIATIVE; }
+static int padding_ways(unsigned ways) { return ways > 4 && ways < NM_HIGHLY_ASSOCIATIVE; }
 
 int nm_cache_init(struct nm_cache *c, const struct nm_level_spec *spec,
 		  const struct nm_level_context *context)
@@ -174,7 +174,7 @@ int nm_cache_init(struct nm_cache *c, const struct nm_level_spec *spec,
 	c->set_mask = (sets & (sets - 1)) == 0 ? sets - 1 : NM_MODULO;
 	c->line_shift = (unsigned)__builtin_ctz(unit);
 	c->words = unit > 64 ? unit / 64 : 1;
-	c->ways = !context->general && pads(spec->ways) ? (spec->ways + 7) / 8 * 8 : spec->ways;
+	c->ways = !context->general && padding_ways(spec->ways) ? (spec->ways + 7) / 8 * 8 : spec->ways;
 	if (sets > UINT64_MAX / sectors / c->ways)
 		return NM_ENOMEM;
 	c->slots = sets * c->ways * sectors + context->reserved_slots;
@@ -260,7 +260,7 @@ static void credit_to(const struct nm_cache *c, uint32_t slot, struct nm_cache *
 	}
 }
 
-void nm_cache_credit(struct nm_cache *c, uint32_t slot)
+void nm_cache_credit_residency(struct nm_cache *c, uint32_t slot)
 {
 	for (struct nm_cache *lower = c->next; lower; lower = lower->sibling)
 		credit_to(c, slot, lower);

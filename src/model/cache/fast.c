@@ -344,14 +344,17 @@ static void take_plain(struct nm_cache *c, const struct nm_ref *refs, uint32_t c
 		fast_loop(c, refs, count, (struct shape){16, c->line_shift, 0});
 	else
 		fast_loop(c, refs, count, (struct shape){4, c->line_shift, 0});
-	carry_on(c);
+	flush_deferred_misses(c);
 }
 
 static void take_one(struct nm_cache *c, const struct nm_ref *r)
 {
 	if (c->sink || !nm_cache_asks_coherence(c, r) || !take_cleared(c, r))
 		take_any(c, r);
-	carry_on(c);
+	flush_deferred_misses(c);
 }
 
-const struct nm_lookup NM_LOOKUP = {.plain = take_plain, .any = take_one, .fill = fill, .catch_up = carry_on};
+const struct nm_lookup NM_LOOKUP = {.plain = take_plain,
+				    .any = take_one,
+				    .fill = request_fill,
+				    .flush_deferred_misses = flush_deferred_misses};

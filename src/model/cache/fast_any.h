@@ -18,10 +18,10 @@ ALWAYS uint64_t low_bits(unsigned n)
 }
 
 /* Not inlined: the loop needs all registers. */
-static __attribute__((noinline, cold)) uint64_t enter_late(struct nm_shadow *r)
+static __attribute__((noinline, cold)) uint64_t enter_late(struct nm_shadow *s)
 {
-	enter(r);
-	return r->head;
+	enter(s);
+	return s->head;
 }
 
 /* The next reference to the line will probably find it at this slot. */

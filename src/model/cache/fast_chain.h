@@ -20,7 +20,7 @@
 
 enum { AHEAD = 16 /* misses that are looked up ahead in the next level */ };
 
-static void carry_on(struct nm_cache *c);
+static void flush_deferred_misses(struct nm_cache *c);
 
 /* The class of a load. `known`: its class in the level above, or NM_MISS_UNKNOWN. */
 ALWAYS uint8_t class_in_chain(struct nm_cache *c, uint64_t line, unsigned known)
@@ -56,7 +56,7 @@ ALWAYS uint32_t sample(struct nm_cache *c, uint64_t address, uint32_t slot, cons
 		return number;
 	}
 	if (!--s->due) {
-		nm_sampler_load(s, address, miss->attr, miss->write);
+		nm_sampler_sample_fill(s, address, miss->attr, miss->write);
 		number = (uint32_t)s->latest;
 	}
 	if (c->tags[slot] != NM_NO_LINE)
@@ -85,7 +85,7 @@ ALWAYS void put(struct nm_cache *c, uint64_t line, uint32_t slot, struct nm_miss
 static __attribute__((noinline)) uint8_t foresee(struct nm_cache *c, uint64_t address, uint32_t attr)
 {
 	if (c->first)
-		nm_foresight_load(c->foresight, address, attr, c->spec.side != NM_SIDE_INSTRUCTION);
+		nm_foresight_fill(c->foresight, address, attr, c->spec.side != NM_SIDE_INSTRUCTION);
 	return (uint8_t)c->foresight->foreseen;
 }
 
@@ -100,15 +100,15 @@ ALWAYS uint32_t load_in_chain(struct nm_cache *c, uint64_t address, uint32_t att
 	miss->attr = attr;
 	miss->write = (uint8_t)write;
 	miss->class = class_in_chain(c, line, NM_MISS_UNKNOWN);
-	if (c->coherent && nm_coherence_load(c, line, attr, 0))
+	if (c->coherent && nm_coherence_filled(c, line, attr, 0))
 		miss->class = NM_MISS_LOST;
 	miss->sample = sample(c, address, slot, miss);
 	miss->foreseen = c->foresight ? foresee(c, address, attr) : 0;
 	put(c, line, slot, miss);
 	if (c->coherent && miss->left != NM_NO_LINE)
-		nm_coherence_left(c, miss->left, slot);
+		nm_coherence_evicted(c, miss->left, slot);
 	if (c->miss_count == NM_MISSES)
-		carry_on(c);
+		flush_deferred_misses(c);
 	return slot;
 }
 
@@ -260,7 +260,7 @@ ALWAYS void take_list(struct nm_cache *c, struct nm_cache *upper, struct shape s
 				ask(c, upper, m, slots[i], tells, shape);
 		}
 		if (c->miss_count + 2 * AHEAD > NM_MISSES)
-			carry_on(c);
+			flush_deferred_misses(c);
 	}
 }
 
@@ -287,7 +287,7 @@ static void sketch_list(const struct nm_cache *c)
 }
 
 /* Makes all further levels process a level's list. */
-static __attribute__((noinline)) void carry_on(struct nm_cache *c)
+static __attribute__((noinline)) void flush_deferred_misses(struct nm_cache *c)
 {
 	const uint32_t count = c->miss_count;
 
@@ -304,7 +304,7 @@ static __attribute__((noinline)) void carry_on(struct nm_cache *c)
 	c->cold = c->misses[count - 1].class == NM_MISS_COLD;
 	c->miss_count = 0;
 	for (struct nm_cache *next = c->next; next; next = next->sibling)
-		carry_on(next);
+		flush_deferred_misses(next);
 }
 
 /* Loads a line into the set that begins at `place`, deferred or at once. */
@@ -323,7 +323,7 @@ static __attribute__((noinline)) uint32_t load(struct nm_cache *c, uint64_t addr
 }
 
 /* Requests a line for the level above; returns its slot. */
-static uint32_t fill(struct nm_cache *c, uint64_t line, uint32_t attr, unsigned write)
+static uint32_t request_fill(struct nm_cache *c, uint64_t line, uint32_t attr, unsigned write)
 {
 	uint32_t slot;
 
@@ -335,7 +335,7 @@ static uint32_t fill(struct nm_cache *c, uint64_t line, uint32_t attr, unsigned 
 	c->cold = 0;
 	if (slot == NM_NO_SLOT) {
 		slot = load(c, line << c->line_shift, attr, write);
-		carry_on(c);
+		flush_deferred_misses(c);
 	} else {
 		touch(c, slot);
 	}

@@ -78,11 +78,11 @@ ALWAYS uint32_t victim(const struct nm_cache *c, uint64_t place, struct shape sh
 /* Touches a resident line. */
 ALWAYS void touch(struct nm_cache *c, uint32_t slot)
 {
-	struct nm_shadow *r = &c->shadow;
+	struct nm_shadow *s = &c->shadow;
 
-	if (c->timestamps[slot] < r->head)
-		enter(r);
-	c->timestamps[slot] = nm_shadow_touch(r, slot);
+	if (c->timestamps[slot] < s->head)
+		enter(s);
+	c->timestamps[slot] = nm_shadow_touch(s, slot);
 }
 
 /* Evicts the line at a slot, for a load by `evictor`. */
@@ -102,9 +102,9 @@ ALWAYS void evict(struct nm_cache *c, uint32_t slot, uint32_t evictor)
 	if (nm_counters_evict(&c->counters, evictor, residency->attr))
 		c->failed = 1;
 	if (c->next)
-		nm_cache_credit(c, slot);
+		nm_cache_credit_residency(c, slot);
 	if (c->coherent)
-		nm_coherence_left(c, line, slot);
+		nm_coherence_evicted(c, line, slot);
 }
 
 /* Loads the line at an address into its set, which begins at `place`, and from the next level. */
@@ -122,13 +122,13 @@ static __attribute__((noinline)) uint32_t load_at_once(struct nm_cache *c, uint6
 		c->failed = 1;
 		class = NM_MISS_COLD;
 	}
-	const int lost = c->coherent && nm_coherence_load(c, line, attr, 0);
+	const int lost = c->coherent && nm_coherence_filled(c, line, attr, 0);
 
 	loads->fills[write]++;
 	nm_counters_touch(&c->counters, attr);
 	if (c->sketch)
 		nm_sketch_add(c->sketch, line);
-	nm_cache_sample_load(c, address, attr, write);
+	nm_cache_sample_fill(c, address, attr, write);
 	if (c->tags[slot] != NM_NO_LINE)
 		evict(c, slot, attr);
 	emit(c, NM_EVENT_LOAD, line, 1, 0);

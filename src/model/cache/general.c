@@ -30,14 +30,14 @@
 /* The way that has a line, or the line of a sector, numbered over all sets; or NM_NO_SLOT. */
 ALWAYS uint32_t find_way_of(const struct nm_cache *c, uint64_t line)
 {
-	const struct nm_general *u = c->general;
+	const struct nm_general *g = c->general;
 
-	line >>= u->sector_shift;
+	line >>= g->sector_shift;
 	if (c->way_index)
-		return nm_way_index_find(c->way_index, u->lines, line);
+		return nm_way_index_find(c->way_index, g->lines, line);
 
-	uint64_t first = u->set(&u->placement, line) * c->ways;
-	unsigned way = find_plain(u->lines + first, c->ways, line);
+	uint64_t first = g->set(&g->placement, line) * c->ways;
+	unsigned way = find_plain(g->lines + first, c->ways, line);
 
 	return way == UINT32_MAX ? NM_NO_SLOT : (uint32_t)first + way;
 }
@@ -64,9 +64,9 @@ uint32_t nm_general_find(const struct nm_cache *c, uint64_t line)
 
 static void touch_way(struct nm_cache *c, uint32_t way)
 {
-	struct nm_replacement *p = &c->general->replacement;
+	struct nm_replacement *r = &c->general->replacement;
 
-	p->policy->touch(p, way / c->ways, way % c->ways);
+	r->policy->touch(r, way / c->ways, way % c->ways);
 }
 
 /* Tells the policy of a request for a line. */
@@ -79,23 +79,23 @@ void nm_general_touch_slot(struct nm_cache *c, uint32_t slot)
 }
 
 /* Whether the line at a slot was prefetched and has not been used yet. */
-static int waits(const struct nm_cache *c, uint32_t slot)
+static int is_unused_prefetch(const struct nm_cache *c, uint32_t slot)
 {
 	return c->general->prefetched && c->general->prefetched->waits[slot];
 }
 
 /* Touches a resident line. */
-static void touch(struct nm_cache *c, uint32_t slot, unsigned write)
+static void touch_slot(struct nm_cache *c, uint32_t slot, unsigned write)
 {
-	struct nm_shadow *r = &c->shadow;
-	const int held = c->timestamps[slot] >= r->head;
+	struct nm_shadow *s = &c->shadow;
+	const int held = c->timestamps[slot] >= s->head;
 
-	if (waits(c, slot))
+	if (is_unused_prefetch(c, slot))
 		nm_prefetch_tracker_use(c, slot);
 	if (held || !write || !c->spec.no_allocate) {
 		if (!held)
-			enter(r);
-		c->timestamps[slot] = nm_shadow_touch(r, slot);
+			enter(s);
+		c->timestamps[slot] = nm_shadow_touch(s, slot);
 	}
 	nm_general_touch_slot(c, slot);
 }
@@ -128,39 +128,39 @@ static int has_sectors(const struct nm_cache *c, uint32_t way)
 /* Frees a slot, and its way if no other sector is left. */
 void nm_general_free_slot(struct nm_cache *c, uint32_t slot)
 {
-	struct nm_general *u = c->general;
-	uint32_t at = slot >> u->sector_shift, set = at / c->ways, way = at % c->ways;
-	uint64_t line = u->lines[at];
+	struct nm_general *g = c->general;
+	uint32_t at = slot >> g->sector_shift, set = at / c->ways, way = at % c->ways;
+	uint64_t line = g->lines[at];
 
-	if (u->plugin.self && u->plugin.does->leave)
-		u->plugin.does->leave(u->plugin.self, line, slot);
+	if (g->plugin.self && g->plugin.does->leave)
+		g->plugin.does->leave(g->plugin.self, line, slot);
 	c->timestamps[slot] = 0;
-	if (u->sector_shift) {
+	if (g->sector_shift) {
 		c->tags[slot] = NM_NO_LINE;
 		if (has_sectors(c, at))
 			return;
 	}
 	if (c->way_index)
-		nm_way_index_take(c->way_index, u->lines, line);
-	u->lines[at] = NM_NO_LINE;
-	u->free_ways[(uint64_t)set * u->free_words + way / 64] |= 1ull << way % 64;
-	u->free_count[set]++;
+		nm_way_index_remove(c->way_index, g->lines, line);
+	g->lines[at] = NM_NO_LINE;
+	g->free_ways[(uint64_t)set * g->free_words + way / 64] |= 1ull << way % 64;
+	g->free_count[set]++;
 }
 
-static uint32_t lowest_free(struct nm_general *u, uint64_t set)
+static uint32_t lowest_free(struct nm_general *g, uint64_t set)
 {
-	uint64_t *words = u->free_ways + set * u->free_words;
+	uint64_t *words = g->free_ways + set * g->free_words;
 	uint32_t w = 0;
 
 	while (!words[w])
 		w++;
 	uint32_t way = w * 64 + (uint32_t)__builtin_ctzll(words[w]);
 	words[w] &= words[w] - 1;
-	u->free_count[set]--;
+	g->free_count[set]--;
 	return way;
 }
 
-static void give_back(struct nm_cache *x, struct nm_cache *upper, uint32_t from, uint32_t evictor);
+static void exclusive_insert(struct nm_cache *x, struct nm_cache *upper, uint32_t from, uint32_t evictor);
 
 /* Reports an eviction to the monitor. */
 static void emit_leaving(const struct nm_cache *c, uint32_t slot, enum nm_cause cause)
@@ -168,12 +168,13 @@ static void emit_leaving(const struct nm_cache *c, uint32_t slot, enum nm_cause 
 	if (!c->sink)
 		return;
 	c->sink->asked.cause = (uint8_t)cause;
-	emit(c, cause ? NM_EVENT_INVALIDATE : NM_EVENT_REPLACE, c->tags[slot], 1, c->residencies[slot].attr);
+	emit_event(c, cause ? NM_EVENT_INVALIDATE : NM_EVENT_REPLACE, c->tags[slot], 1,
+		   c->residencies[slot].attr);
 	c->sink->asked.cause = NM_CAUSE_NONE;
 }
 
 /* Does all counting for a line that is replaced or invalidated; it still has its slot. */
-static void depart(struct nm_cache *c, uint32_t slot, uint32_t evictor, enum nm_cause cause)
+static void count_departure(struct nm_cache *c, uint32_t slot, uint32_t evictor, enum nm_cause cause)
 {
 	const struct nm_residency *residency = &c->residencies[slot];
 	struct nm_residency_sums *loser = nm_cache_charge(c, slot);
@@ -188,22 +189,22 @@ static void depart(struct nm_cache *c, uint32_t slot, uint32_t evictor, enum nm_
 	if (nm_counters_evict(&c->counters, evictor, residency->attr))
 		c->failed = 1;
 	if (c->general && c->general->prefetched)
-		nm_prefetch_tracker_leave(c, slot, evictor);
-	if (exclusive(c->next))
-		give_back(c->next, c, slot, evictor);
+		nm_prefetch_tracker_evicted(c, slot, evictor);
+	if (is_exclusive(c->next))
+		exclusive_insert(c->next, c, slot, evictor);
 	else
-		nm_cache_credit(c, slot);
+		nm_cache_credit_residency(c, slot);
 	if (c->coherent && cause <= NM_CAUSE_INCLUSION)
-		nm_coherence_left(c, c->tags[slot], slot);
+		nm_coherence_evicted(c, c->tags[slot], slot);
 }
 
-int nm_cache_take(struct nm_cache *c, uint64_t line, uint32_t by, enum nm_cause cause)
+int nm_cache_invalidate(struct nm_cache *c, uint64_t line, uint32_t by, enum nm_cause cause)
 {
 	const uint32_t slot = nm_cache_find(c, line);
 
 	if (slot == NM_NO_SLOT)
 		return 0;
-	depart(c, slot, by, cause);
+	count_departure(c, slot, by, cause);
 	if (c->general) {
 		nm_general_free_slot(c, slot);
 	} else {
@@ -235,34 +236,35 @@ void nm_cache_clean(struct nm_cache *c, uint64_t line)
 /* A line, or a sector, leaves with all that levels above an inclusive one have of it. */
 static void evict_slot(struct nm_cache *c, uint32_t slot, uint32_t evictor)
 {
-	const struct nm_general *u = c->general;
+	const struct nm_general *g = c->general;
 
-	for (unsigned i = 0; i < u->above_count; i++) {
-		struct nm_cache *above = u->above[i];
+	for (unsigned i = 0; i < g->above_count; i++) {
+		struct nm_cache *above = g->above[i];
 		unsigned shift = c->line_shift - above->line_shift;
 
 		for (uint64_t part = 0; part < 1ull << shift; part++)
-			nm_cache_take(above, (c->tags[slot] << shift) + part, evictor, NM_CAUSE_INCLUSION);
+			nm_cache_invalidate(above, (c->tags[slot] << shift) + part, evictor,
+					    NM_CAUSE_INCLUSION);
 	}
-	depart(c, slot, evictor, NM_CAUSE_NONE);
+	count_departure(c, slot, evictor, NM_CAUSE_NONE);
 }
 
 /* Evicts the line of a way, with all its sectors. */
-static void evict(struct nm_cache *c, uint32_t way, uint32_t evictor)
+static void evict_way(struct nm_cache *c, uint32_t way, uint32_t evictor)
 {
-	const struct nm_general *u = c->general;
+	const struct nm_general *g = c->general;
 
-	for (uint32_t s = 0; s < 1u << u->sector_shift; s++) {
-		uint32_t slot = (way << u->sector_shift) + s;
+	for (uint32_t s = 0; s < 1u << g->sector_shift; s++) {
+		uint32_t slot = (way << g->sector_shift) + s;
 
 		if (c->tags[slot] == NM_NO_LINE)
 			continue;
 		evict_slot(c, slot, evictor);
-		if (u->sector_shift)
+		if (g->sector_shift)
 			c->tags[slot] = NM_NO_LINE; /* otherwise the way's next line takes its slot */
 	}
 	if (c->way_index)
-		nm_way_index_take(c->way_index, u->lines, u->lines[way]);
+		nm_way_index_remove(c->way_index, g->lines, g->lines[way]);
 }
 
 /* Asks the plug-in where a line goes. */
@@ -276,9 +278,9 @@ static uint32_t ask_plugin(struct nm_cache *c, uint64_t line, uint32_t evictor)
 		slot = 0;
 	}
 	if (c->tags[slot] != NM_NO_LINE)
-		evict(c, (uint32_t)slot, evictor);
+		evict_way(c, (uint32_t)slot, evictor);
 	c->tags[slot] = line;
-	nm_way_index_put(c->way_index, c->tags, (uint32_t)slot);
+	nm_way_index_add(c->way_index, c->tags, (uint32_t)slot);
 	return (uint32_t)slot;
 }
 
@@ -297,25 +299,25 @@ static uint32_t add_sector(struct nm_cache *c, uint32_t way, uint64_t line, uint
 /* Gives a line a slot in its set, evicting another one if no way is free. */
 uint32_t nm_general_vacate(struct nm_cache *c, uint64_t line, uint32_t evictor)
 {
-	struct nm_general *u = c->general;
-	struct nm_replacement *p = &u->replacement;
+	struct nm_general *g = c->general;
+	struct nm_replacement *r = &g->replacement;
 	uint64_t set = nm_general_set(c, line);
 	uint32_t way, first = (uint32_t)(set * c->ways);
 
-	if (u->plugin.self)
+	if (g->plugin.self)
 		return ask_plugin(c, line, evictor);
-	if (u->sector_shift && (way = find_way_of(c, line)) != NM_NO_SLOT)
+	if (g->sector_shift && (way = find_way_of(c, line)) != NM_NO_SLOT)
 		return add_sector(c, way, line, evictor);
-	if (u->free_count[set]) {
-		way = lowest_free(u, set);
+	if (g->free_count[set]) {
+		way = lowest_free(g, set);
 	} else {
-		way = p->policy->victim(p, set);
-		evict(c, first + way, evictor);
+		way = r->policy->victim(r, set);
+		evict_way(c, first + way, evictor);
 	}
-	u->lines[first + way] = line >> u->sector_shift;
+	g->lines[first + way] = line >> g->sector_shift;
 	if (c->way_index)
-		nm_way_index_put(c->way_index, u->lines, first + way);
-	p->policy->load(p, set, way);
+		nm_way_index_add(c->way_index, g->lines, first + way);
+	r->policy->load(r, set, way);
 
 	uint32_t slot = place_in(c, first + way, line);
 
@@ -324,7 +326,7 @@ uint32_t nm_general_vacate(struct nm_cache *c, uint64_t line, uint32_t evictor)
 }
 
 /* Counts the class of a load and, in a last level, whether its memory is remote. */
-static void classify(struct nm_cache *c, uint64_t line, uint32_t attr, unsigned write)
+static void classify_miss(struct nm_cache *c, uint64_t line, uint32_t attr, unsigned write)
 {
 	struct nm_homes *homes = c->general->homes;
 	int class = class_of(&c->shadow, line);
@@ -333,7 +335,7 @@ static void classify(struct nm_cache *c, uint64_t line, uint32_t attr, unsigned 
 		c->failed = 1;
 		class = NM_MISS_COLD;
 	}
-	if (!c->coherent || !nm_coherence_load(c, line, attr, 0))
+	if (!c->coherent || !nm_coherence_filled(c, line, attr, 0))
 		c->counters.loads[attr].of_class[class]++;
 	if (homes && nm_homes_find(homes, line << c->line_shift, homes->running) !=
 			 nm_homes_node(homes, homes->running))
@@ -343,7 +345,7 @@ static void classify(struct nm_cache *c, uint64_t line, uint32_t attr, unsigned 
 	if (c->sketch)
 		nm_sketch_add(c->sketch, line);
 	if (c->general->prefetched)
-		nm_prefetch_tracker_load(c, line, class);
+		nm_prefetch_tracker_demand_fill(c, line, class);
 }
 
 /* Touches a line in the shadow cache that is not resident here. */
@@ -353,36 +355,36 @@ static void touch_absent(struct nm_cache *c, uint64_t line)
 		c->failed = 1;
 }
 
-static uint32_t ask(struct nm_cache *next, uint64_t line, uint32_t attr, unsigned write)
+static uint32_t request_line(struct nm_cache *next, uint64_t line, uint32_t attr, unsigned write)
 {
 	return next->lookup->fill(next, line, attr, write);
 }
 
 /* An exclusive level hands a line to the one above, from its own slot or through it. */
-static uint32_t hand_over(struct nm_cache *x, uint64_t line, uint32_t attr, unsigned write)
+static uint32_t exclusive_read(struct nm_cache *c, uint64_t line, uint32_t attr, unsigned write)
 {
-	uint32_t slot = nm_general_find(x, line),
-		 reserved = x->general->reserved_slots[--x->general->reserved_free];
+	uint32_t slot = nm_general_find(c, line),
+		 reserved = c->general->reserved_slots[--c->general->reserved_free];
 
-	reserve(&x->shadow, 1);
-	emit(x, slot == NM_NO_SLOT ? NM_EVENT_MISS : NM_EVENT_HIT, line, 1, 0);
+	reserve(&c->shadow, 1);
+	emit_event(c, slot == NM_NO_SLOT ? NM_EVENT_MISS : NM_EVENT_HIT, line, 1, 0);
 	if (slot != NM_NO_SLOT) {
-		touch(x, slot, 0);
-		if (nm_shadow_leave(&x->shadow, line, x->timestamps[slot]))
-			x->failed = 1;
-		nm_general_move_residency(x, slot, reserved);
-		nm_general_free_slot(x, slot);
+		touch_slot(c, slot, 0);
+		if (nm_shadow_leave(&c->shadow, line, c->timestamps[slot]))
+			c->failed = 1;
+		nm_general_move_residency(c, slot, reserved);
+		nm_general_free_slot(c, slot);
 	} else {
-		classify(x, line, attr, write);
-		nm_cache_sample_load(x, line << x->line_shift, attr, write);
-		emit(x, NM_EVENT_LOAD, line, 1, 0);
-		touch_absent(x, line);
-		nm_general_begin_residency(x, reserved, attr);
-		if (x->next)
-			x->residencies[reserved].below =
-			    ask(x->next, nm_lower_line(x, x->next, line), attr, write);
+		classify_miss(c, line, attr, write);
+		nm_cache_sample_fill(c, line << c->line_shift, attr, write);
+		emit_event(c, NM_EVENT_LOAD, line, 1, 0);
+		touch_absent(c, line);
+		nm_general_begin_residency(c, reserved, attr);
+		if (c->next)
+			c->residencies[reserved].below =
+			    request_line(c->next, nm_lower_line(c, c->next, line), attr, write);
 	}
-	x->tags[reserved] = line;
+	c->tags[reserved] = line;
 	return reserved;
 }
 
@@ -398,65 +400,65 @@ void nm_general_place_line(struct nm_cache *c, uint64_t line, uint32_t slot)
 	c->shadow.log[c->timestamps[slot]] = slot;
 }
 
-static void release(struct nm_cache *x, uint32_t reserved)
+static void release_reserved(struct nm_cache *c, uint32_t reserved)
 {
-	x->tags[reserved] = NM_NO_LINE;
-	x->general->reserved_slots[x->general->reserved_free++] = reserved;
+	c->tags[reserved] = NM_NO_LINE;
+	c->general->reserved_slots[c->general->reserved_free++] = reserved;
 }
 
 /* Merges two residencies of one line that came in from two sides, here and in exclusive levels behind. */
-static void merge(struct nm_cache *x, uint32_t reserved, uint32_t slot)
+static void merge_residencies(struct nm_cache *c, uint32_t reserved, uint32_t slot)
 {
-	nm_cache_add_residency(x, slot, x, reserved, 3);
-	if (x->general->prefetched)
-		nm_prefetch_tracker_end(x, reserved);
-	if (exclusive(x->next)) {
-		merge(x->next, x->residencies[reserved].below, x->residencies[slot].below);
-		release(x->next, x->residencies[reserved].below);
+	nm_cache_add_residency(c, slot, c, reserved, 3);
+	if (c->general->prefetched)
+		nm_prefetch_tracker_end(c, reserved);
+	if (is_exclusive(c->next)) {
+		merge_residencies(c->next, c->residencies[reserved].below, c->residencies[slot].below);
+		release_reserved(c->next, c->residencies[reserved].below);
 	}
 }
 
 /* An exclusive level takes in a line that the level above has evicted. */
-static void give_back(struct nm_cache *x, struct nm_cache *upper, uint32_t from, uint32_t evictor)
+static void exclusive_insert(struct nm_cache *c, struct nm_cache *upper, uint32_t from, uint32_t evictor)
 {
 	uint64_t line = upper->tags[from];
-	uint32_t reserved = upper->residencies[from].below, slot = nm_general_find(x, line);
+	uint32_t reserved = upper->residencies[from].below, slot = nm_general_find(c, line);
 
-	nm_cache_add_residency(x, reserved, upper, from, 3);
+	nm_cache_add_residency(c, reserved, upper, from, 3);
 	if (slot != NM_NO_SLOT) {
-		merge(x, reserved, slot);
+		merge_residencies(c, reserved, slot);
 	} else {
-		slot = nm_general_vacate(x, line, evictor);
-		nm_general_place_line(x, line, slot);
-		nm_general_move_residency(x, reserved, slot);
+		slot = nm_general_vacate(c, line, evictor);
+		nm_general_place_line(c, line, slot);
+		nm_general_move_residency(c, reserved, slot);
 	}
-	release(x, reserved);
+	release_reserved(c, reserved);
 }
 
 /* Loads the line at an address into its set and from the next level. */
-static uint32_t load(struct nm_cache *c, uint64_t address, uint32_t attr, unsigned write)
+static uint32_t fill_line(struct nm_cache *c, uint64_t address, uint32_t attr, unsigned write)
 {
 	uint64_t line = address >> c->line_shift;
 	uint64_t below = c->next ? nm_lower_line(c, c->next, line) : 0;
 	uint32_t reserved = 0, slot;
 
-	nm_cache_sample_load(c, address, attr, write);
-	if (exclusive(c->next)) /* before the line that leaves here, which may need its slot there */
-		reserved = ask(c->next, below, attr, write);
-	classify(c, line, attr, write);
+	nm_cache_sample_fill(c, address, attr, write);
+	if (is_exclusive(c->next)) /* before the line that leaves here, which may need its slot there */
+		reserved = request_line(c->next, below, attr, write);
+	classify_miss(c, line, attr, write);
 	slot = nm_general_vacate(c, line, attr);
-	emit(c, NM_EVENT_LOAD, line, 1, 0);
+	emit_event(c, NM_EVENT_LOAD, line, 1, 0);
 	c->timestamps[slot] = nm_shadow_touch(&c->shadow, slot);
 	nm_general_begin_residency(c, slot, attr);
-	if (exclusive(c->next))
+	if (is_exclusive(c->next))
 		c->residencies[slot].below = reserved;
 	else if (c->next)
-		c->residencies[slot].below = ask(c->next, below, attr, write);
+		c->residencies[slot].below = request_line(c->next, below, attr, write);
 	return slot;
 }
 
 /* Shows a demand request that has been served to the level's prefetcher. */
-static void show(struct nm_cache *c, uint64_t address, uint32_t attr, int missed, int fresh)
+static void train_prefetcher(struct nm_cache *c, uint64_t address, uint32_t attr, int missed, int fresh)
 {
 	struct nm_prefetch *p = c->general->prefetched ? &c->general->prefetched->prefetch : NULL;
 
@@ -468,26 +470,26 @@ static void show(struct nm_cache *c, uint64_t address, uint32_t attr, int missed
 						  .fresh = fresh});
 }
 
-static uint32_t fill(struct nm_cache *c, uint64_t line, uint32_t attr, unsigned write)
+static uint32_t request_fill(struct nm_cache *c, uint64_t line, uint32_t attr, unsigned write)
 {
-	if (exclusive(c))
-		return hand_over(c, line, attr, write);
+	if (is_exclusive(c))
+		return exclusive_read(c, line, attr, write);
 
 	uint32_t slot = nm_general_find(c, line);
-	const int missed = slot == NM_NO_SLOT, fresh = !missed && waits(c, slot);
+	const int missed = slot == NM_NO_SLOT, fresh = !missed && is_unused_prefetch(c, slot);
 
 	reserve(&c->shadow, 1);
-	emit(c, missed ? NM_EVENT_MISS : NM_EVENT_HIT, line, 1, 0);
+	emit_event(c, missed ? NM_EVENT_MISS : NM_EVENT_HIT, line, 1, 0);
 	if (missed)
-		slot = load(c, line << c->line_shift, attr, write);
+		slot = fill_line(c, line << c->line_shift, attr, write);
 	else
-		touch(c, slot, 0);
-	show(c, line << c->line_shift, attr, missed, fresh);
+		touch_slot(c, slot, 0);
+	train_prefetcher(c, line << c->line_shift, attr, missed, fresh);
 	return slot;
 }
 
 /* A write to an absent line that is not loaded; the shadow cache does not load it either. */
-static void pass_by(struct nm_cache *c, uint64_t line, const struct nm_ref *r)
+static void write_no_allocate(struct nm_cache *c, uint64_t line, const struct nm_ref *r)
 {
 	uint64_t *timestamp = nm_shadow_left(&c->shadow, line);
 
@@ -505,9 +507,9 @@ static void report_reference(const struct nm_cache *c, const struct nm_ref *r, u
 			     uint64_t missed)
 {
 	if (!misses)
-		emit(c, NM_EVENT_HIT, line, r->weight, 0);
+		emit_event(c, NM_EVENT_HIT, line, r->weight, 0);
 	else if (!missed)
-		emit(c, NM_EVENT_MISS, line, 1, 0);
+		emit_event(c, NM_EVENT_MISS, line, 1, 0);
 }
 
 /* References bytes [first, first + bytes) of a line. 1 if it misses. */
@@ -526,22 +528,22 @@ static int take_line(struct nm_cache *c, const struct nm_ref *r, uint64_t addres
 
 	uint32_t slot = nm_general_find(c, line);
 	const int missed = slot == NM_NO_SLOT, passes = missed && write && c->spec.no_allocate;
-	const int fresh = !missed && waits(c, slot);
+	const int fresh = !missed && is_unused_prefetch(c, slot);
 
 	report_reference(c, r, line, missed, earlier);
 	reserve(&c->shadow, 1);
 	if (passes) {
-		pass_by(c, line, r);
+		write_no_allocate(c, line, r);
 	} else {
 		if (missed)
-			slot = load(c, address, r->attr, write);
+			slot = fill_line(c, address, r->attr, write);
 		else
-			touch(c, slot, write);
+			touch_slot(c, slot, write);
 		if (missed && r->weight > 1)
-			emit(c, NM_EVENT_HIT, line, r->weight - 1u, 0);
+			emit_event(c, NM_EVENT_HIT, line, r->weight - 1u, 0);
 		nm_residency_serve(&c->residencies[slot], write, r->weight);
 		nm_cache_mark(c, slot, first, bytes);
-		show(c, address, r->attr, missed, fresh);
+		train_prefetcher(c, address, r->attr, missed, fresh);
 	}
 	if (c->next && write && (passes || c->spec.write_through))
 		c->next->lookup->any(c->next, &(struct nm_ref){.address = address,
@@ -552,7 +554,7 @@ static int take_line(struct nm_cache *c, const struct nm_ref *r, uint64_t addres
 	if (coherent)
 		nm_coherence_touch(c, slot, (int)write);
 	if (coherent && passes)
-		nm_coherence_left(c, line, slot);
+		nm_coherence_evicted(c, line, slot);
 	return missed;
 }
 
@@ -587,7 +589,9 @@ static void take_plain(struct nm_cache *c, const struct nm_ref *refs, uint32_t c
 	}
 }
 
-static void catch_up(struct nm_cache *c) { (void)c; }
+static void flush_deferred_misses(struct nm_cache *c) { (void)c; }
 
-const struct nm_lookup nm_lookup_general = {
-    .plain = take_plain, .any = take_any, .fill = fill, .catch_up = catch_up};
+const struct nm_lookup nm_lookup_general = {.plain = take_plain,
+					    .any = take_any,
+					    .fill = request_fill,
+					    .flush_deferred_misses = flush_deferred_misses};

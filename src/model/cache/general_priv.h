@@ -9,14 +9,14 @@
 #include "general.h"
 
 /* Reports an event, if the hierarchy is monitored; general levels are slow enough to check each time. */
-static inline void emit(const struct nm_cache *c, enum nm_event_kind kind, uint64_t line, uint32_t times,
-			uint32_t victim)
+static inline void emit_event(const struct nm_cache *c, enum nm_event_kind kind, uint64_t line,
+			      uint32_t times, uint32_t victim)
 {
 	if (c->sink)
 		nm_event_sink_emit(c, kind, line, times, victim);
 }
 
-static inline int exclusive(const struct nm_cache *c) { return c && c->spec.inclusion == NM_EXCLUSIVE; }
+static inline int is_exclusive(const struct nm_cache *c) { return c && c->spec.inclusion == NM_EXCLUSIVE; }
 
 /* Gives a line a slot in its set, evicting another one if no way is free. */
 uint32_t nm_general_vacate(struct nm_cache *c, uint64_t line, uint32_t evictor);

@@ -14,7 +14,7 @@
 
 #include "nearmiss/plugin.h"
 
-static int load(struct nm_plugin *p, const struct nm_level_spec *level, struct nm_error *err)
+static int load_plugin(struct nm_plugin *p, const struct nm_level_spec *level, struct nm_error *err)
 {
 	char path[sizeof level->plugin + 2];
 
@@ -33,7 +33,8 @@ static int load(struct nm_plugin *p, const struct nm_level_spec *level, struct n
 	return 0;
 }
 
-static int check(const struct nearmiss_plugin *does, const struct nm_level_spec *level, struct nm_error *err)
+static int check_plugin(const struct nearmiss_plugin *does, const struct nm_level_spec *level,
+			struct nm_error *err)
 {
 	const char *lacks = NULL;
 
@@ -49,7 +50,7 @@ static int check(const struct nearmiss_plugin *does, const struct nm_level_spec 
 		     : 0;
 }
 
-static int start(struct nm_plugin *p, const struct nm_level_spec *level, struct nm_error *err)
+static int start_plugin(struct nm_plugin *p, const struct nm_level_spec *level, struct nm_error *err)
 {
 	const struct nearmiss_plugin_level description = {.name = level->name,
 							  .sets = level->sets,
@@ -67,12 +68,12 @@ static int start(struct nm_plugin *p, const struct nm_level_spec *level, struct 
 int nm_plugin_open(struct nm_plugin *ret_plugin, const struct nm_level_spec *level, struct nm_error *err)
 {
 	struct nm_plugin p = {0};
-	int status = load(&p, level, err);
+	int status = load_plugin(&p, level, err);
 
 	if (!status)
-		status = check(p.does, level, err);
+		status = check_plugin(p.does, level, err);
 	if (!status)
-		status = start(&p, level, err);
+		status = start_plugin(&p, level, err);
 	if (status)
 		nm_plugin_close(&p);
 	else

@@ -11,49 +11,49 @@
 static uint32_t ask_ahead(struct nm_cache *next, uint64_t line, uint32_t attr);
 
 /* Prefetches a line into a level, and into the next one if that lacks it. */
-static uint32_t bring(struct nm_cache *c, uint64_t line, uint32_t attr)
+static uint32_t prefetch_line(struct nm_cache *c, uint64_t line, uint32_t attr)
 {
 	uint64_t lower = c->next ? nm_lower_line(c, c->next, line) : 0;
-	uint32_t below = exclusive(c->next) ? ask_ahead(c->next, lower, attr) : 0, slot;
+	uint32_t below = is_exclusive(c->next) ? ask_ahead(c->next, lower, attr) : 0, slot;
 
 	c->general->prefetched->entered++;
 	if (c->coherent)
-		nm_coherence_load(c, line, attr, 1);
+		nm_coherence_filled(c, line, attr, 1);
 	slot = nm_general_vacate(c, line, attr | NM_BY_PREFETCH);
-	emit(c, NM_EVENT_PREFETCH, line, 1, 0);
+	emit_event(c, NM_EVENT_PREFETCH, line, 1, 0);
 	nm_general_place_line(c, line, slot);
 	nm_general_begin_residency(c, slot, attr);
-	nm_prefetch_tracker_bring(c, line, slot, attr);
-	if (c->next && !exclusive(c->next))
+	nm_prefetch_tracker_prefetched(c, line, slot, attr);
+	if (c->next && !is_exclusive(c->next))
 		below = ask_ahead(c->next, lower, attr);
 	c->residencies[slot].below = below;
 	return slot;
 }
 
 /* The same for an exclusive level: from its own slot or through it. */
-static uint32_t hand_over_ahead(struct nm_cache *x, uint64_t line, uint32_t slot, uint32_t attr)
+static uint32_t exclusive_prefetch(struct nm_cache *c, uint64_t line, uint32_t slot, uint32_t attr)
 {
-	uint32_t reserved = x->general->reserved_slots[--x->general->reserved_free];
+	uint32_t reserved = c->general->reserved_slots[--c->general->reserved_free];
 
 	if (slot != NM_NO_SLOT) {
-		nm_general_touch_slot(x, slot);
-		if (x->timestamps[slot] >= x->shadow.head &&
-		    nm_shadow_leave(&x->shadow, line, x->timestamps[slot]))
-			x->failed = 1;
-		nm_general_move_residency(x, slot, reserved);
-		nm_general_free_slot(x, slot);
+		nm_general_touch_slot(c, slot);
+		if (c->timestamps[slot] >= c->shadow.head &&
+		    nm_shadow_leave(&c->shadow, line, c->timestamps[slot]))
+			c->failed = 1;
+		nm_general_move_residency(c, slot, reserved);
+		nm_general_free_slot(c, slot);
 	} else {
-		x->general->prefetched->entered++;
-		if (x->coherent)
-			nm_coherence_load(x, line, attr, 1);
-		emit(x, NM_EVENT_PREFETCH, line, 1, 0);
-		nm_general_begin_residency(x, reserved, attr);
-		nm_prefetch_tracker_bring(x, line, reserved, attr);
-		if (x->next)
-			x->residencies[reserved].below =
-			    ask_ahead(x->next, nm_lower_line(x, x->next, line), attr);
+		c->general->prefetched->entered++;
+		if (c->coherent)
+			nm_coherence_filled(c, line, attr, 1);
+		emit_event(c, NM_EVENT_PREFETCH, line, 1, 0);
+		nm_general_begin_residency(c, reserved, attr);
+		nm_prefetch_tracker_prefetched(c, line, reserved, attr);
+		if (c->next)
+			c->residencies[reserved].below =
+			    ask_ahead(c->next, nm_lower_line(c, c->next, line), attr);
 	}
-	x->tags[reserved] = line;
+	c->tags[reserved] = line;
 	return reserved;
 }
 
@@ -62,10 +62,10 @@ static uint32_t ask_ahead(struct nm_cache *next, uint64_t line, uint32_t attr)
 {
 	uint32_t slot = nm_general_find(next, line);
 
-	if (exclusive(next))
-		return hand_over_ahead(next, line, slot, attr);
+	if (is_exclusive(next))
+		return exclusive_prefetch(next, line, slot, attr);
 	if (slot == NM_NO_SLOT)
-		return bring(next, line, attr);
+		return prefetch_line(next, line, attr);
 	nm_general_touch_slot(next, slot);
 	return slot;
 }
@@ -78,7 +78,7 @@ void nm_general_prefetch(struct nm_cache *c, uint64_t line, uint32_t attr)
 		return;
 	if (c->coherent)
 		nm_coherence_acquire(c, &read, line << c->line_shift, 0);
-	bring(c, line, attr);
+	prefetch_line(c, line, attr);
 	if (c->coherent)
 		nm_coherence_touch(c, NM_NO_SLOT, 0);
 }

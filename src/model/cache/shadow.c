@@ -31,134 +31,134 @@
 enum { FIRST_TIME = 1 };
 
 /* The log's first entry in memory. */
-static uint32_t *first_entry(const struct nm_shadow *r)
+static uint32_t *first_entry(const struct nm_shadow *s)
 {
-	return (uint32_t *)((uintptr_t)r->log + r->base * sizeof *r->log);
+	return (uint32_t *)((uintptr_t)s->log + s->base * sizeof *s->log);
 }
 
-static void lay_log(struct nm_shadow *r, uint32_t *begin, uint64_t base)
+static void lay_log(struct nm_shadow *s, uint32_t *begin, uint64_t base)
 {
-	r->base = base;
-	r->log = (uint32_t *)((uintptr_t)begin - base * sizeof *begin);
+	s->base = base;
+	s->log = (uint32_t *)((uintptr_t)begin - base * sizeof *begin);
 }
 
-static int make_buckets(struct nm_shadow *r, size_t count)
+static int make_buckets(struct nm_shadow *s, size_t count)
 {
-	r->buckets = nm_lazy_array(count, sizeof *r->buckets);
-	r->passed = calloc((count + 63) / 64, sizeof *r->passed);
-	r->passed_count = 0;
-	r->bucket_mask = count - 1;
-	r->bucket_shift = 64 - (unsigned)__builtin_ctzll(count);
-	return r->buckets && r->passed ? 0 : NM_ENOMEM;
+	s->buckets = nm_lazy_array(count, sizeof *s->buckets);
+	s->passed = calloc((count + 63) / 64, sizeof *s->passed);
+	s->passed_count = 0;
+	s->bucket_mask = count - 1;
+	s->bucket_shift = 64 - (unsigned)__builtin_ctzll(count);
+	return s->buckets && s->passed ? 0 : NM_ENOMEM;
 }
 
-static void free_buckets(struct nm_shadow *r)
+static void free_buckets(struct nm_shadow *s)
 {
-	nm_lazy_array_free(r->buckets, r->bucket_mask + 1, sizeof *r->buckets);
-	free(r->passed);
+	nm_lazy_array_free(s->buckets, s->bucket_mask + 1, sizeof *s->buckets);
+	free(s->passed);
 }
 
-static size_t count_live(const struct nm_shadow *r)
+static size_t count_live(const struct nm_shadow *s)
 {
 	size_t count = 0;
 
-	for (size_t i = 0; i <= r->bucket_mask; i++)
-		count += (unsigned)__builtin_popcount(nm_shadow_live(&r->buckets[i], r->head));
+	for (size_t i = 0; i <= s->bucket_mask; i++)
+		count += (unsigned)__builtin_popcount(nm_shadow_live(&s->buckets[i], s->head));
 	return count;
 }
 
 /* Moves live entries to `room` new buckets. */
-static int move_to(struct nm_shadow *r, size_t room)
+static int move_to(struct nm_shadow *s, size_t room)
 {
-	struct nm_shadow old = *r;
+	struct nm_shadow old = *s;
 
-	if (make_buckets(r, room)) {
-		free_buckets(r);
-		*r = old;
+	if (make_buckets(s, room)) {
+		free_buckets(s);
+		*s = old;
 		return NM_ENOMEM;
 	}
 	for (size_t i = 0; i <= old.bucket_mask; i++)
 		for (unsigned k = 0; k < NM_SHADOW_BUCKET; k++)
-			if (old.buckets[i].timestamps[k] >= r->head)
-				nm_shadow_put(r, old.buckets[i].lines[k], old.buckets[i].timestamps[k]);
+			if (old.buckets[i].timestamps[k] >= s->head)
+				nm_shadow_put(s, old.buckets[i].lines[k], old.buckets[i].timestamps[k]);
 	free_buckets(&old);
 	return 0;
 }
 
 /* At most one line for two buckets, so that more than four rarely share one. */
-int nm_shadow_rebuild(struct nm_shadow *r)
+int nm_shadow_rebuild(struct nm_shadow *s)
 {
-	const size_t count = count_live(r);
-	size_t room = r->bucket_mask + 1;
+	const size_t count = count_live(s);
+	size_t room = s->bucket_mask + 1;
 
 	while (room < 2 * count)
 		room *= 2;
 	do {
-		if (move_to(r, room)) {
-			r->head = r->now;
-			r->live = 0;
+		if (move_to(s, room)) {
+			s->head = s->now;
+			s->live = 0;
 			return NM_ENOMEM;
 		}
 		room *= 2;
-	} while (nm_shadow_is_crowded(r));
+	} while (nm_shadow_is_crowded(s));
 	return 0;
 }
 
 /* Marks the time of a last touch, if it is one: a slot may be empty since its line left. */
-static inline void mark(struct nm_shadow *r, uint64_t timestamp, uint64_t first)
+static inline void mark_time(struct nm_shadow *s, uint64_t timestamp, uint64_t first)
 {
-	const uint64_t at = timestamp - r->base;
+	const uint64_t at = timestamp - s->base;
 
-	if (timestamp - r->head < first - r->head)
-		r->last[at / 64] |= 1ull << at % 64;
+	if (timestamp - s->head < first - s->head)
+		s->last[at / 64] |= 1ull << at % 64;
 }
 
 /* Moves the entries of marked times to the start of the log. Returns their number. */
-static size_t gather(struct nm_shadow *r, uint64_t first)
+static size_t gather_marked(struct nm_shadow *s, uint64_t first)
 {
-	uint32_t *const begin = first_entry(r), *to = begin;
+	uint32_t *const begin = first_entry(s), *to = begin;
 
-	for (uint64_t t = 0; t < first - r->base; t += 64) {
-		uint64_t last = r->last[t / 64];
+	for (uint64_t t = 0; t < first - s->base; t += 64) {
+		uint64_t last = s->last[t / 64];
 
-		r->last[t / 64] = 0;
+		s->last[t / 64] = 0;
 		for (; last; last &= last - 1) {
 			const uint64_t at = t + (unsigned)__builtin_ctzll(last);
 
 			*to = begin[at];
-			to += nm_shadow_is_last(r, *to, r->base + at);
+			to += nm_shadow_is_last(s, *to, s->base + at);
 		}
 	}
 	return (size_t)(to - begin);
 }
 
 /* The timestamp that belongs to an entry of the log. */
-static uint64_t *timestamp_of(const struct nm_shadow *r, uint32_t entry)
+static uint64_t *timestamp_of(const struct nm_shadow *s, uint32_t entry)
 {
 	const uint32_t left = entry & ~NM_LOG_LEFT;
 
-	return entry & NM_LOG_LEFT ? &r->buckets[left / NM_SHADOW_BUCKET].timestamps[left % NM_SHADOW_BUCKET]
-				   : &r->timestamps[entry];
+	return entry & NM_LOG_LEFT ? &s->buckets[left / NM_SHADOW_BUCKET].timestamps[left % NM_SHADOW_BUCKET]
+				   : &s->timestamps[entry];
 }
 
-void nm_shadow_renumber(struct nm_shadow *r)
+void nm_shadow_renumber(struct nm_shadow *s)
 {
-	const uint64_t first = r->now;
-	uint32_t *const begin = first_entry(r);
+	const uint64_t first = s->now;
+	uint32_t *const begin = first_entry(s);
 	size_t count;
 
-	for (uint64_t i = 0; i < r->slots; i++)
-		mark(r, r->timestamps[i], first);
-	for (size_t i = 0; i <= r->bucket_mask; i++)
+	for (uint64_t i = 0; i < s->slots; i++)
+		mark_time(s, s->timestamps[i], first);
+	for (size_t i = 0; i <= s->bucket_mask; i++)
 		for (unsigned k = 0; k < NM_SHADOW_BUCKET; k++)
-			mark(r, r->buckets[i].timestamps[k], first);
-	count = gather(r, first);
+			mark_time(s, s->buckets[i].timestamps[k], first);
+	count = gather_marked(s, first);
 	for (size_t i = 0; i < count; i++)
-		*timestamp_of(r, begin[i]) = r->now++;
-	r->head = first;
-	r->end += first - r->base;
-	lay_log(r, begin, first);
-	NM_CHECK(nm_shadow_is_valid(r));
+		*timestamp_of(s, begin[i]) = s->now++;
+	s->head = first;
+	s->end += first - s->base;
+	lay_log(s, begin, first);
+	NM_CHECK(nm_shadow_is_valid(s));
 }
 
 static struct nm_seen *seen_bucket(struct nm_seen *seen, unsigned shift, uint64_t group)
@@ -169,19 +169,19 @@ static struct nm_seen *seen_bucket(struct nm_seen *seen, unsigned shift, uint64_
 	return &seen[i];
 }
 
-static int grow_seen(struct nm_shadow *r)
+static int grow_seen(struct nm_shadow *s)
 {
-	size_t room = (r->seen_mask + 1) * 2;
+	size_t room = (s->seen_mask + 1) * 2;
 	struct nm_seen *seen = calloc(room, sizeof *seen);
 	if (!seen)
 		return NM_ENOMEM;
-	for (size_t i = 0; i <= r->seen_mask; i++)
-		if (r->seen[i].lines)
-			*seen_bucket(seen, r->seen_shift - 1, r->seen[i].group) = r->seen[i];
-	free(r->seen);
-	r->seen = seen;
-	r->seen_mask = room - 1;
-	r->seen_shift--;
+	for (size_t i = 0; i <= s->seen_mask; i++)
+		if (s->seen[i].lines)
+			*seen_bucket(seen, s->seen_shift - 1, s->seen[i].group) = s->seen[i];
+	free(s->seen);
+	s->seen = seen;
+	s->seen_mask = room - 1;
+	s->seen_shift--;
 	return 0;
 }
 
@@ -204,61 +204,61 @@ int nm_shadow_seen(struct nm_shadow *r, uint64_t line)
 	return NM_MISS_COLD;
 }
 
-int nm_shadow_init(struct nm_shadow *r, uint64_t capacity, uint64_t *timestamps, uint64_t slots)
+int nm_shadow_init(struct nm_shadow *s, uint64_t capacity, uint64_t *timestamps, uint64_t slots)
 {
 	enum { BUCKETS = 64, SEEN = 64, LEAST_LOG = 32768 };
 	uint64_t room = 8 * capacity < LEAST_LOG ? LEAST_LOG : 8 * capacity;
 	uint32_t *log;
 
-	*r = (struct nm_shadow){
+	*s = (struct nm_shadow){
 	    .capacity = capacity, .timestamps = timestamps, .slots = slots, .now = FIRST_TIME};
-	r->head = r->now;
-	r->end = r->now + room;
+	s->head = s->now;
+	s->end = s->now + room;
 	log = nm_lazy_array(room, sizeof *log);
-	lay_log(r, log, r->now);
-	r->last = nm_lazy_array(room / 64 + 1, sizeof *r->last);
-	r->seen_shift = 64 - 6;
-	r->seen = calloc(SEEN, sizeof *r->seen);
-	r->seen_mask = SEEN - 1;
-	if (make_buckets(r, BUCKETS) || !log || !r->last || !r->seen) {
-		nm_shadow_done(r);
+	lay_log(s, log, s->now);
+	s->last = nm_lazy_array(room / 64 + 1, sizeof *s->last);
+	s->seen_shift = 64 - 6;
+	s->seen = calloc(SEEN, sizeof *s->seen);
+	s->seen_mask = SEEN - 1;
+	if (make_buckets(s, BUCKETS) || !log || !s->last || !s->seen) {
+		nm_shadow_done(s);
 		return NM_ENOMEM;
 	}
 	return 0;
 }
 
-void nm_shadow_done(struct nm_shadow *r)
+void nm_shadow_done(struct nm_shadow *s)
 {
-	nm_lazy_array_free(first_entry(r), r->end - r->base, sizeof *r->log);
-	nm_lazy_array_free(r->last, (r->end - r->base) / 64 + 1, sizeof *r->last);
-	free_buckets(r);
-	free(r->seen);
-	*r = (struct nm_shadow){0};
+	nm_lazy_array_free(first_entry(s), s->end - s->base, sizeof *s->log);
+	nm_lazy_array_free(s->last, (s->end - s->base) / 64 + 1, sizeof *s->last);
+	free_buckets(s);
+	free(s->seen);
+	*s = (struct nm_shadow){0};
 }
 
 /* Each live entry of a bucket can be found by its line, and the log has it at the time of its last touch. */
-static int bucket_is_valid(const struct nm_shadow *r, const struct nm_shadow_bucket *b)
+static int bucket_is_valid(const struct nm_shadow *s, const struct nm_shadow_bucket *b)
 {
 	for (unsigned k = 0; k < NM_SHADOW_BUCKET; k++) {
 		const uint64_t time = b->timestamps[k];
 
-		if (time >= r->head &&
-		    (time >= r->now || !(r->log[time] & NM_LOG_LEFT) || r->log[time] == NM_LOG_VACANT ||
-		     timestamp_of(r, r->log[time]) != &b->timestamps[k] ||
-		     nm_shadow_left(r, b->lines[k]) != &b->timestamps[k]))
+		if (time >= s->head &&
+		    (time >= s->now || !(s->log[time] & NM_LOG_LEFT) || s->log[time] == NM_LOG_VACANT ||
+		     timestamp_of(s, s->log[time]) != &b->timestamps[k] ||
+		     nm_shadow_left(s, b->lines[k]) != &b->timestamps[k]))
 			return 0;
 	}
 	return 1;
 }
 
-int nm_shadow_is_valid(const struct nm_shadow *r)
+int nm_shadow_is_valid(const struct nm_shadow *s)
 {
 	uint64_t live = 0;
 
-	for (uint64_t time = r->head; time < r->now; time++)
-		live += (uint64_t)nm_shadow_is_last(r, r->log[time], time);
-	for (size_t i = 0; i <= r->bucket_mask; i++)
-		if (!bucket_is_valid(r, &r->buckets[i]))
+	for (uint64_t time = s->head; time < s->now; time++)
+		live += (uint64_t)nm_shadow_is_last(s, s->log[time], time);
+	for (size_t i = 0; i <= s->bucket_mask; i++)
+		if (!bucket_is_valid(s, &s->buckets[i]))
 			return 0;
-	return live == r->live && live <= r->capacity && r->now <= r->end;
+	return live == s->live && live <= s->capacity && s->now <= s->end;
 }

@@ -54,7 +54,7 @@ uint32_t nm_way_index_find(const struct nm_way_index *way_index, const uint64_t 
 	return *slot_of(way_index, tags, line) - 1;
 }
 
-void nm_way_index_take(struct nm_way_index *way_index, const uint64_t *tags, uint64_t line)
+void nm_way_index_remove(struct nm_way_index *way_index, const uint64_t *tags, uint64_t line)
 {
 	assert(*slot_of(way_index, tags, line));
 	uint64_t mask = way_index->index_mask,
@@ -69,7 +69,7 @@ void nm_way_index_take(struct nm_way_index *way_index, const uint64_t *tags, uin
 	way_index->index[hole] = 0;
 }
 
-void nm_way_index_put(struct nm_way_index *way_index, const uint64_t *tags, uint32_t slot)
+void nm_way_index_add(struct nm_way_index *way_index, const uint64_t *tags, uint32_t slot)
 {
 	*slot_of(way_index, tags, tags[slot]) = slot + 1;
 }

@@ -37,21 +37,21 @@ int nm_coherence_new(struct nm_coherence **ret_coherence, const struct nm_protoc
 	return 0;
 }
 
-void nm_coherence_add(struct nm_coherence *x, unsigned core, unsigned level, struct nm_cache *cache)
+void nm_coherence_add_level(struct nm_coherence *c, unsigned core, unsigned level, struct nm_cache *cache)
 {
-	struct nm_private_levels *own = &x->core[core];
+	struct nm_private_levels *own = &c->core[core];
 
 	assert(level < 2 * NM_MAX_DEPTH);
 	own->level[level] = cache;
-	own->as[level] = (struct nm_coherent_level){.coherence = x, .number = level};
+	own->as[level] = (struct nm_coherent_level){.coherence = c, .number = level};
 	cache->coherent = &own->as[level];
-	if (level + 1 > x->level_count)
-		x->level_count = level + 1;
-	x->directory.copy_bytes =
-	    sizeof(struct nm_copy) + (NM_MASK_LOST + x->level_count) * x->words * sizeof(uint64_t);
+	if (level + 1 > c->level_count)
+		c->level_count = level + 1;
+	c->directory.copy_bytes =
+	    sizeof(struct nm_copy) + (NM_MASK_LOST + c->level_count) * c->words * sizeof(uint64_t);
 }
 
-int nm_coherence_enter(struct nm_cache *c, unsigned side)
+int nm_coherence_set_entry(struct nm_cache *c, unsigned side)
 {
 	struct nm_coherent_level *as = c->coherent;
 	struct nm_coherence *x = as->coherence;
@@ -107,7 +107,7 @@ void nm_coherence_clear(struct nm_cache *c, uint32_t slot, int read, int write)
 	c->coherent->cleared[slot][1] = write ? c->tags[slot] : NM_NO_LINE;
 }
 
-static int may(const struct nm_copy *copy, int write)
+static int may_access(const struct nm_copy *copy, int write)
 {
 	return write ? copy->state == NM_COPY_MODIFIED : copy->state != NM_COPY_NONE && !copy->stale;
 }
@@ -118,7 +118,7 @@ static void clear_line(struct nm_cache *c, uint32_t slot, struct nm_copy *copy)
 	if (!c->coherent->written || slot == NM_NO_SLOT || copy->fresh || copy->latent ||
 	    nm_copy_is_contended(copy))
 		return;
-	nm_coherence_clear(c, slot, may(copy, 0), may(copy, 1));
+	nm_coherence_clear(c, slot, may_access(copy, 0), may_access(copy, 1));
 	copy->cleared = 1;
 }
 
@@ -152,9 +152,9 @@ void nm_coherence_unclear(struct nm_coherence *x, struct nm_copy *copy)
 	copy->cleared = 0;
 }
 
-void nm_coherence_list(struct nm_coherence *x, struct nm_copy *copy, enum nm_copy_state state)
+void nm_coherence_list(struct nm_coherence *c, struct nm_copy *copy, enum nm_copy_state state)
 {
-	struct nm_copy **first = &x->core[copy->core].valid;
+	struct nm_copy **first = &c->core[copy->core].valid;
 
 	copy->state = (uint8_t)state;
 	copy->link = first;
@@ -167,46 +167,46 @@ void nm_coherence_list(struct nm_coherence *x, struct nm_copy *copy, enum nm_cop
 /* ---- calls of the levels ------------------------------------------------------------------------------ */
 
 /* The block of the copies is watched from now on. */
-static void watch(struct nm_coherence *x, struct nm_copy *copies)
+static void watch_block(struct nm_coherence *c, struct nm_copy *copies)
 {
 	for (struct nm_copy *copy = copies; copy; copy = copy->next) {
 		if (!copy->latent)
-			copy->latent = nm_latent_watch(x->latent, copy->block);
+			copy->latent = nm_latent_watch(c->latent, copy->block);
 		copy->page->watched |= nm_directory_bit(copy->block);
-		nm_coherence_unclear(x, copy);
+		nm_coherence_unclear(c, copy);
 	}
 }
 
 /* A core requests a block: if another core has a neighbour of it and one of the two writes, both are
  * watched. */
-static void watch_neighbours(struct nm_coherence *x, const struct nm_copy *copy, int write)
+static void watch_neighbours(struct nm_coherence *c, const struct nm_copy *copy, int write)
 {
 	for (int beside = -1; beside <= 1; beside += 2) {
 		const uint64_t block = copy->block + (uint64_t)beside;
 		struct nm_copy *others;
 		const struct nm_copy *other;
 
-		nm_private_end_of_other(x, copy->core, block);
-		others = nm_directory_copies(&x->directory, copy->core, block);
+		nm_private_end_of_other(c, copy->core, block);
+		others = nm_directory_copies(&c->directory, copy->core, block);
 		other = others;
 
 		while (other && (other->core == copy->core || !(write || other->state == NM_COPY_MODIFIED)))
 			other = other->next;
 		if (!other)
 			continue;
-		watch(x, others);
-		watch(x, nm_copy_all(copy));
+		watch_block(c, others);
+		watch_block(c, nm_copy_all(copy));
 	}
 }
 
-static struct nm_copy *make_copy(struct nm_coherence *x, unsigned core, uint64_t block)
+static struct nm_copy *make_copy(struct nm_coherence *c, unsigned core, uint64_t block)
 {
-	struct nm_copy *copy = nm_directory_add(&x->directory, core, block);
+	struct nm_copy *copy = nm_directory_add(&c->directory, core, block);
 
 	if (!copy)
-		x->failed = 1;
+		c->failed = 1;
 	else if (copy->page->watched & nm_directory_bit(block))
-		copy->latent = nm_latent_find(x->latent, block);
+		copy->latent = nm_latent_find(c->latent, block);
 	return copy;
 }
 
@@ -240,11 +240,11 @@ void nm_coherence_acquire(struct nm_cache *c, const struct nm_ref *r, uint64_t a
 		return;
 	if (bytes && nm_copy_is_contended(copy))
 		x->touch = nm_contention_touch(x->contention, address, bytes, r->attr);
-	if (!may(copy, write)) {
+	if (!may_access(copy, write)) {
 		watch_neighbours(x, copy, write);
 		(write ? x->protocol->write : x->protocol->read)(x, copy);
 	}
-	assert(may(copy, write) || x->failed);
+	assert(may_access(copy, write) || x->failed);
 }
 
 void nm_coherence_touch(struct nm_cache *c, uint32_t slot, int write)
@@ -272,7 +272,7 @@ void nm_coherence_touch(struct nm_cache *c, uint32_t slot, int write)
 	x->copy = NULL;
 }
 
-int nm_coherence_load(struct nm_cache *c, uint64_t line, uint32_t attr, int prefetched)
+int nm_coherence_filled(struct nm_cache *c, uint64_t line, uint32_t attr, int prefetched)
 {
 	struct nm_coherence *x = c->coherent->coherence;
 	const uint64_t first = (line << c->line_shift) & ((1ull << x->block_shift) - 1);
@@ -312,7 +312,7 @@ static int has_other_part(const struct nm_coherence *x, unsigned core, uint64_t 
 	return 0;
 }
 
-void nm_coherence_left(struct nm_cache *c, uint64_t line, uint32_t slot)
+void nm_coherence_evicted(struct nm_cache *c, uint64_t line, uint32_t slot)
 {
 	struct nm_coherence *x = c->coherent->coherence;
 	const uint64_t number = line >> (x->block_shift - c->line_shift);
@@ -342,27 +342,27 @@ void nm_coherence_left(struct nm_cache *c, uint64_t line, uint32_t slot)
 	nm_directory_remove(&x->directory, copy);
 }
 
-void nm_coherence_synchronise(struct nm_coherence *x, unsigned core)
+void nm_coherence_synchronise(struct nm_coherence *c, unsigned core)
 {
-	assert(!x->copy);
-	if (x->protocol->synchronise)
-		x->protocol->synchronise(x, core);
+	assert(!c->copy);
+	if (c->protocol->synchronise)
+		c->protocol->synchronise(c, core);
 }
 
-void nm_coherence_finish(struct nm_coherence *x)
+void nm_coherence_finish(struct nm_coherence *c)
 {
-	for (unsigned core = 0; core < x->cores; core++)
-		for (struct nm_copy *copy = nm_copy_first(x, core); copy; copy = nm_copy_after(copy))
-			nm_doubts_end(x, copy);
+	for (unsigned core = 0; core < c->cores; core++)
+		for (struct nm_copy *copy = nm_copy_first(c, core); copy; copy = nm_copy_after(copy))
+			nm_doubts_end(c, copy);
 }
 
-enum nm_copy_state nm_coherence_state(const struct nm_coherence *x, unsigned core, uint64_t address)
+enum nm_copy_state nm_coherence_state(const struct nm_coherence *c, unsigned core, uint64_t address)
 {
-	const uint64_t block = address >> x->block_shift;
+	const uint64_t block = address >> c->block_shift;
 	const struct nm_copy *copy;
 
-	if (x->has_private && nm_directory_owner(&x->directory, block) == core)
-		return nm_private_state(x, core, block);
-	copy = nm_directory_find(&x->directory, core, block);
+	if (c->has_private && nm_directory_owner(&c->directory, block) == core)
+		return nm_private_state(c, core, block);
+	copy = nm_directory_find(&c->directory, core, block);
 	return copy ? (enum nm_copy_state)copy->state : NM_COPY_NONE;
 }

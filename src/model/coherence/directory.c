@@ -64,7 +64,7 @@ int nm_directory_claim(struct nm_directory *d, unsigned core, uint64_t block, in
 	return 1;
 }
 
-void nm_directory_give_up(struct nm_directory *d, unsigned owner, uint64_t block)
+void nm_directory_release_page(struct nm_directory *d, unsigned owner, uint64_t block)
 {
 	const uint64_t number = block / NM_PAGE_BLOCKS;
 	uint64_t *recent = recent_private_of(d, owner, number);

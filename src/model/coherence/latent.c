@@ -106,7 +106,7 @@ static struct holder *holder_of(struct nm_latent *l, struct virtual_line *line, 
 	return h;
 }
 
-static void count(struct nm_latent *l, unsigned layout, uint32_t touch, uint32_t other)
+static void count_touch(struct nm_latent *l, unsigned layout, uint32_t touch, uint32_t other)
 {
 	uint64_t key = nm_mix64((uint64_t)touch << 32 | other) + layout, at;
 
@@ -135,7 +135,7 @@ static void touch_line(struct nm_latent *l, unsigned layout, uint64_t number, un
 	if (!own)
 		return;
 	if (!own->halves && own->taker && own->taker_half != half)
-		count(l, layout, touch - 1, own->taker - 1);
+		count_touch(l, layout, touch - 1, own->taker - 1);
 	own->taker = 0;
 	own->halves |= (uint8_t)(1u << half);
 	for (struct holder *h = line->holders; h && write; h = h->next) {
@@ -165,7 +165,7 @@ static void touch_layout(struct nm_latent *l, unsigned layout, uint64_t address,
 		touch_line(l, layout, number, block == number, core, touch, write);
 }
 
-static void unsettle(struct nm_latent *l, uint64_t number, unsigned core)
+static void unsettle_core(struct nm_latent *l, uint64_t number, unsigned core)
 {
 	struct nm_latent_block *block = nm_latent_find(l, number);
 
@@ -194,6 +194,6 @@ void nm_latent_touch(struct nm_latent *l, struct nm_latent_block *block, unsigne
 		block->repeated = 0;
 	block->core = (uint16_t)core;
 	block->repeated |= touched;
-	unsettle(l, block->number - 1, core);
-	unsettle(l, block->number + 1, core);
+	unsettle_core(l, block->number - 1, core);
+	unsettle_core(l, block->number + 1, core);
 }

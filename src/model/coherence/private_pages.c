@@ -35,38 +35,38 @@ static void make_copy(struct nm_coherence *x, unsigned owner, uint64_t block)
 	nm_coherence_list(x, copy, state);
 }
 
-static void share(struct nm_coherence *x, unsigned owner, uint64_t block)
+static void share_page(struct nm_coherence *c, unsigned owner, uint64_t block)
 {
 	const uint64_t first = block & ~(uint64_t)(NM_PAGE_BLOCKS - 1);
 
-	nm_directory_give_up(&x->directory, owner, block);
+	nm_directory_release_page(&c->directory, owner, block);
 	for (unsigned i = 0; i < NM_PAGE_BLOCKS; i++)
-		make_copy(x, owner, first + i);
+		make_copy(c, owner, first + i);
 }
 
-void nm_private_end(struct nm_coherence *x, uint64_t block)
+void nm_private_end(struct nm_coherence *c, uint64_t block)
 {
-	const unsigned owner = nm_directory_owner(&x->directory, block);
+	const unsigned owner = nm_directory_owner(&c->directory, block);
 
 	if (owner != NM_NO_OWNER)
-		share(x, owner, block);
+		share_page(c, owner, block);
 }
 
-void nm_private_end_of_other(struct nm_coherence *x, unsigned core, uint64_t block)
+void nm_private_end_of_other(struct nm_coherence *c, unsigned core, uint64_t block)
 {
-	const unsigned owner = nm_directory_owner(&x->directory, block);
+	const unsigned owner = nm_directory_owner(&c->directory, block);
 
-	if (owner != NM_NO_OWNER && owner != core && nm_private_state(x, owner, block))
-		share(x, owner, block);
+	if (owner != NM_NO_OWNER && owner != core && nm_private_state(c, owner, block))
+		share_page(c, owner, block);
 }
 
 /* Whether another core has the block (if `modified`: as MODIFIED). */
-static int others_have(struct nm_coherence *x, unsigned core, uint64_t block, int modified)
+static int others_have(struct nm_coherence *c, unsigned core, uint64_t block, int modified)
 {
 	const struct nm_copy *copy;
 
-	nm_private_end_of_other(x, core, block);
-	copy = nm_directory_copies(&x->directory, core, block);
+	nm_private_end_of_other(c, core, block);
+	copy = nm_directory_copies(&c->directory, core, block);
 	while (copy && (copy->core == core || (modified && copy->state != NM_COPY_MODIFIED)))
 		copy = copy->next;
 	return copy != NULL;
@@ -77,14 +77,14 @@ static int is_at_edge(uint64_t block) { return (block + 1) % NM_PAGE_BLOCKS <= 1
 
 /* Whether a reference to a block at an edge may begin latent false sharing, since another core has the
  * neighbour of the block. */
-static int concerns_neighbour(struct nm_coherence *x, unsigned core, uint64_t block, int write)
+static int concerns_neighbour(struct nm_coherence *c, unsigned core, uint64_t block, int write)
 {
-	const enum nm_copy_state state = nm_private_state(x, core, block);
+	const enum nm_copy_state state = nm_private_state(c, core, block);
 	const uint64_t beside = block % NM_PAGE_BLOCKS ? block + 1 : block - 1;
 
 	if (state == NM_COPY_MODIFIED || (state && !write))
 		return 0;
-	return others_have(x, core, beside, !write);
+	return others_have(c, core, beside, !write);
 }
 
 int nm_private_acquire(struct nm_coherence *x, struct nm_cache *c, uint64_t block, int write)

@@ -15,22 +15,22 @@
 
 static const uint64_t slice_masks[3] = {0x1b5f575440, 0x2eb5faa880, 0x3cccc93100};
 
-static uint64_t modulo(const struct nm_index_geometry *p, uint64_t line) { return line % p->sets; }
+static uint64_t modulo_index(const struct nm_index_geometry *p, uint64_t line) { return line % p->sets; }
 
-static uint64_t exclusive_or(const struct nm_index_geometry *p, uint64_t line)
+static uint64_t exclusive_or(const struct nm_index_geometry *g, uint64_t line)
 {
-	return (line ^ line >> p->set_bits) & (p->sets - 1);
+	return (line ^ line >> g->set_bits) & (g->sets - 1);
 }
 
-static uint64_t prime(const struct nm_index_geometry *p, uint64_t line) { return line % p->modulus; }
+static uint64_t prime_index(const struct nm_index_geometry *p, uint64_t line) { return line % p->modulus; }
 
-static uint64_t sliced(const struct nm_index_geometry *p, uint64_t line)
+static uint64_t sliced_index(const struct nm_index_geometry *g, uint64_t line)
 {
-	uint64_t address = line << p->line_shift, slice = 0;
+	uint64_t address = line << g->line_shift, slice = 0;
 
-	for (unsigned bit = 0; bit < p->slice_bits; bit++)
+	for (unsigned bit = 0; bit < g->slice_bits; bit++)
 		slice |= (uint64_t)__builtin_parityll(address & slice_masks[bit]) << bit;
-	return slice * p->modulus + line % p->modulus;
+	return slice * g->modulus + line % g->modulus;
 }
 
 static const char *lacks_power(const struct nm_level_spec *spec)
@@ -53,10 +53,12 @@ static const char *lacks_slices(const struct nm_level_spec *spec)
 }
 
 const struct nm_index nm_indexes[NM_INDEX_COUNT] = {
-    [NM_INDEX_MODULO] = {"modulo", "line number modulo sets", modulo, NULL},
+    [NM_INDEX_MODULO] = {"modulo", "line number modulo sets", modulo_index, NULL},
     [NM_INDEX_XOR] = {"xor", "index bits xor the tag bits above them", exclusive_or, lacks_power},
-    [NM_INDEX_PRIME] = {"prime", "line number modulo the largest prime not above sets", prime, lacks_prime},
-    [NM_INDEX_SLICES] = {"slices", "a parity of address bits per bit of the slice", sliced, lacks_slices},
+    [NM_INDEX_PRIME] = {"prime", "line number modulo the largest prime not above sets", prime_index,
+			lacks_prime},
+    [NM_INDEX_SLICES] = {"slices", "a parity of address bits per bit of the slice", sliced_index,
+			 lacks_slices},
 };
 
 static uint64_t largest_prime(uint64_t most)
@@ -71,16 +73,16 @@ static uint64_t largest_prime(uint64_t most)
 	}
 }
 
-void nm_index_geometry_init(struct nm_index_geometry *p, const struct nm_level_spec *spec)
+void nm_index_geometry_init(struct nm_index_geometry *g, const struct nm_level_spec *spec)
 {
-	*p = (struct nm_index_geometry){.sets = spec->sets,
+	*g = (struct nm_index_geometry){.sets = spec->sets,
 					.modulus = spec->sets,
 					.set_bits = (unsigned)__builtin_ctzll(spec->sets),
 					.line_shift = (unsigned)__builtin_ctz(spec->line)};
 	if (spec->index == NM_INDEX_PRIME)
-		p->modulus = largest_prime(spec->sets);
+		g->modulus = largest_prime(spec->sets);
 	if (spec->index == NM_INDEX_SLICES) {
-		p->modulus = spec->sets / spec->slices;
-		p->slice_bits = (unsigned)__builtin_ctz(spec->slices);
+		g->modulus = spec->sets / spec->slices;
+		g->slice_bits = (unsigned)__builtin_ctz(spec->slices);
 	}
 }

@@ -22,7 +22,7 @@ struct description {
 	struct nm_error *err;
 };
 
-static int fault(const struct description *d, size_t offset, const char *what)
+static int fail_at_offset(const struct description *d, size_t offset, const char *what)
 {
 	const char *start = d->text + offset, *end = start + strcspn(start, "\n");
 	char line[400];
@@ -40,17 +40,17 @@ static int fault(const struct description *d, size_t offset, const char *what)
 	return nm_fail_at(d->err, line, (int)(d->text + offset - start), "%s:%u: %s", d->file, number, what);
 }
 
-static int add(struct description *d, char c, size_t offset)
+static int add_character(struct description *d, char c, size_t offset)
 {
 	if (d->length + 1 == ROOM)
-		return fault(d, offset, "the levels take more than 4095 characters");
+		return fail_at_offset(d, offset, "the levels take more than 4095 characters");
 	d->from[d->length] = offset;
 	d->spec[d->length++] = c;
 	return 0;
 }
 
 /* The rest of a line that starts with a word, or NULL. */
-static const char *behind(const char *line, const char *word)
+static const char *rest_behind(const char *line, const char *word)
 {
 	size_t n = strlen(word);
 
@@ -59,7 +59,7 @@ static const char *behind(const char *line, const char *word)
 		   : NULL;
 }
 
-static void keep(char *to, size_t room, const char *from, const char *end)
+static void keep_word(char *to, size_t room, const char *from, const char *end)
 {
 	while (end > from && isspace((unsigned char)end[-1]))
 		end--;
@@ -74,19 +74,20 @@ static int read_line(struct description *d, const char *line, const char *end)
 	const char *rest;
 	int status = 0;
 
-	if ((rest = behind(line, "machine"))) {
-		keep(d->machine->name, sizeof d->machine->name, rest, end);
-		return *d->machine->name ? 0 : fault(d, (size_t)(rest - d->text), "a name is missing");
+	if ((rest = rest_behind(line, "machine"))) {
+		keep_word(d->machine->name, sizeof d->machine->name, rest, end);
+		return *d->machine->name ? 0
+					 : fail_at_offset(d, (size_t)(rest - d->text), "a name is missing");
 	}
-	if ((rest = behind(line, "source"))) {
-		keep(d->machine->description, sizeof d->machine->description, rest, end);
+	if ((rest = rest_behind(line, "source"))) {
+		keep_word(d->machine->description, sizeof d->machine->description, rest, end);
 		return 0;
 	}
 	if (d->length)
-		status = add(d, ':', (size_t)(line - d->text));
+		status = add_character(d, ':', (size_t)(line - d->text));
 	for (const char *c = line; c < end && *c != '#' && !status; c++)
 		if (!isspace((unsigned char)*c))
-			status = add(d, *c, (size_t)(c - d->text));
+			status = add_character(d, *c, (size_t)(c - d->text));
 	return status;
 }
 
@@ -112,7 +113,7 @@ int nm_machine_read(const char *text, const char *file, struct nm_machine *ret_m
 		return nm_fail(err, NM_EINVAL, "%s describes no level", file);
 	status = nm_machine_parse(d.spec, &levels, &inner);
 	if (status)
-		return inner.column >= 0 ? fault(&d, d.from[inner.column], inner.text)
+		return inner.column >= 0 ? fail_at_offset(&d, d.from[inner.column], inner.text)
 					 : nm_fail(err, (enum nm_code)status, "%s: %s", file, inner.text);
 	memcpy(levels.name, machine.name, sizeof levels.name);
 	memcpy(levels.description, machine.description, sizeof levels.description);

@@ -22,7 +22,7 @@ const char *const nm_page_names[3] = {"4K", "2M", "1G"};
 const char *const nm_foresee_names[NM_FORESEE_KINDS] = {"pair", "stream", "stride"};
 const char *const nm_inclusion_names[3] = {"non-inclusive", "inclusive", "exclusive"};
 
-static size_t prefix(const char *level)
+static size_t name_prefix(const char *level)
 {
 	size_t n = strcspn(level, "/=");
 
@@ -31,14 +31,14 @@ static size_t prefix(const char *level)
 
 int nm_machine_same(const char *level, const char *other)
 {
-	size_t n = prefix(level);
+	size_t n = name_prefix(level);
 
-	return n == prefix(other) && !strncmp(level, other, n);
+	return n == name_prefix(other) && !strncmp(level, other, n);
 }
 
 enum nm_level_side nm_spec_side(const char *name)
 {
-	name += prefix(name);
+	name += name_prefix(name);
 
 	size_t n = strlen(name);
 	if (!strcmp(name, "D1") || (n && name[n - 1] == 'd'))
@@ -48,7 +48,7 @@ enum nm_level_side nm_spec_side(const char *name)
 	return NM_SIDE_UNIFIED;
 }
 
-static int takes(const struct nm_level_spec *lower, const struct nm_level_spec *upper)
+static int takes_fills_of(const struct nm_level_spec *lower, const struct nm_level_spec *upper)
 {
 	return nm_machine_same(lower->name, upper->name) && !lower->pages == !upper->pages &&
 	       (!lower->pages || lower->pages & upper->pages) &&
@@ -89,7 +89,7 @@ unsigned nm_machine_depth(const struct nm_machine *m, unsigned i)
 /* Why a level cannot be behind one that prefetches; NULL: it can. */
 static const char *prefetch_clash(const struct nm_level_spec *l, const struct nm_level_spec *upper)
 {
-	if (!upper->prefetch || !takes(l, upper))
+	if (!upper->prefetch || !takes_fills_of(l, upper))
 		return NULL;
 	return nm_level_looks_ahead(l) ? "has policy=opt, but a level before it prefetches" : NULL;
 }
@@ -114,9 +114,9 @@ static const char *inclusion_clash(const struct nm_machine *m, unsigned i)
 		if (l->inclusion == NM_INCLUSIVE && upper->inclusion == NM_EXCLUSIVE)
 			return "is inclusive, but a level before it is exclusive";
 
-		while (between < i && !takes(&m->levels[between], upper))
+		while (between < i && !takes_fills_of(&m->levels[between], upper))
 			between++;
-		if (between < i || !takes(l, upper))
+		if (between < i || !takes_fills_of(l, upper))
 			continue;
 		fed++;
 		if (l->inclusion == NM_EXCLUSIVE && (upper->line != l->line || upper->sector))
@@ -134,7 +134,7 @@ static int said_shared(const struct nm_machine *m, unsigned i)
 	if (m->levels[i].sharing != NM_SHARING_USUAL)
 		return m->levels[i].sharing == NM_SHARED;
 	for (unsigned j = 0; j < i; j++)
-		if (takes(&m->levels[i], &m->levels[j]) && said_shared(m, j))
+		if (takes_fills_of(&m->levels[i], &m->levels[j]) && said_shared(m, j))
 			return 1;
 	return 0;
 }
@@ -147,8 +147,8 @@ int nm_machine_private(const struct nm_machine *m, unsigned i)
 	if (l->sharing != NM_SHARING_USUAL || said_shared(m, i))
 		return l->sharing == NM_PRIVATE;
 	for (unsigned j = 0; j < m->count; j++) {
-		fed |= j < i && takes(l, &m->levels[j]);
-		last &= j <= i || !takes(&m->levels[j], l);
+		fed |= j < i && takes_fills_of(l, &m->levels[j]);
+		last &= j <= i || !takes_fills_of(&m->levels[j], l);
 	}
 	return l->pages || !fed || !last;
 }
@@ -189,7 +189,7 @@ const char *nm_machine_protocol(const struct nm_machine *m, unsigned i)
 int nm_machine_is_last(const struct nm_machine *m, unsigned i)
 {
 	for (unsigned j = i + 1; j < m->count; j++)
-		if (takes(&m->levels[j], &m->levels[i]))
+		if (takes_fills_of(&m->levels[j], &m->levels[i]))
 			return 0;
 	return !m->levels[i].pages;
 }
@@ -208,7 +208,7 @@ static const char *page_clash(const struct nm_level_spec *l, const struct nm_lev
 		return "is a TLB beside caches, or the other way round: give its machine another name";
 	if (l->huge)
 		return "has huge=, which stands with the first level of a TLB";
-	if (takes(l, upper) && upper->pages & ~l->pages)
+	if (takes_fills_of(l, upper) && upper->pages & ~l->pages)
 		return "takes some of the pages of a level before it, but not all";
 	return NULL;
 }
@@ -229,11 +229,11 @@ const char *nm_machine_clash(const struct nm_machine *m, unsigned i)
 			return "takes one side only, but is behind a unified level";
 		if (l->protocol)
 			return "has protocol=, which stands with the first level of a machine";
-		if (l->sharing == NM_PRIVATE && takes(l, upper) && said_shared(m, j))
+		if (l->sharing == NM_PRIVATE && takes_fills_of(l, upper) && said_shared(m, j))
 			return "is not shared, but is behind a level that is";
 		if (page_clash(l, upper))
 			return page_clash(l, upper);
-		if (takes(l, upper) && nm_level_unit(l) < nm_level_unit(upper) && !l->pages)
+		if (takes_fills_of(l, upper) && nm_level_unit(l) < nm_level_unit(upper) && !l->pages)
 			return l->sector ? "has shorter sectors than what a level before it loads"
 					 : "has shorter lines than a level before it";
 	}
@@ -439,7 +439,7 @@ unsigned nm_machine_opt_before(const struct nm_machine *m, unsigned i)
 	unsigned n = 0;
 
 	for (unsigned j = 0; j < i; j++)
-		n += nm_level_looks_ahead(&m->levels[j]) && takes(&m->levels[i], &m->levels[j]);
+		n += nm_level_looks_ahead(&m->levels[j]) && takes_fills_of(&m->levels[i], &m->levels[j]);
 	return n;
 }
 
@@ -507,7 +507,8 @@ static void choose_prefix(const struct nm_machine *to, const struct nm_machine *
 {
 	const char *first = m->levels[0].name;
 
-	snprintf(name, NM_PREFIX_MOST + 1, "%.*s", prefix(first) ? (int)prefix(first) - 1 : 0, first);
+	snprintf(name, NM_PREFIX_MOST + 1, "%.*s", name_prefix(first) ? (int)name_prefix(first) - 1 : 0,
+		 first);
 	if (!is_free_prefix(to, name) && is_free_prefix(to, m->name))
 		snprintf(name, NM_PREFIX_MOST + 1, "%.*s", NM_PREFIX_MOST, m->name);
 	for (unsigned number = 2; !is_free_prefix(to, name); number++)

@@ -8,7 +8,7 @@
 #include "simulated_pmu.h"
 
 /* The counter's next start. */
-static uint64_t draw(struct nm_pmu_sampler *s)
+static uint64_t draw_start(struct nm_pmu_sampler *s)
 {
 	const uint64_t n = s->request.period;
 
@@ -24,22 +24,22 @@ void nm_pmu_sampler_init(struct nm_pmu_sampler *s, const struct nm_pmu *pmu, uns
 				     .random = pmu->random,
 				     .shadow = pmu->shadow,
 				     .stream = nm_mix64(pmu->seed << 8 | index)};
-	s->left = draw(s);
+	s->left = draw_start(s);
 	s->next = s->left; /* ibs */
 }
 
 /* Takes a sample, and starts the counter again. */
-static int sample(struct nm_pmu_sampler *s)
+static int take_sample(struct nm_pmu_sampler *s)
 {
 	s->interrupts++;
-	s->left = draw(s);
+	s->left = draw_start(s);
 	return 1;
 }
 
 static int see_shadowed(struct nm_pmu_sampler *s, const struct nm_pmu_occurrence *o)
 {
 	if (!s->left)
-		return o->instruction >= s->next && sample(s);
+		return o->instruction >= s->next && take_sample(s);
 	if (!--s->left)
 		s->next = o->instruction + s->shadow;
 	return 0;
@@ -48,13 +48,13 @@ static int see_shadowed(struct nm_pmu_sampler *s, const struct nm_pmu_occurrence
 /* Instructions without an access were tagged in between. */
 static int see_tagged(struct nm_pmu_sampler *s, const struct nm_pmu_occurrence *o)
 {
-	for (; s->next < o->instruction; s->next += draw(s))
+	for (; s->next < o->instruction; s->next += draw_start(s))
 		s->interrupts++;
 	if (s->next != o->instruction)
 		return 0;
 	s->interrupts++;
 	s->tagged_accesses++;
-	s->next += draw(s);
+	s->next += draw_start(s);
 	return o->is_fill;
 }
 
@@ -63,8 +63,8 @@ int nm_pmu_sampler_see(struct nm_pmu_sampler *s, const struct nm_pmu_occurrence 
 	const int misses = o->is_fill && o->is_load && !o->is_further;
 
 	switch (s->request.rule) {
-	case NM_PMU_MISS: return o->is_fill && !--s->left && sample(s);
-	case NM_PMU_PRECISE: return misses && !--s->left && sample(s);
+	case NM_PMU_MISS: return o->is_fill && !--s->left && take_sample(s);
+	case NM_PMU_PRECISE: return misses && !--s->left && take_sample(s);
 	case NM_PMU_PEBS: return misses && see_shadowed(s, o);
 	default: return o->is_access && !o->is_further && see_tagged(s, o);
 	}

@@ -47,7 +47,7 @@ int nm_oracle_new(struct nm_oracle **ret_oracle, const struct nm_machine *machin
 	return 0;
 }
 
-static void forget(struct nm_next_uses *next_uses)
+static void forget_uses(struct nm_next_uses *next_uses)
 {
 	for (size_t i = 0; i < next_uses->away.count; i++)
 		free(next_uses->away.at[i]);
@@ -56,81 +56,81 @@ static void forget(struct nm_next_uses *next_uses)
 	free(next_uses);
 }
 
-void nm_oracle_free(struct nm_oracle *f)
+void nm_oracle_free(struct nm_oracle *o)
 {
-	if (!f)
+	if (!o)
 		return;
-	for (size_t i = 0; i < f->next_uses.count; i++)
-		forget(f->next_uses.at[i]);
-	nm_vec_free(&f->next_uses);
-	free(f);
+	for (size_t i = 0; i < o->next_uses.count; i++)
+		forget_uses(o->next_uses.at[i]);
+	nm_vec_free(&o->next_uses);
+	free(o);
 }
 
 int nm_oracle_ready(const struct nm_oracle *f) { return f->run == f->runs; }
 
 /* Each run records the levels that are one deeper. */
-static void prepare(struct nm_next_uses *next_uses, unsigned run)
+static void prepare_run(struct nm_next_uses *next_uses, unsigned run)
 {
 	next_uses->known = next_uses->depth < run;
 	next_uses->recording = next_uses->depth == run;
 	next_uses->at = 0;
 }
 
-void nm_oracle_next_run(struct nm_oracle *f)
+void nm_oracle_next_run(struct nm_oracle *o)
 {
-	f->run++;
-	f->taken = 0;
-	for (size_t i = 0; i < f->next_uses.count; i++) {
-		nm_map_done(&f->next_uses.at[i]->latest);
-		f->next_uses.at[i]->latest = (struct nm_map){0};
-		prepare(f->next_uses.at[i], f->run);
+	o->run++;
+	o->taken = 0;
+	for (size_t i = 0; i < o->next_uses.count; i++) {
+		nm_map_done(&o->next_uses.at[i]->latest);
+		o->next_uses.at[i]->latest = (struct nm_map){0};
+		prepare_run(o->next_uses.at[i], o->run);
 	}
 }
 
-struct nm_next_uses *nm_oracle_level(struct nm_oracle *f, unsigned level)
+struct nm_next_uses *nm_oracle_level(struct nm_oracle *o, unsigned level)
 {
 	struct nm_next_uses *next_uses;
 
-	if (f->taken < f->next_uses.count)
-		return f->next_uses.at[f->taken++];
+	if (o->taken < o->next_uses.count)
+		return o->next_uses.at[o->taken++];
 	next_uses = calloc(1, sizeof *next_uses);
-	if (!next_uses || nm_vec_push(&f->next_uses, next_uses)) {
+	if (!next_uses || nm_vec_push(&o->next_uses, next_uses)) {
 		free(next_uses);
 		return NULL;
 	}
-	next_uses->depth = nm_machine_opt_before(&f->machine, level);
-	prepare(next_uses, f->run);
-	f->taken++;
+	next_uses->depth = nm_machine_opt_before(&o->machine, level);
+	prepare_run(next_uses, o->run);
+	o->taken++;
 	return next_uses;
 }
 
 int nm_next_uses_known(const struct nm_next_uses *next_uses) { return next_uses->known; }
 
-int nm_next_uses_record(struct nm_next_uses *f, uint64_t line)
+int nm_next_uses_record(struct nm_next_uses *u, uint64_t line)
 {
-	uint64_t now = f->count, before;
+	uint64_t now = u->count, before;
 
-	if (!f->recording)
+	if (!u->recording)
 		return 0;
-	if (now / CHUNK == f->away.count) {
+	if (now / CHUNK == u->away.count) {
 		uint32_t *chunk = calloc(CHUNK, sizeof *chunk);
 
-		if (!chunk || nm_vec_push(&f->away, chunk)) {
+		if (!chunk || nm_vec_push(&u->away, chunk)) {
 			free(chunk);
 			return NM_ENOMEM;
 		}
 	}
-	before = nm_map_get(&f->latest, line, now);
+	before = nm_map_get(&u->latest, line, now);
 	if (now - before <= UINT32_MAX)
-		f->away.at[before / CHUNK][before % CHUNK] = (uint32_t)(now - before);
-	f->count++;
-	return nm_map_put(&f->latest, line, now);
+		u->away.at[before / CHUNK][before % CHUNK] = (uint32_t)(now - before);
+	u->count++;
+	return nm_map_put(&u->latest, line, now);
 }
 
-uint64_t nm_next_uses_get(struct nm_next_uses *f)
+uint64_t nm_next_uses_get(struct nm_next_uses *u)
 {
-	uint64_t now = f->at++;
-	uint32_t away = now < f->count ? f->away.at[now / CHUNK][now % CHUNK] : 0;
+	uint64_t now = u->at++;
+	uint32_t away = now < u->count ? u->away.at[now / CHUNK][now % CHUNK] : 0;
 
 	return away ? now + away : UINT64_MAX - now;
 }

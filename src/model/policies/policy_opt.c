@@ -24,21 +24,21 @@ struct set {
 	struct way ways[];
 };
 
-static void put(struct set *s, uint32_t slot, uint32_t way)
+static void put_way(struct set *s, uint32_t slot, uint32_t way)
 {
 	s->ways[slot].heap = way;
 	s->ways[way].slot = slot;
 }
 
-static void rise(struct set *s, uint32_t slot, uint32_t way)
+static void sift_up(struct set *s, uint32_t slot, uint32_t way)
 {
 	for (uint32_t up; slot && s->ways[s->ways[up = (slot - 1) / 2].heap].use < s->ways[way].use;
 	     slot = up)
-		put(s, slot, s->ways[up].heap);
-	put(s, slot, way);
+		put_way(s, slot, s->ways[up].heap);
+	put_way(s, slot, way);
 }
 
-static void sink(struct set *s, uint32_t slot, uint32_t way)
+static void sift_down(struct set *s, uint32_t slot, uint32_t way)
 {
 	for (uint32_t down; (down = 2 * slot + 1) < s->filled; slot = down) {
 		if (down + 1 < s->filled &&
@@ -46,12 +46,12 @@ static void sink(struct set *s, uint32_t slot, uint32_t way)
 			down++;
 		if (s->ways[s->ways[down].heap].use <= s->ways[way].use)
 			break;
-		put(s, slot, s->ways[down].heap);
+		put_way(s, slot, s->ways[down].heap);
 	}
-	put(s, slot, way);
+	put_way(s, slot, way);
 }
 
-static void touch(struct nm_replacement *r, uint64_t set, uint32_t way)
+static void opt_touch(struct nm_replacement *r, uint64_t set, uint32_t way)
 {
 	struct set *s = nm_replacement_state(r, set);
 
@@ -63,11 +63,11 @@ static void touch(struct nm_replacement *r, uint64_t set, uint32_t way)
 		return;
 	}
 	s->ways[way].use = nm_next_uses_get(r->next_uses);
-	rise(s, s->ways[way].slot, way);
+	sift_up(s, s->ways[way].slot, way);
 }
 
 /* The victim's way is on top of the heap; others are filled in order. */
-static void load(struct nm_replacement *r, uint64_t set, uint32_t way)
+static void opt_fill(struct nm_replacement *r, uint64_t set, uint32_t way)
 {
 	struct set *s = nm_replacement_state(r, set);
 
@@ -78,12 +78,12 @@ static void load(struct nm_replacement *r, uint64_t set, uint32_t way)
 	}
 	s->ways[way].use = nm_next_uses_get(r->next_uses);
 	if (way == s->filled)
-		rise(s, s->filled++, way);
+		sift_up(s, s->filled++, way);
 	else
-		sink(s, 0, way);
+		sift_down(s, 0, way);
 }
 
-static uint32_t victim(struct nm_replacement *r, uint64_t set)
+static uint32_t opt_victim(struct nm_replacement *r, uint64_t set)
 {
 	const struct set *s = nm_replacement_state(r, set);
 
@@ -94,6 +94,6 @@ const struct nm_policy nm_policy_opt = {.name = "opt",
 					.looks_ahead = 1,
 					.way_bytes = sizeof(struct way),
 					.set_bytes = sizeof(struct set),
-					.touch = touch,
-					.load = load,
-					.victim = victim};
+					.touch = opt_touch,
+					.load = opt_fill,
+					.victim = opt_victim};

@@ -13,34 +13,37 @@ struct link {
 	    older; /* ways; element `ways` closes the ring: its newer is the oldest, its older the newest */
 };
 
-static void push(struct link *links, uint32_t end, uint32_t way)
+static void push_way(struct link *links, uint32_t end, uint32_t way)
 {
 	links[way] = (struct link){.newer = end, .older = links[end].older};
 	links[links[end].older].newer = way;
 	links[end].older = way;
 }
 
-static void start(struct nm_replacement *r, uint64_t set)
+static void order_start(struct nm_replacement *r, uint64_t set)
 {
 	struct link *links = nm_replacement_state(r, set);
 
 	links[r->ways] = (struct link){r->ways, r->ways};
 	for (uint32_t way = 0; way < r->ways; way++)
-		push(links, r->ways, way);
+		push_way(links, r->ways, way);
 }
 
-static void renew(struct nm_replacement *r, uint64_t set, uint32_t way)
+static void order_renew(struct nm_replacement *r, uint64_t set, uint32_t way)
 {
 	struct link *links = nm_replacement_state(r, set);
 
 	links[links[way].newer].older = links[way].older;
 	links[links[way].older].newer = links[way].newer;
-	push(links, r->ways, way);
+	push_way(links, r->ways, way);
 }
 
-static void residency(struct nm_replacement *r, uint64_t set, uint32_t way) { (void)r, (void)set, (void)way; }
+static void order_residency(struct nm_replacement *r, uint64_t set, uint32_t way)
+{
+	(void)r, (void)set, (void)way;
+}
 
-static uint32_t oldest(struct nm_replacement *r, uint64_t set)
+static uint32_t order_oldest(struct nm_replacement *r, uint64_t set)
 {
 	const struct link *links = nm_replacement_state(r, set);
 
@@ -50,14 +53,14 @@ static uint32_t oldest(struct nm_replacement *r, uint64_t set)
 const struct nm_policy nm_policy_lru = {.name = "lru",
 					.way_bytes = sizeof(struct link),
 					.set_bytes = sizeof(struct link),
-					.start = start,
-					.touch = renew,
-					.load = renew,
-					.victim = oldest};
+					.start = order_start,
+					.touch = order_renew,
+					.load = order_renew,
+					.victim = order_oldest};
 const struct nm_policy nm_policy_fifo = {.name = "fifo",
 					 .way_bytes = sizeof(struct link),
 					 .set_bytes = sizeof(struct link),
-					 .start = start,
-					 .touch = residency,
-					 .load = renew,
-					 .victim = oldest};
+					 .start = order_start,
+					 .touch = order_residency,
+					 .load = order_renew,
+					 .victim = order_oldest};

@@ -13,22 +13,22 @@
 #include "policy.h"
 
 /* `state` holds the nodes of the tree as a heap does, from 1 on; 1: the upper half was touched last. */
-static uint32_t leaves(uint32_t ways) { return ways < 2 ? 1 : 1u << (32 - __builtin_clz(ways - 1)); }
+static uint32_t leaf_count(uint32_t ways) { return ways < 2 ? 1 : 1u << (32 - __builtin_clz(ways - 1)); }
 
 static void point_away(struct nm_replacement *r, uint64_t set, uint32_t way)
 {
 	unsigned char *nodes = nm_replacement_state(r, set);
 
-	for (uint32_t node = way + leaves(r->ways); node > 1; node /= 2)
+	for (uint32_t node = way + leaf_count(r->ways); node > 1; node /= 2)
 		nodes[node / 2] = node & 1;
 }
 
-static uint32_t follow(struct nm_replacement *r, uint64_t set)
+static uint32_t follow_tree(struct nm_replacement *r, uint64_t set)
 {
 	const unsigned char *nodes = nm_replacement_state(r, set);
 	uint32_t node = 1, way = 0;
 
-	for (uint32_t half = leaves(r->ways) / 2; half; half /= 2) {
+	for (uint32_t half = leaf_count(r->ways) / 2; half; half /= 2) {
 		unsigned upper = !nodes[node] && way + half < r->ways;
 
 		node = 2 * node + upper;
@@ -38,7 +38,7 @@ static uint32_t follow(struct nm_replacement *r, uint64_t set)
 }
 
 /* bit-plru: byte `ways` and those after it count the bits that are set. */
-static void mark(struct nm_replacement *r, uint64_t set, uint32_t way)
+static void mark_bit(struct nm_replacement *r, uint64_t set, uint32_t way)
 {
 	unsigned char *bits = nm_replacement_state(r, set);
 	uint32_t count;
@@ -78,12 +78,12 @@ static uint32_t first_unused(struct nm_replacement *r, uint64_t set)
 }
 
 const struct nm_policy nm_policy_tree_plru = {
-    .name = "tree-plru", .way_bytes = 2, .touch = point_away, .load = point_away, .victim = follow};
+    .name = "tree-plru", .way_bytes = 2, .touch = point_away, .load = point_away, .victim = follow_tree};
 const struct nm_policy nm_policy_bit_plru = {.name = "bit-plru",
 					     .way_bytes = 1,
 					     .set_bytes = sizeof(uint32_t),
-					     .touch = mark,
-					     .load = mark,
+					     .touch = mark_bit,
+					     .load = mark_bit,
 					     .victim = first_without};
 const struct nm_policy nm_policy_nru = {
     .name = "nru", .way_bytes = 1, .touch = set_used, .load = set_used, .victim = first_unused};

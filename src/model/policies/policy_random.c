@@ -5,13 +5,16 @@
  */
 #include "policy.h"
 
-static void nothing(struct nm_replacement *r, uint64_t set, uint32_t way) { (void)r, (void)set, (void)way; }
+static void random_touch(struct nm_replacement *r, uint64_t set, uint32_t way)
+{
+	(void)r, (void)set, (void)way;
+}
 
-static uint32_t victim(struct nm_replacement *r, uint64_t set)
+static uint32_t random_victim(struct nm_replacement *r, uint64_t set)
 {
 	(void)set;
 	return nm_replacement_draw(r, r->ways);
 }
 
 const struct nm_policy nm_policy_random = {
-    .name = "random", .draws = 1, .touch = nothing, .load = nothing, .victim = victim};
+    .name = "random", .draws = 1, .touch = random_touch, .load = random_touch, .victim = random_victim};

@@ -16,7 +16,7 @@
 
 enum { FARTHEST = 3, FAR = 2, SELDOM = 32, LEADERS = 32, COUNT_MOST = 1023 };
 
-static void hit(struct nm_replacement *r, uint64_t set, uint32_t way)
+static void rrip_hit(struct nm_replacement *r, uint64_t set, uint32_t way)
 {
 	((unsigned char *)nm_replacement_state(r, set))[way] = 0;
 }
@@ -54,7 +54,7 @@ static void load_by_duel(struct nm_replacement *r, uint64_t set, uint32_t way)
 		load_farthest(r, set, way);
 }
 
-static uint32_t victim(struct nm_replacement *r, uint64_t set)
+static uint32_t rrip_victim(struct nm_replacement *r, uint64_t set)
 {
 	unsigned char *far = nm_replacement_state(r, set), *way, most = 0;
 
@@ -67,13 +67,17 @@ static uint32_t victim(struct nm_replacement *r, uint64_t set)
 }
 
 const struct nm_policy nm_policy_srrip = {
-    .name = "srrip", .way_bytes = 1, .touch = hit, .load = load_far, .victim = victim};
-const struct nm_policy nm_policy_brrip = {
-    .name = "brrip", .draws = 1, .way_bytes = 1, .touch = hit, .load = load_farthest, .victim = victim};
+    .name = "srrip", .way_bytes = 1, .touch = rrip_hit, .load = load_far, .victim = rrip_victim};
+const struct nm_policy nm_policy_brrip = {.name = "brrip",
+					  .draws = 1,
+					  .way_bytes = 1,
+					  .touch = rrip_hit,
+					  .load = load_farthest,
+					  .victim = rrip_victim};
 const struct nm_policy nm_policy_drrip = {.name = "drrip",
 					  .draws = 1,
 					  .way_bytes = 1,
 					  .start = start_duel,
-					  .touch = hit,
+					  .touch = rrip_hit,
 					  .load = load_by_duel,
-					  .victim = victim};
+					  .victim = rrip_victim};

@@ -7,7 +7,7 @@
  */
 #include "prefetch.h"
 
-static void see(struct nm_prefetch *p, const struct nm_demand *d)
+static void next_train(struct nm_prefetch *p, const struct nm_demand *d)
 {
 	uint64_t line = (d->address >> p->line_shift) + p->distance;
 
@@ -15,5 +15,8 @@ static void see(struct nm_prefetch *p, const struct nm_demand *d)
 		nm_prefetch_name(p, d, line + i);
 }
 
-const struct nm_prefetcher nm_prefetcher_next = {
-    .name = "next", .summary = "the lines behind one that missed", .degree = 1, .distance = 1, .see = see};
+const struct nm_prefetcher nm_prefetcher_next = {.name = "next",
+						 .summary = "the lines behind one that missed",
+						 .degree = 1,
+						 .distance = 1,
+						 .see = next_train};

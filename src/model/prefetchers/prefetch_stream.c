@@ -27,24 +27,24 @@ struct stream {
 };
 
 /* How many lines `to` is ahead of `from` in the stream's direction; a huge number: it is behind. */
-static uint64_t ahead(const struct stream *s, uint64_t from, uint64_t to)
+static uint64_t lines_ahead(const struct stream *s, uint64_t from, uint64_t to)
 {
 	return s->down ? from - to : to - from;
 }
 
-static void extend(struct nm_prefetch *p, struct stream *s, const struct nm_demand *d)
+static void extend_stream(struct nm_prefetch *p, struct stream *s, const struct nm_demand *d)
 {
 	for (uint32_t i = 0; i < p->degree; i++) {
 		uint64_t line = s->down ? s->end - 1 : s->end + 1;
 
-		if (ahead(s, s->begin, line) > p->distance || !nm_prefetch_name(p, d, line))
+		if (lines_ahead(s, s->begin, line) > p->distance || !nm_prefetch_name(p, d, line))
 			break;
 		s->end = line;
 	}
 }
 
 /* A miss near a stream that is not active yet. */
-static void train(struct nm_prefetch *p, struct stream *s, const struct nm_demand *d, uint64_t line)
+static void train_stream(struct nm_prefetch *p, struct stream *s, const struct nm_demand *d, uint64_t line)
 {
 	const int down = line < s->begin;
 
@@ -54,7 +54,7 @@ static void train(struct nm_prefetch *p, struct stream *s, const struct nm_deman
 	s->down = down;
 	s->begin = s->end = line;
 	if (s->state == FOLLOWED)
-		extend(p, s, d);
+		extend_stream(p, s, d);
 }
 
 static int is_near(const struct stream *s, uint64_t line)
@@ -62,7 +62,7 @@ static int is_near(const struct stream *s, uint64_t line)
 	return s->state != FREE && s->state != FOLLOWED && line - s->begin + NEAR <= 2 * NEAR;
 }
 
-static void see(struct nm_prefetch *p, const struct nm_demand *d)
+static void stream_train(struct nm_prefetch *p, const struct nm_demand *d)
 {
 	struct stream *s = p->table, *oldest = s;
 	const uint64_t line = d->address >> p->line_shift;
@@ -70,10 +70,10 @@ static void see(struct nm_prefetch *p, const struct nm_demand *d)
 	p->clock++;
 	for (uint32_t i = 0; i < p->entries; i++)
 		if (s[i].state == FOLLOWED &&
-		    ahead(&s[i], s[i].begin, line) <= ahead(&s[i], s[i].begin, s[i].end)) {
+		    lines_ahead(&s[i], s[i].begin, line) <= lines_ahead(&s[i], s[i].begin, s[i].end)) {
 			s[i].touched = p->clock;
 			s[i].begin = line;
-			extend(p, &s[i], d);
+			extend_stream(p, &s[i], d);
 			return;
 		}
 	if (!d->missed)
@@ -81,7 +81,7 @@ static void see(struct nm_prefetch *p, const struct nm_demand *d)
 	for (uint32_t i = 0; i < p->entries; i++) {
 		if (is_near(&s[i], line)) {
 			s[i].touched = p->clock;
-			train(p, &s[i], d, line);
+			train_stream(p, &s[i], d, line);
 			return;
 		}
 		if (s[i].touched < oldest->touched)
@@ -96,4 +96,4 @@ const struct nm_prefetcher nm_prefetcher_stream = {.name = "stream",
 						   .distance = 16,
 						   .entries = 32,
 						   .entry_bytes = sizeof(struct stream),
-						   .see = see};
+						   .see = stream_train};

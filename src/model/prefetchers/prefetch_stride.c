@@ -19,7 +19,7 @@ struct entry {
 	unsigned confidence, taken;
 };
 
-static void learn(struct entry *e, uint64_t step)
+static void learn_step(struct entry *e, uint64_t step)
 {
 	if (step == e->stride)
 		e->confidence += e->confidence < MOST;
@@ -29,7 +29,7 @@ static void learn(struct entry *e, uint64_t step)
 		e->stride = step;
 }
 
-static void see(struct nm_prefetch *p, const struct nm_demand *d)
+static void stride_train(struct nm_prefetch *p, const struct nm_demand *d)
 {
 	struct entry *e = (struct entry *)p->table + d->instruction % p->entries;
 	const int64_t line = (int64_t)1 << p->line_shift;
@@ -40,7 +40,7 @@ static void see(struct nm_prefetch *p, const struct nm_demand *d)
 	}
 	if (d->address == e->last)
 		return;
-	learn(e, d->address - e->last);
+	learn_step(e, d->address - e->last);
 	e->last = d->address;
 	if (e->confidence < SURE)
 		return;
@@ -59,4 +59,4 @@ const struct nm_prefetcher nm_prefetcher_stride = {.name = "stride",
 						   .distance = 1,
 						   .entries = 256,
 						   .entry_bytes = sizeof(struct entry),
-						   .see = see};
+						   .see = stride_train};

@@ -26,22 +26,22 @@ int nm_prefetch_tracker_new(struct nm_prefetch_tracker **ret_prefetched, const s
 	return 0;
 }
 
-void nm_prefetch_tracker_free(struct nm_prefetch_tracker *a)
+void nm_prefetch_tracker_free(struct nm_prefetch_tracker *t)
 {
-	if (!a)
+	if (!t)
 		return;
-	nm_prefetch_done(&a->prefetch);
-	nm_map_done(&a->pushed);
-	nm_map_done(&a->unused);
-	free(a->waits);
-	free(a);
+	nm_prefetch_done(&t->prefetch);
+	nm_map_done(&t->pushed);
+	nm_map_done(&t->unused);
+	free(t->waits);
+	free(t);
 }
 
-static struct nm_prefetch_tracker *of(const struct nm_cache *c) { return c->general->prefetched; }
+static struct nm_prefetch_tracker *tracker_of(const struct nm_cache *c) { return c->general->prefetched; }
 
-static uint32_t age(const struct nm_prefetch_tracker *a, uint64_t left)
+static uint32_t age_of(const struct nm_prefetch_tracker *t, uint64_t left)
 {
-	return (uint32_t)a->entered - (uint32_t)(left >> 32);
+	return (uint32_t)t->entered - (uint32_t)(left >> 32);
 }
 
 static int may_pollute(const struct nm_cache *c, uint64_t line, uint64_t value)
@@ -53,11 +53,11 @@ static int may_pollute(const struct nm_cache *c, uint64_t line, uint64_t value)
 static int may_be_late(const struct nm_cache *c, uint64_t line, uint64_t value)
 {
 	(void)line;
-	return age(of(c), value) <= c->shadow.capacity;
+	return age_of(tracker_of(c), value) <= c->shadow.capacity;
 }
 
-static int keep(const struct nm_cache *c, struct nm_map *map,
-		int (*matters)(const struct nm_cache *c, uint64_t line, uint64_t value))
+static int keep_matching(const struct nm_cache *c, struct nm_map *map,
+			 int (*matters)(const struct nm_cache *c, uint64_t line, uint64_t value))
 {
 	struct nm_map kept = {0};
 	uint64_t line, value;
@@ -75,48 +75,48 @@ static int keep(const struct nm_cache *c, struct nm_map *map,
 	return 0;
 }
 
-static void sweep(struct nm_cache *c)
+static void sweep_old(struct nm_cache *c)
 {
-	struct nm_prefetch_tracker *a = of(c);
+	struct nm_prefetch_tracker *t = tracker_of(c);
 	const uint64_t most = 2 * c->shadow.capacity + SPARE;
 
-	if (a->pushed.count < most && a->unused.count < most && a->entered - a->swept < 1u << 31)
+	if (t->pushed.count < most && t->unused.count < most && t->entered - t->swept < 1u << 31)
 		return;
-	if (keep(c, &a->pushed, may_pollute) || keep(c, &a->unused, may_be_late))
+	if (keep_matching(c, &t->pushed, may_pollute) || keep_matching(c, &t->unused, may_be_late))
 		c->failed = 1;
-	a->swept = a->entered;
+	t->swept = t->entered;
 }
 
-void nm_prefetch_tracker_load(struct nm_cache *c, uint64_t line, int class)
+void nm_prefetch_tracker_demand_fill(struct nm_cache *c, uint64_t line, int class)
 {
-	struct nm_prefetch_tracker *a = of(c);
-	uint64_t pusher = nm_map_get(&a->pushed, line, UINT64_MAX),
-		 left = nm_map_get(&a->unused, line, UINT64_MAX);
+	struct nm_prefetch_tracker *t = tracker_of(c);
+	uint64_t pusher = nm_map_get(&t->pushed, line, UINT64_MAX),
+		 left = nm_map_get(&t->unused, line, UINT64_MAX);
 
-	a->entered++;
+	t->entered++;
 	if (pusher != UINT64_MAX) {
 		c->counters.extras[pusher].pollution += class == NM_MISS_CONFLICT;
-		nm_map_remove(&a->pushed, line);
+		nm_map_remove(&t->pushed, line);
 	}
 	if (left != UINT64_MAX) {
-		c->counters.extras[(uint32_t)left].late_evicted += age(a, left) <= c->shadow.capacity;
-		nm_map_remove(&a->unused, line);
+		c->counters.extras[(uint32_t)left].late_evicted += age_of(t, left) <= c->shadow.capacity;
+		nm_map_remove(&t->unused, line);
 	}
 }
 
-void nm_prefetch_tracker_bring(struct nm_cache *c, uint64_t line, uint32_t slot, uint32_t attr)
+void nm_prefetch_tracker_prefetched(struct nm_cache *c, uint64_t line, uint32_t slot, uint32_t attr)
 {
-	struct nm_prefetch_tracker *a = of(c);
+	struct nm_prefetch_tracker *t = tracker_of(c);
 
 	c->counters.extras[attr].prefetches++;
-	a->waits[slot] = 1;
-	nm_map_remove(&a->pushed, line);
-	nm_map_remove(&a->unused, line);
+	t->waits[slot] = 1;
+	nm_map_remove(&t->pushed, line);
+	nm_map_remove(&t->unused, line);
 }
 
 void nm_prefetch_tracker_use(struct nm_cache *c, uint32_t slot)
 {
-	of(c)->waits[slot] = 0;
+	tracker_of(c)->waits[slot] = 0;
 	c->counters.extras[c->residencies[slot].attr].useful++;
 	if (nm_shadow_seen(&c->shadow, c->tags[slot]) == NM_ENOMEM)
 		c->failed = 1;
@@ -124,8 +124,8 @@ void nm_prefetch_tracker_use(struct nm_cache *c, uint32_t slot)
 
 void nm_prefetch_tracker_move(struct nm_cache *c, uint32_t from, uint32_t to)
 {
-	of(c)->waits[to] = of(c)->waits[from];
-	of(c)->waits[from] = 0;
+	tracker_of(c)->waits[to] = tracker_of(c)->waits[from];
+	tracker_of(c)->waits[from] = 0;
 }
 
 /* Whether it was used through the level above. */
@@ -133,13 +133,14 @@ static int is_used(const struct nm_cache *c, uint32_t slot) { return c->residenc
 
 void nm_prefetch_tracker_end(struct nm_cache *c, uint32_t slot)
 {
-	c->counters.extras[c->residencies[slot].attr].useful += of(c)->waits[slot] && is_used(c, slot);
-	of(c)->waits[slot] = 0;
+	c->counters.extras[c->residencies[slot].attr].useful +=
+	    tracker_of(c)->waits[slot] && is_used(c, slot);
+	tracker_of(c)->waits[slot] = 0;
 }
 
-void nm_prefetch_tracker_leave(struct nm_cache *c, uint32_t slot, uint32_t evictor)
+void nm_prefetch_tracker_evicted(struct nm_cache *c, uint32_t slot, uint32_t evictor)
 {
-	struct nm_prefetch_tracker *p = of(c);
+	struct nm_prefetch_tracker *p = tracker_of(c);
 	const int unused = p->waits[slot] && !is_used(c, slot);
 	int status = 0;
 
@@ -155,5 +156,5 @@ void nm_prefetch_tracker_leave(struct nm_cache *c, uint32_t slot, uint32_t evict
 		status = nm_map_put(&p->pushed, c->tags[slot], evictor & ~NM_BY_PREFETCH);
 	if (status)
 		c->failed = 1;
-	sweep(c);
+	sweep_old(c);
 }

@@ -41,20 +41,22 @@ static int read_behaviour(sqlite3_stmt *query, sqlite3_int64 input, struct behav
 	return status;
 }
 
-static int order(const struct misses *a, const struct misses *b)
+static int compare_misses(const struct misses *m, const struct misses *b)
 {
-	if (a->level != b->level)
-		return a->level < b->level ? -1 : 1;
-	return (a->object > b->object) - (a->object < b->object);
+	if (m->level != b->level)
+		return m->level < b->level ? -1 : 1;
+	return (m->object > b->object) - (m->object < b->object);
 }
 
-static double difference(const struct behaviour *a, const struct behaviour *b)
+static double behaviour_difference(const struct behaviour *a, const struct behaviour *b)
 {
 	double apart = 0, all = 0;
 	size_t i = 0, k = 0;
 
 	while (i < a->count || k < b->count) {
-		const int side = i == a->count ? 1 : k == b->count ? -1 : order(&a->at[i], &b->at[k]);
+		const int side = i == a->count   ? 1
+				 : k == b->count ? -1
+						 : compare_misses(&a->at[i], &b->at[k]);
 		const double x = side <= 0 ? (double)a->at[i].count : 0;
 		const double y = side >= 0 ? (double)b->at[k].count : 0;
 
@@ -72,7 +74,7 @@ struct groups nm_vec(struct behaviour); /* the lists of the leaders */
 static sqlite3_int64 group_of(struct groups *groups, struct behaviour *input)
 {
 	for (size_t g = 0; g < groups->count; g++)
-		if (difference(&groups->at[g], input) <= MOST)
+		if (behaviour_difference(&groups->at[g], input) <= MOST)
 			return (sqlite3_int64)g + 1;
 	if (nm_vec_push(groups, *input))
 		return 0;

@@ -50,7 +50,7 @@ static int run_scripts(sqlite3 *db, const char *const *scripts)
 }
 
 /* The first number of a query; `absent` if it has no row. */
-static int ask(sqlite3 *db, const char *sql, int64_t absent, int64_t *ret)
+static int query_number(sqlite3 *db, const char *sql, int64_t absent, int64_t *ret)
 {
 	sqlite3_stmt *query = NULL;
 	int row = 0, status = sqlite3_prepare_v2(db, sql, -1, &query, NULL);
@@ -99,7 +99,7 @@ void nm_merge_abort(struct nm_merge *merge)
 /* ---- an input ---- */
 
 /* Attaches a profile that can be read, and is whole. */
-static int attach(struct nm_merge *merge, const char *path, struct nm_error *err)
+static int attach_profile(struct nm_merge *merge, const char *path, struct nm_error *err)
 {
 	struct nm_profile *profile;
 	char *uri, *sql;
@@ -139,7 +139,7 @@ static int check_input(struct nm_merge *merge, const char *path, struct nm_error
 
 	for (unsigned i = 0; i < sizeof rules / sizeof *rules; i++) {
 		int64_t found;
-		const int status = ask(merge->db, rules[i].sql, 0, &found);
+		const int status = query_number(merge->db, rules[i].sql, 0, &found);
 
 		if (status)
 			return fail_read(merge, path, status, err);
@@ -161,7 +161,8 @@ static int merge_facts(struct nm_merge *merge)
 	    NULL, NULL, NULL);
 
 	if (!status)
-		status = ask(merge->db, "SELECT value FROM src.entry WHERE key = 'samples'", 0, &samples);
+		status =
+		    query_number(merge->db, "SELECT value FROM src.entry WHERE key = 'samples'", 0, &samples);
 	if (!status)
 		merge->samples += samples;
 	return status;
@@ -240,7 +241,7 @@ static int merge_tables(struct nm_merge *merge, const char *path)
 
 int nm_merge_add(struct nm_merge *merge, const char *path, struct nm_error *err)
 {
-	int status = attach(merge, path, err);
+	int status = attach_profile(merge, path, err);
 
 	if (!status)
 		status = check_input(merge, path, err);
@@ -271,7 +272,8 @@ static int list_missing(sqlite3 *db, char *list, size_t room)
 	sqlite3_stmt *query = NULL;
 	int64_t next = 0, ranks = 0;
 	int more = 1,
-	    status = ask(db, "SELECT CAST(value AS INTEGER) FROM entry WHERE key = 'ranks'", 0, &ranks);
+	    status =
+		query_number(db, "SELECT CAST(value AS INTEGER) FROM entry WHERE key = 'ranks'", 0, &ranks);
 
 	*list = '\0';
 	if (!status)
@@ -311,7 +313,7 @@ static int end_tables(struct nm_merge *merge, struct nm_merge_ended *ended)
 	for (unsigned i = 0; i < sizeof facts / sizeof *facts && !status; i++) {
 		int64_t value = 0;
 
-		status = ask(merge->db, facts[i].sql, 0, &value);
+		status = query_number(merge->db, facts[i].sql, 0, &value);
 		*facts[i].to = (uint64_t)value;
 	}
 	ended->inputs = merge->inputs;

@@ -47,7 +47,7 @@ static int for_each(sqlite3 *db, const char *const *sql, int count, int (*row)(s
 }
 
 /* Runs a query whose parameters are bound: the number in its first row, or `absent`. */
-static int ask(sqlite3_stmt *query, sqlite3_int64 absent, sqlite3_int64 *ret)
+static int query_bound_number(sqlite3_stmt *query, sqlite3_int64 absent, sqlite3_int64 *ret)
 {
 	int found, status = nm_merge_step(query, &found);
 
@@ -90,7 +90,7 @@ static int add_process(sqlite3_stmt **s)
 		sqlite3_bind_int64(s[i], 1, sqlite3_column_int64(s[0], 0));
 	for (int i = 1; i < 3; i++)
 		sqlite3_bind_text(s[i], 2, name, base_length(name, "#"), SQLITE_STATIC);
-	status = ask(s[1], 0, &id);
+	status = query_bound_number(s[1], 0, &id);
 	for (int i = 2; i < 5 && !status; i++) {
 		sqlite3_bind_int64(s[i], 3, id);
 		status = nm_merge_run(s[i]);
@@ -166,7 +166,7 @@ static int add_object(sqlite3 *db, sqlite3_stmt **s, const char *name, const cha
 
 	for (unsigned n = 2; !status; n++) {
 		sqlite3_bind_text(s[IS_TAKEN], 9, name, -1, SQLITE_TRANSIENT);
-		status = ask(s[IS_TAKEN], 0, &taken);
+		status = query_bound_number(s[IS_TAKEN], 0, &taken);
 		if (status || !taken)
 			break;
 		sqlite3_free(numbered);
@@ -198,7 +198,7 @@ static int merge_object(sqlite3_stmt **s)
 		for (int k = 1; k <= 7 && k <= sqlite3_bind_parameter_count(s[i]); k++)
 			sqlite3_bind_value(s[i], k, sqlite3_column_value(s[OBJECTS], k - 1));
 	if (!status)
-		status = ask(s[FIND], 0, &id);
+		status = query_bound_number(s[FIND], 0, &id);
 	if (!status && !id)
 		status = add_object(db, s, name, base, &id);
 	for (int i = SUM; i < OBJECT_STATEMENTS && !status; i++) {
@@ -256,17 +256,17 @@ static int merge_context(sqlite3_stmt **s)
 	for (int i = FIND_PARENT; i < CONTEXT_STATEMENTS; i++)
 		for (int k = 1; k <= 8 && k <= sqlite3_bind_parameter_count(s[i]); k++)
 			sqlite3_bind_value(s[i], k, sqlite3_column_value(s[CONTEXTS], k - 1));
-	status = ask(s[FIND_PARENT], -1, &parent);
+	status = query_bound_number(s[FIND_PARENT], -1, &parent);
 	for (int i = FIND_CONTEXT; i < CONTEXT_STATEMENTS; i++)
 		if (i != NEXT)
 			sqlite3_bind_int64(s[i], 2, parent);
 	if (!status)
-		status = ask(s[FIND_CONTEXT], -1, &id);
+		status = query_bound_number(s[FIND_CONTEXT], -1, &id);
 	for (int i = ADD_CONTEXT; i < CONTEXT_STATEMENTS && !status; i++) {
 		if (i == ADD_CONTEXT && id >= 0)
 			i = ADD_CALLS;
 		if (i == ADD_CONTEXT)
-			status = ask(s[NEXT], 0, &id);
+			status = query_bound_number(s[NEXT], 0, &id);
 		sqlite3_bind_int64(s[i], 9, id);
 		if (!status)
 			status = nm_merge_run(s[i]);

@@ -9,7 +9,7 @@
 #include "row.h"
 
 /* The place of a variable that a library destroys: "destruction of prices" where it is declared. */
-static sqlite3_int64 declaration(struct nm_result_writer *w, const struct nm_result_object *variable)
+static sqlite3_int64 declaration_place(struct nm_result_writer *w, const struct nm_result_object *variable)
 {
 	const char *at = variable->allocated_at, *colon = strrchr(at, ':');
 	char function[1024], file[4200];
@@ -43,7 +43,7 @@ static void store_contexts(struct nm_result_writer *w, sqlite3_int64 *users)
 		if (c->site != UINT32_MAX && !result->sites[c->site].is_library)
 			users[i] = nm_names_user(&w->store->names, site);
 		else if (c->destroys)
-			users[i] = declaration(w, &result->objects[c->destroys - 1]);
+			users[i] = declaration_place(w, &result->objects[c->destroys - 1]);
 		nm_row_number(insert, 2, i);
 		if (i)
 			nm_row_number(insert, 3, c->parent);
@@ -78,13 +78,13 @@ struct context_row {
 
 static int compare_context_rows(const void *a, const void *b)
 {
-	const struct context_row *x = a, *y = b;
+	const struct context_row *r = a, *y = b;
 
-	if (x->context != y->context)
-		return x->context > y->context ? 1 : -1;
-	if (x->thread != y->thread)
-		return x->thread > y->thread ? 1 : -1;
-	return (x->place > y->place) - (x->place < y->place);
+	if (r->context != y->context)
+		return r->context > y->context ? 1 : -1;
+	if (r->thread != y->thread)
+		return r->thread > y->thread ? 1 : -1;
+	return (r->place > y->place) - (r->place < y->place);
 }
 
 static struct context_row *sorted_context_rows(const struct nm_result_writer *w)

@@ -21,34 +21,34 @@ struct row {
 	uint64_t count;
 };
 
-static int compare(const void *a, const void *b)
+static int compare_rows(const void *a, const void *b)
 {
-	const struct row *x = a, *y = b;
+	const struct row *r = a, *y = b;
 
-	if (x->first != y->first)
-		return x->first > y->first ? 1 : -1;
-	if (x->place != y->place)
-		return x->place > y->place ? 1 : -1;
-	if (x->last != y->last)
-		return x->last > y->last ? 1 : -1;
-	return (x->bin > y->bin) - (x->bin < y->bin);
+	if (r->first != y->first)
+		return r->first > y->first ? 1 : -1;
+	if (r->place != y->place)
+		return r->place > y->place ? 1 : -1;
+	if (r->last != y->last)
+		return r->last > y->last ? 1 : -1;
+	return (r->bin > y->bin) - (r->bin < y->bin);
 }
 
 /* Sorts rows, and adds up those that differ only in their counts. Returns the number left. */
-static size_t unite(struct row *rows, size_t count)
+static size_t unite_rows(struct row *rows, size_t count)
 {
 	size_t n = 0;
 
-	qsort(rows, count, sizeof *rows, compare);
+	qsort(rows, count, sizeof *rows, compare_rows);
 	for (size_t i = 0; i < count; i++)
-		if (n && !compare(&rows[n - 1], &rows[i]))
+		if (n && !compare_rows(&rows[n - 1], &rows[i]))
 			rows[n - 1].count += rows[i].count;
 		else
 			rows[n++] = rows[i];
 	return n;
 }
 
-static int step(sqlite3_stmt *insert)
+static int step_insert(sqlite3_stmt *insert)
 {
 	int status = sqlite3_step(insert);
 
@@ -81,7 +81,7 @@ static int store_distance(const struct nm_result_writer *w, sqlite3_stmt *insert
 
 	for (int i = 0; i < 6; i++)
 		nm_row_number(insert, i + 1, values[i]);
-	return step(insert);
+	return step_insert(insert);
 }
 
 static int store_reuse(const struct nm_result_writer *w, sqlite3_stmt *insert, const struct row *row)
@@ -91,7 +91,7 @@ static int store_reuse(const struct nm_result_writer *w, sqlite3_stmt *insert, c
 
 	for (int i = 0; i < 5; i++)
 		nm_row_number(insert, i + 1, values[i]);
-	return step(insert);
+	return step_insert(insert);
 }
 
 /* The bin `beyond` has a lowest distance but no highest. */
@@ -106,7 +106,7 @@ static int store_bin(const struct nm_result_writer *w, sqlite3_stmt *insert, con
 		nm_row_number(insert, 2, nm_bin_low(row->bin));
 		nm_row_number(insert, 3, nm_bin_high(row->bin));
 	}
-	return step(insert);
+	return step_insert(insert);
 }
 
 /* The bins that occur. */
@@ -135,7 +135,7 @@ static int store_distances(const struct nm_result_writer *w, struct row *rows)
 		rows[n++] = (struct row){r->attrs[d->attr].thread, w->index.place_of[d->attr], d->unit,
 					 d->bin, d->count};
 	}
-	return store_rows(w, distance_sql, rows, unite(rows, n), store_distance);
+	return store_rows(w, distance_sql, rows, unite_rows(rows, n), store_distance);
 }
 
 static int store_reuses(const struct nm_result_writer *w, struct row *rows)
@@ -150,7 +150,7 @@ static int store_reuses(const struct nm_result_writer *w, struct row *rows)
 			rows[n++] = (struct row){0, w->index.place_of[d->attr],
 						 w->index.place_of[d->previous], d->bin, d->count};
 	}
-	return store_rows(w, reuse_sql, rows, unite(rows, n), store_reuse);
+	return store_rows(w, reuse_sql, rows, unite_rows(rows, n), store_reuse);
 }
 
 /* The level to which the program's data references go first. */
@@ -170,7 +170,7 @@ static int store_run(const struct nm_result_writer *w, sqlite3_stmt *insert, con
 	nm_row_number(insert, 2, w->result->distance_line);
 	nm_row_number(insert, 3, (uint64_t)nm_level_id(w, first_level(&w->result->machine)));
 	nm_row_number(insert, 4, w->result->distance_limit);
-	return step(insert);
+	return step_insert(insert);
 }
 
 int nm_store_distances(const struct nm_result_writer *w)

@@ -30,17 +30,17 @@ struct row {
 
 static int by_key(const void *a, const void *b)
 {
-	const struct row *x = a, *y = b;
+	const struct row *r = a, *y = b;
 
-	if (x->level != y->level)
-		return x->level > y->level ? 1 : -1;
-	if (x->at != y->at)
-		return x->at > y->at ? 1 : -1;
-	if (x->kind != y->kind)
-		return x->kind > y->kind ? 1 : -1;
-	if (x->maker != y->maker)
-		return x->maker > y->maker ? 1 : -1;
-	return (x->victim > y->victim) - (x->victim < y->victim);
+	if (r->level != y->level)
+		return r->level > y->level ? 1 : -1;
+	if (r->at != y->at)
+		return r->at > y->at ? 1 : -1;
+	if (r->kind != y->kind)
+		return r->kind > y->kind ? 1 : -1;
+	if (r->maker != y->maker)
+		return r->maker > y->maker ? 1 : -1;
+	return (r->victim > y->victim) - (r->victim < y->victim);
 }
 
 /* The rows, sorted, each key once; malloc'ed, or NULL. */
@@ -74,7 +74,7 @@ static enum unit unit_of(const struct nm_event_query *query)
 	return query->mode == NM_QUERY_SETS ? SET : query->mode == NM_QUERY_GRANULES ? GRANULE : WHOLE;
 }
 
-static int step(sqlite3_stmt *insert)
+static int step_insert(sqlite3_stmt *insert)
 {
 	int status = sqlite3_step(insert);
 
@@ -90,7 +90,7 @@ static int insert_row(const struct nm_result_writer *w, sqlite3_stmt *insert, co
 	sqlite3_bind_int64(insert, 6, w->places + row->maker);
 	sqlite3_bind_int64(insert, 7, row->victim < 0 ? -1 : w->places + row->victim);
 	sqlite3_bind_int64(insert, 8, (sqlite3_int64)row->count);
-	return step(insert);
+	return step_insert(insert);
 }
 
 static int store_places(const struct nm_result_writer *w)
@@ -109,7 +109,7 @@ static int store_places(const struct nm_result_writer *w)
 		sqlite3_bind_int64(insert, 2, w->process);
 		sqlite3_bind_int64(insert, 3, name);
 		if (!status)
-			status = step(insert);
+			status = step_insert(insert);
 	}
 	sqlite3_finalize(insert);
 	return status;

@@ -29,42 +29,42 @@ struct field_writer {
 	int status;
 };
 
-static sqlite3_stmt *prepare(struct field_writer *s, const char *sql)
+static sqlite3_stmt *prepare_insert(struct field_writer *f, const char *sql)
 {
 	sqlite3_stmt *insert = NULL;
 
-	if (!s->status)
-		s->status = sqlite3_prepare_v2(s->w->store->db, sql, -1, &insert, NULL);
+	if (!f->status)
+		f->status = sqlite3_prepare_v2(f->w->store->db, sql, -1, &insert, NULL);
 	return insert;
 }
 
 /* The id of a field among those of all processes. */
-static uint64_t field_id(const struct field_writer *s, uint32_t field)
+static uint64_t field_id(const struct field_writer *f, uint32_t field)
 {
-	return field ? (uint64_t)s->w->store->fields + field : 0;
+	return field ? (uint64_t)f->w->store->fields + field : 0;
 }
 
-static void run(struct field_writer *s, sqlite3_stmt *insert)
+static void run_insert(struct field_writer *w, sqlite3_stmt *insert)
 {
 	int status = sqlite3_step(insert);
 
 	sqlite3_reset(insert);
-	if (status != SQLITE_DONE && !s->status)
-		s->status = status;
+	if (status != SQLITE_DONE && !w->status)
+		w->status = status;
 }
 
 /* ---- fields ---- */
 
 static int compare_fields(const void *a, const void *b, void *arg)
 {
-	const struct field_writer *s = arg;
+	const struct field_writer *w = arg;
 	const uint32_t i = *(const uint32_t *)a, j = *(const uint32_t *)b;
-	const struct nm_result_field *x = &s->result->fields[i], *y = &s->result->fields[j];
-	uint32_t left = s->index->object_rank[x->object], right = s->index->object_rank[y->object];
-	int order = left != right ? (left < right ? -1 : 1) : strcmp(x->type, y->type);
+	const struct nm_result_field *f = &w->result->fields[i], *y = &w->result->fields[j];
+	uint32_t left = w->index->object_rank[f->object], right = w->index->object_rank[y->object];
+	int order = left != right ? (left < right ? -1 : 1) : strcmp(f->type, y->type);
 
 	if (!order)
-		order = (x->offset > y->offset) - (x->offset < y->offset);
+		order = (f->offset > y->offset) - (f->offset < y->offset);
 	return order ? order : (i > j) - (i < j);
 }
 
@@ -102,26 +102,26 @@ static void store_field(struct field_writer *s, sqlite3_stmt *insert, uint32_t i
 						(uint64_t)field_type};
 	for (int k = 0; k < FIELD_COLUMNS; k++)
 		nm_row_number(insert, k + 1, values[k]);
-	run(s, insert);
+	run_insert(s, insert);
 }
 
-static void store_fields(struct field_writer *s)
+static void store_fields(struct field_writer *w)
 {
-	const size_t n = s->result->field_count;
+	const size_t n = w->result->field_count;
 	uint32_t *order = calloc(n + 1, sizeof *order);
-	uint64_t *sampled = sum_samples(s->result);
-	sqlite3_stmt *insert = prepare(s, field_sql);
+	uint64_t *sampled = sum_samples(w->result);
+	sqlite3_stmt *insert = prepare_insert(w, field_sql);
 
 	if (!order || !sampled)
-		s->status = SQLITE_NOMEM;
-	for (uint32_t i = 0; !s->status && i < n; i++)
+		w->status = SQLITE_NOMEM;
+	for (uint32_t i = 0; !w->status && i < n; i++)
 		order[i] = i;
-	if (!s->status && n)
-		qsort_r(order, n, sizeof *order, compare_fields, s);
-	for (uint32_t i = 0; !s->status && i < n; i++)
-		s->number[order[i]] = i + 1;
-	for (uint32_t i = 0; !s->status && i < n; i++)
-		store_field(s, insert, order[i], sampled[order[i]]);
+	if (!w->status && n)
+		qsort_r(order, n, sizeof *order, compare_fields, w);
+	for (uint32_t i = 0; !w->status && i < n; i++)
+		w->number[order[i]] = i + 1;
+	for (uint32_t i = 0; !w->status && i < n; i++)
+		store_field(w, insert, order[i], sampled[order[i]]);
 	sqlite3_finalize(insert);
 	free(sampled);
 	free(order);
@@ -135,36 +135,36 @@ struct pair {
 
 static int compare_pairs(const void *a, const void *b)
 {
-	const struct pair *x = a, *y = b;
+	const struct pair *p = a, *y = b;
 
-	if (x->field != y->field)
-		return x->field > y->field ? 1 : -1;
-	return (x->other > y->other) - (x->other < y->other);
+	if (p->field != y->field)
+		return p->field > y->field ? 1 : -1;
+	return (p->other > y->other) - (p->other < y->other);
 }
 
-static void store_pairs(struct field_writer *s)
+static void store_pairs(struct field_writer *w)
 {
-	const size_t n = s->result->affinity_count;
+	const size_t n = w->result->affinity_count;
 	struct pair *pairs = calloc(n + 1, sizeof *pairs);
-	sqlite3_stmt *insert = prepare(s, pair_sql);
+	sqlite3_stmt *insert = prepare_insert(w, pair_sql);
 
 	if (!pairs)
-		s->status = SQLITE_NOMEM;
-	for (uint32_t i = 0; !s->status && i < n; i++)
-		pairs[i] = (struct pair){s->number[s->result->affinities[i].field],
-					 s->number[s->result->affinities[i].other], i};
-	if (!s->status)
+		w->status = SQLITE_NOMEM;
+	for (uint32_t i = 0; !w->status && i < n; i++)
+		pairs[i] = (struct pair){w->number[w->result->affinities[i].field],
+					 w->number[w->result->affinities[i].other], i};
+	if (!w->status)
 		qsort(pairs, n, sizeof *pairs, compare_pairs);
-	for (size_t i = 0; !s->status && i < n; i++) {
-		const struct nm_result_affinity *a = &s->result->affinities[pairs[i].at];
+	for (size_t i = 0; !w->status && i < n; i++) {
+		const struct nm_result_affinity *a = &w->result->affinities[pairs[i].at];
 
-		nm_row_number(insert, 1, field_id(s, pairs[i].field));
-		nm_row_number(insert, 2, field_id(s, pairs[i].other));
+		nm_row_number(insert, 1, field_id(w, pairs[i].field));
+		nm_row_number(insert, 2, field_id(w, pairs[i].other));
 		nm_row_number(insert, 3, a->together);
 		nm_row_number(insert, 4, a->apart);
 		nm_row_number(insert, 5, a->visits);
 		nm_row_number(insert, 6, a->both);
-		run(s, insert);
+		run_insert(w, insert);
 	}
 	sqlite3_finalize(insert);
 	free(pairs);
@@ -172,29 +172,29 @@ static void store_pairs(struct field_writer *s)
 
 /* ---- lines ---- */
 
-static void store_lines(struct field_writer *s)
+static void store_lines(struct field_writer *f)
 {
-	const struct nm_result *r = s->result;
-	const struct nm_result_lines **by_rank = calloc(s->index->objects + 1, sizeof *by_rank);
-	sqlite3_stmt *insert = prepare(s, lines_sql);
+	const struct nm_result *r = f->result;
+	const struct nm_result_lines **by_rank = calloc(f->index->objects + 1, sizeof *by_rank);
+	sqlite3_stmt *insert = prepare_insert(f, lines_sql);
 
 	if (!by_rank)
-		s->status = SQLITE_NOMEM;
-	for (size_t i = 0; !s->status && i < r->line_count; i++)
-		by_rank[s->index->object_rank[r->lines[i].object]] = &r->lines[i];
-	for (uint32_t i = 0; !s->status && i < s->index->objects; i++) {
+		f->status = SQLITE_NOMEM;
+	for (size_t i = 0; !f->status && i < r->line_count; i++)
+		by_rank[f->index->object_rank[r->lines[i].object]] = &r->lines[i];
+	for (uint32_t i = 0; !f->status && i < f->index->objects; i++) {
 		const struct nm_result_lines *l = by_rank[i];
 
 		if (!l)
 			continue;
-		nm_row_number(insert, 1, (uint64_t)s->w->objects + i);
+		nm_row_number(insert, 1, (uint64_t)f->w->objects + i);
 		nm_row_number(insert, 2, l->lines);
 		nm_row_number(insert, 3, l->residencies);
 		nm_row_number(insert, 4, l->accesses);
 		nm_row_number(insert, 5, l->hot);
 		nm_row_number(insert, 6, l->hot_residencies);
 		nm_row_number(insert, 7, l->idle);
-		run(s, insert);
+		run_insert(f, insert);
 	}
 	sqlite3_finalize(insert);
 	free(by_rank);
@@ -232,8 +232,8 @@ static uint64_t weight_of(const struct nm_result_field_use *u, const struct meas
 }
 
 /* The best measure that has samples. */
-static struct measure choose(const uint8_t *kinds, unsigned depth, const struct nm_result_field_use *uses,
-			     size_t n)
+static struct measure choose_measure(const uint8_t *kinds, unsigned depth,
+				     const struct nm_result_field_use *uses, size_t n)
 {
 	struct measure m = {0};
 
@@ -268,20 +268,20 @@ struct field_row {
 
 static int compare_rows(const void *a, const void *b)
 {
-	const struct field_row *x = a, *y = b;
+	const struct field_row *r = a, *y = b;
 
-	if (x->thread != y->thread)
-		return x->thread > y->thread ? 1 : -1;
-	if (x->place != y->place)
-		return x->place > y->place ? 1 : -1;
-	return (x->field > y->field) - (x->field < y->field);
+	if (r->thread != y->thread)
+		return r->thread > y->thread ? 1 : -1;
+	if (r->place != y->place)
+		return r->place > y->place ? 1 : -1;
+	return (r->field > y->field) - (r->field < y->field);
 }
 
 /* The rows of an attribution key at a level: one per field, or a single one without. Returns their number. */
-static size_t split_attr(const struct field_writer *s, unsigned level, uint32_t attr,
+static size_t split_attr(const struct field_writer *w, unsigned level, uint32_t attr,
 			 const struct nm_result_field_use *uses, size_t n, struct field_row *rows)
 {
-	const struct nm_result *r = s->result;
+	const struct nm_result *r = w->result;
 	const int is_first = nm_machine_first(&r->machine, level, NM_SIDE_DATA);
 	unsigned depth = nm_machine_depth(&r->machine, level);
 	uint64_t counts[NM_COUNTS];
@@ -289,8 +289,8 @@ static size_t split_attr(const struct field_writer *s, unsigned level, uint32_t 
 	memcpy(counts, &r->levels[level].counts[attr], sizeof counts);
 	for (size_t i = 0; i < n + !n; i++)
 		rows[i] = (struct field_row){.thread = r->attrs[attr].thread,
-					     .place = s->index->place_of[attr],
-					     .field = n ? s->number[uses[i].field] : 0};
+					     .place = w->index->place_of[attr],
+					     .field = n ? w->number[uses[i].field] : 0};
 	if (!n) {
 		memcpy(&rows->counts, counts, sizeof counts);
 		return 1;
@@ -298,7 +298,7 @@ static size_t split_attr(const struct field_writer *s, unsigned level, uint32_t 
 	depth = depth < NM_FIELD_DEPTHS ? depth : NM_FIELD_DEPTHS - 1;
 	for (unsigned c = 0; c < NM_COUNTS; c++) {
 		/* References to a level are misses of the one before it. */
-		struct measure by = choose(kinds_of(c, is_first), depth - (c < 2 && depth), uses, n);
+		struct measure by = choose_measure(kinds_of(c, is_first), depth - (c < 2 && depth), uses, n);
 
 		share_out(counts[c], &by, uses, n, (uint64_t *)&rows->counts + c,
 			  sizeof *rows / sizeof *counts);
@@ -307,7 +307,7 @@ static size_t split_attr(const struct field_writer *s, unsigned level, uint32_t 
 }
 _Static_assert(sizeof(struct field_row) % sizeof(uint64_t) == 0, "rows are walked by counts");
 
-static void store_row(struct field_writer *s, sqlite3_stmt *insert, unsigned level,
+static void store_row(struct field_writer *f, sqlite3_stmt *insert, unsigned level,
 		      const struct field_row *row)
 {
 	static const struct nm_counts none;
@@ -316,13 +316,13 @@ static void store_row(struct field_writer *s, sqlite3_stmt *insert, unsigned lev
 	if (!memcmp(&row->counts, &none, sizeof none))
 		return;
 	memcpy(counts, &row->counts, sizeof counts);
-	nm_row_number(insert, 1, (uint64_t)nm_level_id(s->w, level));
+	nm_row_number(insert, 1, (uint64_t)nm_level_id(f->w, level));
 	nm_row_number(insert, 2, row->thread);
-	nm_row_number(insert, 3, (uint64_t)s->w->places + row->place);
-	nm_row_number(insert, 4, field_id(s, row->field));
+	nm_row_number(insert, 3, (uint64_t)f->w->places + row->place);
+	nm_row_number(insert, 4, field_id(f, row->field));
 	for (int i = 0; i < NM_COUNTS; i++)
 		nm_row_number(insert, 5 + i, counts[i]);
-	run(s, insert);
+	run_insert(f, insert);
 }
 
 static void add_row(struct field_row *to, const struct field_row *from)
@@ -335,10 +335,10 @@ static void add_row(struct field_row *to, const struct field_row *from)
 }
 
 /* All attribution keys of places with an attribution key that has uses. */
-static size_t split_attrs(const struct field_writer *s, unsigned level, const uint8_t *has_uses,
+static size_t split_attrs(const struct field_writer *w, unsigned level, const uint8_t *has_uses,
 			  struct field_row *rows)
 {
-	const struct nm_result *r = s->result;
+	const struct nm_result *r = w->result;
 	size_t count = 0, u = 0;
 
 	for (uint32_t attr = 0; attr < r->attr_count; attr++) {
@@ -346,40 +346,40 @@ static size_t split_attrs(const struct field_writer *s, unsigned level, const ui
 
 		while (u + n < r->field_use_count && r->field_uses[u + n].attr == attr)
 			n++;
-		if (has_uses[s->index->place_of[attr]])
-			count += split_attr(s, level, attr, &r->field_uses[u], n, rows + count);
+		if (has_uses[w->index->place_of[attr]])
+			count += split_attr(w, level, attr, &r->field_uses[u], n, rows + count);
 		u += n;
 	}
 	return count;
 }
 
-static void store_attrs(struct field_writer *s, unsigned level, const uint8_t *has_uses,
+static void store_attrs(struct field_writer *w, unsigned level, const uint8_t *has_uses,
 			struct field_row *rows)
 {
-	sqlite3_stmt *insert = prepare(s, cell_sql);
-	size_t n = s->status ? 0 : split_attrs(s, level, has_uses, rows);
+	sqlite3_stmt *insert = prepare_insert(w, cell_sql);
+	size_t n = w->status ? 0 : split_attrs(w, level, has_uses, rows);
 
 	qsort(rows, n, sizeof *rows, compare_rows);
-	for (size_t i = 0, next; i < n && !s->status; i = next) {
+	for (size_t i = 0, next; i < n && !w->status; i = next) {
 		for (next = i + 1; next < n && !compare_rows(&rows[i], &rows[next]); next++)
 			add_row(&rows[i], &rows[next]);
-		store_row(s, insert, level, &rows[i]);
+		store_row(w, insert, level, &rows[i]);
 	}
 	sqlite3_finalize(insert);
 }
 
-static void store_counts(struct field_writer *s)
+static void store_counts(struct field_writer *w)
 {
-	const struct nm_result *r = s->result;
-	uint8_t *has_uses = calloc(s->index->place_count + 1, 1);
+	const struct nm_result *r = w->result;
+	uint8_t *has_uses = calloc(w->index->place_count + 1, 1);
 	struct field_row *rows = calloc(r->attr_count + r->field_use_count + 1, sizeof *rows);
 
 	if (!has_uses || !rows)
-		s->status = SQLITE_NOMEM;
-	for (size_t i = 0; !s->status && i < r->field_use_count; i++)
-		has_uses[s->index->place_of[r->field_uses[i].attr]] = 1;
-	for (unsigned level = 0; level < r->machine.count && !s->status; level++)
-		store_attrs(s, level, has_uses, rows);
+		w->status = SQLITE_NOMEM;
+	for (size_t i = 0; !w->status && i < r->field_use_count; i++)
+		has_uses[w->index->place_of[r->field_uses[i].attr]] = 1;
+	for (unsigned level = 0; level < r->machine.count && !w->status; level++)
+		store_attrs(w, level, has_uses, rows);
 	free(rows);
 	free(has_uses);
 }

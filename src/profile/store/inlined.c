@@ -69,7 +69,8 @@ static int has_column(const struct nm_rows *rows, const char *name)
 	return 0;
 }
 
-static const char *replaced(const struct replacement *columns, const char *name, enum nm_shown_frame frames)
+static const char *replace_column(const struct replacement *columns, const char *name,
+				  enum nm_shown_frame frames)
 {
 	for (; columns->column && frames != NM_SHOW_INNERMOST; columns++)
 		if (!strcmp(columns->column, name))
@@ -109,7 +110,7 @@ static int write_view(struct nm_profile *profile, const char *view, const char *
 		return status;
 	fprintf(sql, "CREATE TEMP VIEW IF NOT EXISTS %s AS SELECT ", view);
 	for (unsigned i = 0; i < nm_rows_columns(rows); i++) {
-		const char *name = nm_rows_name(rows, i), *by = replaced(columns, name, shown->frames);
+		const char *name = nm_rows_name(rows, i), *by = replace_column(columns, name, shown->frames);
 
 		is_code |= !strcmp(name, "function") && columns != of_calls && columns != of_nothing;
 		has_victim |= !strcmp(name, "victim_function") && columns != of_nothing;
@@ -205,7 +206,7 @@ static int write_views(struct nm_profile *profile, const struct shown *shown, FI
 	return status;
 }
 
-static int show(struct nm_profile *profile, const struct shown *shown, struct nm_error *err)
+static int show_frames(struct nm_profile *profile, const struct shown *shown, struct nm_error *err)
 {
 	char *text = NULL;
 	FILE *sql = nm_memstream_open(&text, NULL);
@@ -239,7 +240,7 @@ int nm_profile_show_part(struct nm_profile *profile, const struct nm_shown_part 
 		status = nm_select_phase(profile, part->phase, NULL, &phase, err);
 	shown.part.phase = phase;
 	if (!status)
-		status = show(profile, &shown, err);
+		status = show_frames(profile, &shown, err);
 	free(phase);
 	return status;
 }

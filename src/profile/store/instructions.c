@@ -20,31 +20,31 @@ struct item {
 
 static int by_address(const void *a, const void *b)
 {
-	const struct item *x = a, *y = b;
+	const struct item *i = a, *y = b;
 	int order = 0;
 
-	if (x->module != y->module)
-		order = !x->module || !y->module ? (y->module == NULL) - (x->module == NULL)
-						 : strcmp(x->module, y->module);
+	if (i->module != y->module)
+		order = !i->module || !y->module ? (y->module == NULL) - (i->module == NULL)
+						 : strcmp(i->module, y->module);
 	if (order)
 		return order;
-	if (x->address != y->address)
-		return x->address > y->address ? 1 : -1;
-	return (x->place > y->place) - (x->place < y->place);
+	if (i->address != y->address)
+		return i->address > y->address ? 1 : -1;
+	return (i->place > y->place) - (i->place < y->place);
 }
 
 static int by_number(const void *a, const void *b)
 {
-	const struct item *x = a, *y = b;
+	const struct item *i = a, *y = b;
 
-	if (x->thread != y->thread)
-		return x->thread > y->thread ? 1 : -1;
-	if (x->number != y->number)
-		return x->number > y->number ? 1 : -1;
-	return (x->attr > y->attr) - (x->attr < y->attr);
+	if (i->thread != y->thread)
+		return i->thread > y->thread ? 1 : -1;
+	if (i->number != y->number)
+		return i->number > y->number ? 1 : -1;
+	return (i->attr > y->attr) - (i->attr < y->attr);
 }
 
-static int run(sqlite3_stmt *insert)
+static int run_insert(sqlite3_stmt *insert)
 {
 	int status = sqlite3_step(insert);
 
@@ -63,7 +63,7 @@ static int bind_text(const struct nm_result_writer *w, sqlite3_stmt *insert, int
 	return id ? sqlite3_bind_int64(insert, column, id) : sqlite3_bind_null(insert, column);
 }
 
-static int prepare(const struct nm_result_writer *w, const char *sql, sqlite3_stmt **ret_insert)
+static int prepare_insert(const struct nm_result_writer *w, const char *sql, sqlite3_stmt **ret_insert)
 {
 	return sqlite3_prepare_v2(w->store->db, sql, -1, ret_insert, NULL);
 }
@@ -72,7 +72,7 @@ static int store_instructions(const struct nm_result_writer *w, struct item *ite
 {
 	sqlite3_stmt *insert = NULL;
 	uint32_t number = 0;
-	int status = prepare(w, "INSERT INTO instruction VALUES(?,?,?,?)", &insert);
+	int status = prepare_insert(w, "INSERT INTO instruction VALUES(?,?,?,?)", &insert);
 
 	for (size_t i = 0; i < w->result->attr_count && !status; i++) {
 		struct item *item = &items[i];
@@ -87,13 +87,13 @@ static int store_instructions(const struct nm_result_writer *w, struct item *ite
 		sqlite3_bind_int64(insert, 3, (sqlite3_int64)item->address);
 		sqlite3_bind_int64(insert, 4, w->places + item->place);
 		if (!status)
-			status = run(insert);
+			status = run_insert(insert);
 	}
 	sqlite3_finalize(insert);
 	return status;
 }
 
-static void add(uint64_t *sum, const struct nm_counts *more)
+static void add_counts(uint64_t *sum, const struct nm_counts *more)
 {
 	uint64_t values[NM_COUNTS];
 
@@ -107,7 +107,8 @@ static int store_counts(const struct nm_result_writer *w, const struct item *ite
 	static const uint64_t none[NM_COUNTS];
 	sqlite3_stmt *insert = NULL;
 	size_t i = 0;
-	int status = prepare(w, "INSERT INTO instruction_cell VALUES(?,?,?," NM_COUNT_MARKS ")", &insert);
+	int status =
+	    prepare_insert(w, "INSERT INTO instruction_cell VALUES(?,?,?," NM_COUNT_MARKS ")", &insert);
 
 	while (i < w->result->attr_count && !status) {
 		const struct item *first = &items[i];
@@ -116,7 +117,7 @@ static int store_counts(const struct nm_result_writer *w, const struct item *ite
 		for (; i < w->result->attr_count && items[i].thread == first->thread &&
 		       items[i].number == first->number;
 		     i++)
-			add(sum, &w->result->levels[level].counts[items[i].attr]);
+			add_counts(sum, &w->result->levels[level].counts[items[i].attr]);
 		if (!memcmp(sum, none, sizeof sum))
 			continue;
 		sqlite3_bind_int64(insert, 1, nm_level_id(w, level));
@@ -124,7 +125,7 @@ static int store_counts(const struct nm_result_writer *w, const struct item *ite
 		sqlite3_bind_int64(insert, 3, w->store->instructions + first->number);
 		for (int k = 0; k < NM_COUNTS; k++)
 			sqlite3_bind_int64(insert, 4 + k, (sqlite3_int64)sum[k]);
-		status = run(insert);
+		status = run_insert(insert);
 	}
 	sqlite3_finalize(insert);
 	return status;
@@ -133,7 +134,7 @@ static int store_counts(const struct nm_result_writer *w, const struct item *ite
 static int store_lines(const struct nm_result_writer *w, const struct nm_result_code *code)
 {
 	sqlite3_stmt *insert = NULL;
-	int status = prepare(w, "INSERT OR IGNORE INTO code_line VALUES(?,?,?,?,?,?)", &insert);
+	int status = prepare_insert(w, "INSERT OR IGNORE INTO code_line VALUES(?,?,?,?,?,?)", &insert);
 
 	sqlite3_bind_int64(insert, 1, w->process);
 	if (!status)
@@ -150,7 +151,7 @@ static int store_lines(const struct nm_result_writer *w, const struct nm_result_
 		else
 			sqlite3_bind_null(insert, 6);
 		if (!status)
-			status = run(insert);
+			status = run_insert(insert);
 	}
 	sqlite3_finalize(insert);
 	return status;
@@ -159,7 +160,7 @@ static int store_lines(const struct nm_result_writer *w, const struct nm_result_
 static int store_code(const struct nm_result_writer *w)
 {
 	sqlite3_stmt *insert = NULL;
-	int status = prepare(w, "INSERT OR IGNORE INTO code_block VALUES(?,?,?,?,?)", &insert);
+	int status = prepare_insert(w, "INSERT OR IGNORE INTO code_block VALUES(?,?,?,?,?)", &insert);
 
 	sqlite3_bind_int64(insert, 1, w->process);
 	for (size_t i = 0; i < w->result->code_count && !status; i++) {
@@ -172,7 +173,7 @@ static int store_code(const struct nm_result_writer *w)
 		if (!status)
 			status = sqlite3_bind_blob64(insert, 5, code->bytes, code->size, SQLITE_STATIC);
 		if (!status)
-			status = run(insert);
+			status = run_insert(insert);
 		if (!status)
 			status = store_lines(w, code);
 	}
@@ -184,10 +185,10 @@ static int store_code(const struct nm_result_writer *w)
 static int store_field_uses(const struct nm_result_writer *w, const uint32_t *number)
 {
 	sqlite3_stmt *insert = NULL;
-	int status = prepare(w,
-			     "INSERT INTO instruction_field VALUES(?,?,?,?,?) "
-			     "ON CONFLICT DO UPDATE SET accesses = accesses + excluded.accesses",
-			     &insert);
+	int status = prepare_insert(w,
+				    "INSERT INTO instruction_field VALUES(?,?,?,?,?) "
+				    "ON CONFLICT DO UPDATE SET accesses = accesses + excluded.accesses",
+				    &insert);
 
 	sqlite3_bind_int64(insert, 1, w->process);
 	for (size_t i = 0; i < w->result->field_use_count && !status; i++) {
@@ -200,7 +201,7 @@ static int store_field_uses(const struct nm_result_writer *w, const uint32_t *nu
 			status = bind_text(w, insert, 4, field->name);
 		sqlite3_bind_int64(insert, 5, (sqlite3_int64)(use->accesses[0] + use->accesses[1]));
 		if (!status && use->accesses[0] + use->accesses[1])
-			status = run(insert);
+			status = run_insert(insert);
 	}
 	sqlite3_finalize(insert);
 	return status;

@@ -7,7 +7,7 @@
 
 #include "profile_priv.h"
 
-static int run(sqlite3_stmt *insert)
+static int run_insert(sqlite3_stmt *insert)
 {
 	int status = sqlite3_step(insert);
 
@@ -33,7 +33,7 @@ int nm_names_text(struct nm_names *names, const char *text, sqlite3_int64 *ret_i
 	*ret_id = (sqlite3_int64)names->texts.count;
 	sqlite3_bind_int64(names->insert_text, 1, *ret_id);
 	sqlite3_bind_text(names->insert_text, 2, mine, -1, SQLITE_STATIC);
-	return run(names->insert_text);
+	return run_insert(names->insert_text);
 }
 
 static void bind_id(sqlite3_stmt *insert, int column, sqlite3_int64 id)
@@ -44,10 +44,10 @@ static void bind_id(sqlite3_stmt *insert, int column, sqlite3_int64 id)
 		sqlite3_bind_null(insert, column);
 }
 
-static int same_site(const struct nm_site_names *a, const struct nm_site_names *b)
+static int same_site(const struct nm_site_names *n, const struct nm_site_names *s)
 {
-	return a->function == b->function && a->file == b->file && a->line == b->line && a->user == b->user &&
-	       a->inlined == b->inlined && a->module == b->module && a->is_library == b->is_library;
+	return n->function == s->function && n->file == s->file && n->line == s->line && n->user == s->user &&
+	       n->inlined == s->inlined && n->module == s->module && n->is_library == s->is_library;
 }
 
 static uint64_t site_key(const struct nm_site_names *s)
@@ -79,7 +79,7 @@ static int put_site(struct nm_names *names, const struct nm_site_names *entry, s
 	bind_id(names->insert_site, 7, entry->is_library);
 	bind_id(names->insert_site, 8, entry->inlined);
 	bind_id(names->insert_site, 9, entry->module);
-	return run(names->insert_site);
+	return run_insert(names->insert_site);
 }
 
 /* The texts of a site without inlined calls. The module distinguishes code without a source. */

@@ -14,24 +14,24 @@ struct entry {
 	uint64_t count, sampled, halved;
 };
 
-static int compare(const void *a, const void *b)
+static int compare_patterns(const void *a, const void *b)
 {
-	const struct entry *x = a, *y = b;
+	const struct entry *e = a, *y = b;
 
-	if (x->place != y->place)
-		return x->place > y->place ? 1 : -1;
-	return (x->bytes > y->bytes) - (x->bytes < y->bytes);
+	if (e->place != y->place)
+		return e->place > y->place ? 1 : -1;
+	return (e->bytes > y->bytes) - (e->bytes < y->bytes);
 }
 
-static uint64_t length(int64_t bytes) { return bytes < 0 ? -(uint64_t)bytes : (uint64_t)bytes; }
+static uint64_t stride_length(int64_t bytes) { return bytes < 0 ? -(uint64_t)bytes : (uint64_t)bytes; }
 
-static int is_better(const struct nm_result_stride *a, const struct nm_result_stride *b)
+static int is_better(const struct nm_result_stride *s, const struct nm_result_stride *r)
 {
-	if (a->count != b->count)
-		return a->count > b->count;
-	if (length(a->bytes) != length(b->bytes))
-		return length(a->bytes) < length(b->bytes);
-	return a->bytes > b->bytes;
+	if (s->count != r->count)
+		return s->count > r->count;
+	if (stride_length(s->bytes) != stride_length(r->bytes))
+		return stride_length(s->bytes) < stride_length(r->bytes);
+	return s->bytes > r->bytes;
 }
 
 /* Lists the strides of each attribution key; the first entry of a key has its number of samples. */
@@ -41,13 +41,13 @@ static size_t list_entries(const struct nm_result *result, const struct nm_place
 	size_t n = 0;
 
 	for (size_t i = 0; i < result->stride_count; i++) {
-		const struct nm_result_strides *p = &result->strides[i];
+		const struct nm_result_strides *s = &result->strides[i];
 
 		for (unsigned k = 0; k < NM_RESULT_STRIDES; k++)
-			if (!k || p->strides[k].count)
-				entries[n++] = (struct entry){index->place_of[p->attr], p->strides[k].bytes,
-							      p->strides[k].count, k ? 0 : p->sampled,
-							      k ? 0 : p->halved};
+			if (!k || s->strides[k].count)
+				entries[n++] = (struct entry){index->place_of[s->attr], s->strides[k].bytes,
+							      s->strides[k].count, k ? 0 : s->sampled,
+							      k ? 0 : s->halved};
 	}
 	return n;
 }
@@ -65,7 +65,7 @@ int nm_place_patterns(const struct nm_result *result, const struct nm_place_inde
 		return SQLITE_NOMEM;
 	}
 	n = list_entries(result, index, entries);
-	qsort(entries, n, sizeof *entries, compare);
+	qsort(entries, n, sizeof *entries, compare_patterns);
 	for (size_t i = 0; i < n;) {
 		struct nm_place_pattern *p = &list[places ? places - 1 : 0];
 		struct nm_result_stride sum = {entries[i].bytes, 0};

@@ -27,23 +27,23 @@ static int compare_text(const char *a, const char *b)
 static int compare_sites(const void *a, const void *b, void *arg)
 {
 	const struct nm_result_site *sites = arg;
-	const struct nm_result_site *x = &sites[*(const uint32_t *)a], *y = &sites[*(const uint32_t *)b];
-	int order = compare_text(x->function, y->function);
+	const struct nm_result_site *s = &sites[*(const uint32_t *)a], *y = &sites[*(const uint32_t *)b];
+	int order = compare_text(s->function, y->function);
 
 	if (!order)
-		order = compare_text(x->file, y->file);
+		order = compare_text(s->file, y->file);
 	if (!order)
-		order = (x->line > y->line) - (x->line < y->line);
+		order = (s->line > y->line) - (s->line < y->line);
 	if (!order)
-		order = compare_text(x->inlined, y->inlined);
+		order = compare_text(s->inlined, y->inlined);
 	if (!order)
-		order = compare_text(x->user_function, y->user_function);
+		order = compare_text(s->user_function, y->user_function);
 	if (!order)
-		order = compare_text(x->user_file, y->user_file);
+		order = compare_text(s->user_file, y->user_file);
 	if (!order)
-		order = (x->user_line > y->user_line) - (x->user_line < y->user_line);
-	if (!order && !x->file && !y->file)
-		order = compare_text(x->module, y->module);
+		order = (s->user_line > y->user_line) - (s->user_line < y->user_line);
+	if (!order && !s->file && !y->file)
+		order = compare_text(s->module, y->module);
 	return order;
 }
 
@@ -57,8 +57,8 @@ static int compare_objects(const void *a, const void *b, void *arg)
 typedef int compare_fn(const void *, const void *, void *);
 
 /* Ranks `count` elements: *ret_rank[index] and *ret_first[rank]. */
-static int rank(size_t count, compare_fn *compare, void *things, uint32_t **ret_rank, uint32_t **ret_first,
-		uint32_t *ret_ranks)
+static int rank_elements(size_t count, compare_fn *compare, void *things, uint32_t **ret_rank,
+			 uint32_t **ret_first, uint32_t *ret_ranks)
 {
 	uint32_t *ranks = malloc((count + 1) * sizeof *ranks), *order = malloc((count + 1) * sizeof *order);
 	uint32_t n = 0;
@@ -119,11 +119,11 @@ int nm_place_index_make(struct nm_place_index *ret_index, const struct nm_result
 	struct nm_place_index index = {0};
 	int status;
 
-	status = rank(result->site_count, compare_sites, result->sites, &index.site_rank, &index.site_first,
-		      &index.sites);
+	status = rank_elements(result->site_count, compare_sites, result->sites, &index.site_rank,
+			       &index.site_first, &index.sites);
 	if (!status)
-		status = rank(result->object_count, compare_objects, result->objects, &index.object_rank,
-			      &index.object_first, &index.objects);
+		status = rank_elements(result->object_count, compare_objects, result->objects,
+				       &index.object_rank, &index.object_first, &index.objects);
 	index.places = malloc(room * sizeof *index.places);
 	index.place_of = malloc(room * sizeof *index.place_of);
 	index.order = malloc(room * sizeof *index.order);

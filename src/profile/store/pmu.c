@@ -51,13 +51,13 @@ struct row {
 
 static int by_key(const void *a, const void *b)
 {
-	const struct row *x = a, *y = b;
+	const struct row *r = a, *y = b;
 
-	if (x->sampler != y->sampler)
-		return x->sampler > y->sampler ? 1 : -1;
-	if (x->place != y->place)
-		return x->place > y->place ? 1 : -1;
-	return (x->victim > y->victim) - (x->victim < y->victim);
+	if (r->sampler != y->sampler)
+		return r->sampler > y->sampler ? 1 : -1;
+	if (r->place != y->place)
+		return r->place > y->place ? 1 : -1;
+	return (r->victim > y->victim) - (r->victim < y->victim);
 }
 
 /* The rows, each key once, in order; malloc'ed, or NULL. */

@@ -15,33 +15,33 @@ static const char *event_name(const struct nm_result *result, unsigned event)
 	return event < result->event_count ? result->sample_events[event] : NULL;
 }
 
-static int store_one(struct nm_result_writer *w, sqlite3_stmt *insert, const struct nm_result_sample *c)
+static int store_one(struct nm_result_writer *w, sqlite3_stmt *insert, const struct nm_result_sample *s)
 {
-	const struct nm_result_attribution *attr = &w->result->attrs[c->attr];
+	const struct nm_result_attribution *attr = &w->result->attrs[s->attr];
 	int status;
 
 	nm_row_number(insert, 1, (uint64_t)w->process);
 	nm_row_number(insert, 2, attr->thread);
-	nm_row_number(insert, 3, nm_row_place(w, w->index.place_of[c->attr]));
-	nm_row_id(insert, 4, nm_row_text_id(w, event_name(w->result, c->event)));
-	nm_row_text(insert, 5, nm_operation_names[c->operation]);
-	nm_row_text(insert, 6, nm_served_names[c->level]);
-	nm_row_number(insert, 7, c->is_miss);
-	nm_row_text(insert, 8, nm_snoop_names[c->snoop]);
-	nm_row_text(insert, 9, nm_tlb_names[c->tlb]);
-	nm_row_number(insert, 10, c->is_locked);
-	if (c->latency_bin) {
-		nm_row_number(insert, 11, nm_bin_low(c->latency_bin));
-		nm_row_number(insert, 12, nm_bin_high(c->latency_bin));
+	nm_row_number(insert, 3, nm_row_place(w, w->index.place_of[s->attr]));
+	nm_row_id(insert, 4, nm_row_text_id(w, event_name(w->result, s->event)));
+	nm_row_text(insert, 5, nm_operation_names[s->operation]);
+	nm_row_text(insert, 6, nm_served_names[s->level]);
+	nm_row_number(insert, 7, s->is_miss);
+	nm_row_text(insert, 8, nm_snoop_names[s->snoop]);
+	nm_row_text(insert, 9, nm_tlb_names[s->tlb]);
+	nm_row_number(insert, 10, s->is_locked);
+	if (s->latency_bin) {
+		nm_row_number(insert, 11, nm_bin_low(s->latency_bin));
+		nm_row_number(insert, 12, nm_bin_high(s->latency_bin));
 	} else {
 		sqlite3_bind_null(insert, 11);
 		sqlite3_bind_null(insert, 12);
 	}
-	nm_row_number(insert, 13, c->count);
-	nm_row_number(insert, 14, c->latency);
-	nm_row_id(insert, 15, nm_row_text_id(w, c->type));
-	nm_row_id(insert, 16, nm_row_text_id(w, c->field));
-	nm_row_number(insert, 17, c->is_shared);
+	nm_row_number(insert, 13, s->count);
+	nm_row_number(insert, 14, s->latency);
+	nm_row_id(insert, 15, nm_row_text_id(w, s->type));
+	nm_row_id(insert, 16, nm_row_text_id(w, s->field));
+	nm_row_number(insert, 17, s->is_shared);
 	status = sqlite3_step(insert);
 	sqlite3_reset(insert);
 	return w->status ? w->status : status == SQLITE_DONE ? SQLITE_OK : status;

@@ -25,7 +25,7 @@ struct rows {
 	sqlite3_stmt *schedule, *level, *extra;
 };
 
-static int add(sqlite3_stmt *insert, const uint64_t *values, int count)
+static int insert_row(sqlite3_stmt *insert, const uint64_t *values, int count)
 {
 	int status;
 
@@ -58,11 +58,12 @@ static int store_extras(const struct rows *rows, unsigned level, uint64_t schedu
 			nm_extras_add(&sum, &extras[attr]);
 		}
 		if (sum.coherence)
-			status = add(rows->extra,
-				     (const uint64_t[]){(uint64_t)nm_level_id(w, level), schedule, thread,
-							(uint64_t)w->places + place, sum.coherence,
-							sum.false_sharing, sum.unneeded},
-				     7);
+			status =
+			    insert_row(rows->extra,
+				       (const uint64_t[]){(uint64_t)nm_level_id(w, level), schedule, thread,
+							  (uint64_t)w->places + place, sum.coherence,
+							  sum.false_sharing, sum.unneeded},
+				       7);
 	}
 	return status;
 }
@@ -76,7 +77,7 @@ static int store_level(const struct rows *rows, unsigned level, uint64_t schedul
 
 	for (int i = 0; i < NM_COUNTS; i++)
 		values[2 + i] = counts[i];
-	status = add(rows->level, values, 2 + NM_COUNTS);
+	status = insert_row(rows->level, values, 2 + NM_COUNTS);
 	return status ? status : store_extras(rows, level, schedule, extras);
 }
 
@@ -87,7 +88,7 @@ static int store_schedule(const struct rows *rows, uint64_t schedule, const stru
 	nm_order_rule(rule, order);
 	sqlite3_bind_text(rows->schedule, 3, rule, -1, SQLITE_STATIC);
 	sqlite3_bind_int64(rows->schedule, 4, (sqlite3_int64)order->stalls);
-	return add(rows->schedule, (const uint64_t[]){(uint64_t)rows->w->process, schedule}, 2);
+	return insert_row(rows->schedule, (const uint64_t[]){(uint64_t)rows->w->process, schedule}, 2);
 }
 
 static int store_all(const struct rows *rows)

@@ -20,7 +20,7 @@ struct row {
 	uint64_t schedule;
 };
 
-static void number(struct row *r, uint64_t value)
+static void bind_number(struct row *r, uint64_t value)
 {
 	sqlite3_bind_int64(r->insert, ++r->column, (sqlite3_int64)value);
 }
@@ -28,13 +28,13 @@ static void number(struct row *r, uint64_t value)
 static void number_or_null(struct row *r, uint64_t value, int is_known)
 {
 	if (is_known)
-		number(r, value);
+		bind_number(r, value);
 	else
 		sqlite3_bind_null(r->insert, ++r->column);
 }
 
 /* Binds the id of a text. */
-static void name(struct row *r, const char *text)
+static void bind_name(struct row *r, const char *text)
 {
 	sqlite3_int64 id = 0;
 
@@ -45,11 +45,11 @@ static void name(struct row *r, const char *text)
 
 static void thread_and_place(struct row *r, uint32_t attr)
 {
-	number(r, r->w->result->attrs[attr].thread);
-	number(r, (uint64_t)r->w->places + r->w->index.place_of[attr]);
+	bind_number(r, r->w->result->attrs[attr].thread);
+	bind_number(r, (uint64_t)r->w->places + r->w->index.place_of[attr]);
 }
 
-static void end(struct row *r)
+static void end_row(struct row *r)
 {
 	int status = sqlite3_step(r->insert);
 
@@ -64,23 +64,23 @@ static void store_touch(struct row *r, const struct nm_result_coherence *c, cons
 	const struct nm_contended_touch *touch = &t->touch;
 	const uint64_t block = touch->address & ~(c->block - 1);
 
-	number(r, (uint64_t)nm_level_id(r->w, c->level));
-	number(r, block);
-	number(r, touch->address - block);
-	number(r, touch->bytes);
+	bind_number(r, (uint64_t)nm_level_id(r->w, c->level));
+	bind_number(r, block);
+	bind_number(r, touch->address - block);
+	bind_number(r, touch->bytes);
 	thread_and_place(r, touch->attr);
-	name(r, t->type);
+	bind_name(r, t->type);
 	number_or_null(r, t->structure, t->type != NULL);
-	name(r, t->field);
+	bind_name(r, t->field);
 	number_or_null(r, t->field_offset, t->field != NULL);
 	number_or_null(r, (uint64_t)t->position, t->position >= 0);
-	number(r, touch->reads);
-	number(r, touch->writes);
-	number(r, touch->misses);
-	number(r, touch->false_misses);
-	number(r, touch->invalidations);
-	number(r, r->schedule);
-	end(r);
+	bind_number(r, touch->reads);
+	bind_number(r, touch->writes);
+	bind_number(r, touch->misses);
+	bind_number(r, touch->false_misses);
+	bind_number(r, touch->invalidations);
+	bind_number(r, r->schedule);
+	end_row(r);
 }
 
 /* By which byte of the block, and of which field, one of the two referenced it; touch: 1 + its index, or
@@ -90,57 +90,57 @@ static void referenced_by(struct row *r, const struct nm_result_coherence *c, ui
 	const struct nm_result_touch *t = touch ? &c->touches[touch - 1] : NULL;
 
 	number_or_null(r, t ? t->touch.address - block : 0, t != NULL);
-	name(r, t ? t->type : NULL);
-	name(r, t ? t->field : NULL);
+	bind_name(r, t ? t->type : NULL);
+	bind_name(r, t ? t->field : NULL);
 }
 
 static void store_contender(struct row *r, const struct nm_result_coherence *c,
 			    const struct nm_contention_pair *p)
 {
-	number(r, (uint64_t)nm_level_id(r->w, c->level));
+	bind_number(r, (uint64_t)nm_level_id(r->w, c->level));
 	number_or_null(r, p->block, p->block != 0);
 	thread_and_place(r, p->by);
 	thread_and_place(r, p->of);
-	number(r, p->invalidations);
-	number(r, p->interventions);
-	number(r, p->writebacks);
-	number(r, p->upgrades);
-	number(r, r->schedule);
+	bind_number(r, p->invalidations);
+	bind_number(r, p->interventions);
+	bind_number(r, p->writebacks);
+	bind_number(r, p->upgrades);
+	bind_number(r, r->schedule);
 	referenced_by(r, c, p->block, p->touch);
 	referenced_by(r, c, p->block, p->loading);
-	end(r);
+	end_row(r);
 }
 
 static void store_message(struct row *r, const struct nm_result_coherence *c, enum nm_fabric fabric,
 			  enum nm_message message)
 {
-	number(r, (uint64_t)nm_level_id(r->w, c->level));
+	bind_number(r, (uint64_t)nm_level_id(r->w, c->level));
 	sqlite3_bind_text(r->insert, ++r->column, nm_fabric_names[fabric], -1, SQLITE_STATIC);
 	sqlite3_bind_text(r->insert, ++r->column, nm_message_names[message], -1, SQLITE_STATIC);
-	number(r, nm_traffic_messages(&c->traffic, fabric, message));
-	number(r, nm_traffic_bytes(&c->traffic, fabric, message));
-	end(r);
+	bind_number(r, nm_traffic_messages(&c->traffic, fabric, message));
+	bind_number(r, nm_traffic_bytes(&c->traffic, fabric, message));
+	end_row(r);
 }
 
 static void latent_touch(struct row *r, const struct nm_result_touch *t)
 {
-	number(r, t->touch.address);
-	number(r, t->touch.bytes);
+	bind_number(r, t->touch.address);
+	bind_number(r, t->touch.bytes);
 	thread_and_place(r, t->touch.attr);
-	name(r, t->type);
-	name(r, t->field);
+	bind_name(r, t->type);
+	bind_name(r, t->field);
 }
 
 static void store_latent(struct row *r, const struct nm_result_coherence *c, const struct nm_latent_pair *p)
 {
-	number(r, (uint64_t)nm_level_id(r->w, c->level));
-	number(r, p->layout == NM_LATENT_DOUBLED ? 2 * c->block : c->block);
-	number(r, nm_latent_earlier(p->layout, c->block));
-	number(r, p->misses);
+	bind_number(r, (uint64_t)nm_level_id(r->w, c->level));
+	bind_number(r, p->layout == NM_LATENT_DOUBLED ? 2 * c->block : c->block);
+	bind_number(r, nm_latent_earlier(p->layout, c->block));
+	bind_number(r, p->misses);
 	latent_touch(r, &c->latent_touches[p->touch]);
 	latent_touch(r, &c->latent_touches[p->other]);
-	number(r, r->schedule);
-	end(r);
+	bind_number(r, r->schedule);
+	end_row(r);
 }
 
 enum { TOUCHES, CONTENDERS, LATENT, MESSAGES, TABLES };

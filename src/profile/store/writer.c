@@ -70,7 +70,7 @@ sqlite3 *nm_profile_writer_db(struct nm_profile_writer *writer) { return writer-
 
 struct nm_profile_sums *nm_profile_writer_sums(struct nm_profile_writer *writer) { return &writer->sums; }
 
-static int exec(struct nm_profile_writer *writer, const char *sql, struct nm_error *err)
+static int exec_sql(struct nm_profile_writer *writer, const char *sql, struct nm_error *err)
 {
 	int status = sqlite3_exec(writer->db, sql, NULL, NULL, NULL);
 
@@ -153,9 +153,9 @@ static int open_database(struct nm_profile_writer *writer, struct nm_error *err)
 		 "PRAGMA locking_mode=EXCLUSIVE; PRAGMA cache_size=-65536; PRAGMA temp_store=MEMORY;"
 		 "PRAGMA application_id=%d; PRAGMA user_version=%d; BEGIN",
 		 NM_PROFILE_APPLICATION, NM_PROFILE_VERSION);
-	status = exec(writer, setup, err);
+	status = exec_sql(writer, setup, err);
 	if (!status)
-		status = exec(writer, nm_profile_schema, err);
+		status = exec_sql(writer, nm_profile_schema, err);
 	if (status)
 		return status;
 	status = nm_store_open(&writer->store, writer->db);
@@ -277,9 +277,9 @@ static const char unique_names[] =
     "(SELECT id, row_number() OVER (PARTITION BY name ORDER BY id) AS n FROM process) AS n "
     "WHERE n.id = process.id AND n.n > 1";
 
-static int finish(struct nm_profile_writer *writer, struct nm_error *err)
+static int finish_file(struct nm_profile_writer *writer, struct nm_error *err)
 {
-	int status = exec(writer, unique_names, err);
+	int status = exec_sql(writer, unique_names, err);
 
 	if (!status)
 		status = info_number(writer, "profile_version", NM_PROFILE_VERSION, err);
@@ -293,7 +293,7 @@ static int finish(struct nm_profile_writer *writer, struct nm_error *err)
 		status = info_number(writer, "references", writer->sums.references, err);
 	if (!status)
 		status = info_number(writer, "lost_words", writer->sums.lost_words, err);
-	return status ? status : exec(writer, "COMMIT", err);
+	return status ? status : exec_sql(writer, "COMMIT", err);
 }
 
 static void close_database(struct nm_profile_writer *writer)
@@ -332,9 +332,9 @@ static int keep_replaced(const struct nm_profile_writer *writer)
 	return 0;
 }
 
-static int publish(struct nm_profile_writer *writer, struct nm_error *err)
+static int publish_file(struct nm_profile_writer *writer, struct nm_error *err)
 {
-	int status = finish(writer, err);
+	int status = finish_file(writer, err);
 
 	if (status)
 		return status;
@@ -360,7 +360,7 @@ int nm_profile_writer_commit(struct nm_profile_writer *writer, struct nm_error *
 	if (status)
 		nm_fail(err, status, "cannot write profile %s", writer->path);
 	else
-		status = publish(writer, err);
+		status = publish_file(writer, err);
 	nm_profile_writer_abort(writer);
 	return status;
 }

@@ -73,7 +73,7 @@ static int exec(struct nm_sweep_file *file, const char *text, struct nm_error *e
 }
 
 /* Runs a bound statement to its end. SQLite's code. */
-static int run(struct nm_sweep_file *file, enum sweep_statement which)
+static int run_statement(struct nm_sweep_file *file, enum sweep_statement which)
 {
 	const int status = sqlite3_step(file->statement[which]);
 
@@ -85,10 +85,10 @@ static int run(struct nm_sweep_file *file, enum sweep_statement which)
 static int run_for(struct nm_sweep_file *file, enum sweep_statement which, int64_t id)
 {
 	sqlite3_bind_int64(file->statement[which], 1, id);
-	return run(file, which);
+	return run_statement(file, which);
 }
 
-static int begin(struct nm_sweep_file *file)
+static int begin_transaction(struct nm_sweep_file *file)
 {
 	int status = file->is_open ? SQLITE_OK : sqlite3_exec(file->db, "BEGIN", NULL, NULL, NULL);
 
@@ -254,7 +254,7 @@ static void bind_key(sqlite3_stmt *s, const struct nm_sweep_task *task, int spec
 	sqlite3_bind_text(s, spec_at, task->spec, -1, SQLITE_STATIC);
 }
 
-static int add(struct nm_sweep_file *file, const struct nm_sweep_task *task)
+static int add_task(struct nm_sweep_file *file, const struct nm_sweep_task *task)
 {
 	sqlite3_stmt *s = file->statement[ENTER];
 
@@ -266,11 +266,11 @@ static int add(struct nm_sweep_file *file, const struct nm_sweep_task *task)
 	sqlite3_bind_text(s, 8, task->policy, -1, SQLITE_STATIC);
 	sqlite3_bind_int64(s, 9, (sqlite3_int64)task->size);
 	sqlite3_bind_double(s, 11, task->work);
-	return run(file, ENTER);
+	return run_statement(file, ENTER);
 }
 
-static int find(struct nm_sweep_file *file, const struct nm_sweep_task *task, int64_t *ret_id,
-		enum nm_sweep_state *ret_state, int *ret_is_same)
+static int find_task(struct nm_sweep_file *file, const struct nm_sweep_task *task, int64_t *ret_id,
+		     enum nm_sweep_state *ret_state, int *ret_is_same)
 {
 	sqlite3_stmt *s = file->statement[FIND];
 	const char *state;
@@ -310,12 +310,12 @@ static int reset(struct nm_sweep_file *file, int64_t id, const struct nm_sweep_t
 int nm_sweep_file_enter(struct nm_sweep_file *file, const struct nm_sweep_task *task, int again,
 			int64_t *ret_id, enum nm_sweep_state *ret_state, struct nm_error *err)
 {
-	int is_same = 1, status = begin(file);
+	int is_same = 1, status = begin_transaction(file);
 
 	if (!status)
-		status = add(file, task);
+		status = add_task(file, task);
 	if (!status)
-		status = find(file, task, ret_id, ret_state, &is_same);
+		status = find_task(file, task, ret_id, ret_state, &is_same);
 	if (!status && (!is_same || (again && *ret_state == NM_SWEEP_FAILED))) {
 		status = reset(file, *ret_id, task);
 		*ret_state = NM_SWEEP_WAITING;
@@ -360,7 +360,7 @@ int nm_sweep_file_take(struct nm_sweep_file *file, int64_t id, const struct nm_s
 		       struct nm_error *err)
 {
 	sqlite3_stmt *s = file->statement[FINISH];
-	int status = begin(file);
+	int status = begin_transaction(file);
 
 	if (!status && !outcome->failed)
 		status = store_counts(file, id, outcome);
@@ -377,7 +377,7 @@ int nm_sweep_file_take(struct nm_sweep_file *file, int64_t id, const struct nm_s
 int nm_sweep_file_note_run(struct nm_sweep_file *file, const struct nm_sweep_run *r, struct nm_error *err)
 {
 	sqlite3_stmt *s = file->statement[RUN];
-	int status = begin(file);
+	int status = begin_transaction(file);
 
 	if (!status) {
 		sqlite3_bind_int64(s, 1, time(NULL));
@@ -387,7 +387,7 @@ int nm_sweep_file_note_run(struct nm_sweep_file *file, const struct nm_sweep_run
 		sqlite3_bind_int64(s, 5, (sqlite3_int64)r->bytes);
 		sqlite3_bind_double(s, 6, r->seconds);
 		sqlite3_bind_double(s, 7, r->busy);
-		status = run(file, RUN);
+		status = run_statement(file, RUN);
 	}
 	return status ? fail(file, status, err) : 0;
 }

@@ -126,12 +126,12 @@ static struct nm_result_site source_of(const struct nm_attributions *attrs, uint
 }
 
 /* Long chains may be cut where they read the same. */
-static int same_site(const struct nm_result_site *a, const struct nm_result_site *b)
+static int same_site(const struct nm_result_site *s, const struct nm_result_site *r)
 {
-	return a->function == b->function && a->file == b->file && a->module == b->module &&
-	       a->inlined == b->inlined && a->line == b->line && a->address == b->address &&
-	       a->user_function == b->user_function && a->user_file == b->user_file &&
-	       a->user_line == b->user_line;
+	return s->function == r->function && s->file == r->file && s->module == r->module &&
+	       s->inlined == r->inlined && s->line == r->line && s->address == r->address &&
+	       s->user_function == r->user_function && s->user_file == r->user_file &&
+	       s->user_line == r->user_line;
 }
 
 /* The index of a site, which the next new instruction has if it is new. */
@@ -329,7 +329,7 @@ void nm_attributions_forget_code(struct nm_attributions *attrs, uint64_t low, ui
 			nm_map_remove(&attrs->instruction_of_pc, attrs->instructions.at[i].pc);
 }
 
-static uint32_t make(struct nm_attributions *attrs, uint64_t key)
+static uint32_t make_attribution(struct nm_attributions *attrs, uint64_t key)
 {
 	size_t attr = attrs->list.count;
 	struct nm_attribution fresh = {(uint32_t)(key >> 52), (uint32_t)(key >> 26) & NM_SITE_MAX,
@@ -346,7 +346,7 @@ uint32_t nm_attributions_find(struct nm_attributions *attrs, uint64_t key, struc
 	uint32_t attr = (uint32_t)nm_map_get(&attrs->attr_of, key, 0);
 
 	if (!attr)
-		attr = make(attrs, key);
+		attr = make_attribution(attrs, key);
 	*recent = (struct nm_recent_attr){key, attr};
 	return attr;
 }

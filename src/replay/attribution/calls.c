@@ -44,7 +44,7 @@ static uint64_t key_of(const struct nm_call *call)
 
 /* The context of a call below that of its caller (call.parent): one that is in the chain already, or a new
  * one. */
-static int make(struct nm_calls *calls, struct nm_call call, uint32_t *ret_context)
+static int make_context(struct nm_calls *calls, struct nm_call call, uint32_t *ret_context)
 {
 	for (uint32_t c = call.parent; c; c = calls->list.at[c].parent)
 		if (calls->list.at[c].site == call.site && calls->list.at[c].function == call.function) {
@@ -58,12 +58,12 @@ static int make(struct nm_calls *calls, struct nm_call call, uint32_t *ret_conte
 	return nm_vec_push(&calls->list, call);
 }
 
-static int find(struct nm_calls *calls, struct nm_call call, uint32_t *ret_context)
+static int find_context(struct nm_calls *calls, struct nm_call call, uint32_t *ret_context)
 {
 	uint64_t known = nm_map_get(&calls->callees, key_of(&call), UINT64_MAX);
 
 	if (known == UINT64_MAX) {
-		if (make(calls, call, ret_context) ||
+		if (make_context(calls, call, ret_context) ||
 		    nm_map_put(&calls->callees, key_of(&call), *ret_context))
 			return NM_ENOMEM;
 	} else {
@@ -77,12 +77,13 @@ int nm_calls_signal(struct nm_calls *calls, unsigned number, uint32_t *ret_conte
 {
 	uint32_t signal = number < NM_CALLS_SIGNALS ? number : NM_CALLS_SIGNALS - 1;
 
-	return find(calls, (struct nm_call){.site = NM_CALLS_SITE_MAX, .function = NM_CALLS_SIGNAL + signal},
-		    ret_context);
+	return find_context(calls,
+			    (struct nm_call){.site = NM_CALLS_SITE_MAX, .function = NM_CALLS_SIGNAL + signal},
+			    ret_context);
 }
 
 /* Enters the function that was called, or that a trampoline jumped to. */
-static int enter(struct nm_calls *calls, struct nm_stack *s, uint32_t function, int is_trampoline)
+static int enter_function(struct nm_calls *calls, struct nm_stack *s, uint32_t function, int is_trampoline)
 {
 	struct nm_call call = {.parent = s->context, .function = function, .is_trampoline = is_trampoline};
 	struct nm_call *through = &calls->list.at[s->context];
@@ -99,10 +100,10 @@ static int enter(struct nm_calls *calls, struct nm_stack *s, uint32_t function, 
 		call.site = s->pending - 1;
 	}
 	s->pending = is_trampoline ? NM_CALLS_TRAMPOLINE : 0;
-	return find(calls, call, &s->context);
+	return find_context(calls, call, &s->context);
 }
 
-static int change(struct nm_calls *calls, size_t at, uint32_t context)
+static int change_context(struct nm_calls *calls, size_t at, uint32_t context)
 {
 	struct nm_calls_change *last = &calls->changes.at[calls->changes.count - 1];
 
@@ -115,9 +116,9 @@ static int change(struct nm_calls *calls, size_t at, uint32_t context)
 
 int nm_calls_run(struct nm_calls *calls, struct nm_stack *s, uint32_t function, int is_trampoline, size_t at)
 {
-	if (s->pending && enter(calls, s, function, is_trampoline))
+	if (s->pending && enter_function(calls, s, function, is_trampoline))
 		return NM_ENOMEM;
-	return s->context == calls->current ? 0 : change(calls, at, s->context);
+	return s->context == calls->current ? 0 : change_context(calls, at, s->context);
 }
 
 void nm_calls_end(const struct nm_calls *calls, const struct nm_attributions *attrs, struct nm_stack *s,
@@ -149,7 +150,7 @@ static uint32_t look_up(struct nm_calls *calls, uint64_t key)
 	return (uint32_t)attr;
 }
 
-static int translate(struct nm_calls *calls, struct nm_ref *r, uint32_t context)
+static int translate_range(struct nm_calls *calls, struct nm_ref *r, uint32_t context)
 {
 	uint64_t key = (uint64_t)context << 32 | r->attr;
 	unsigned i = (context * 2654435761u ^ r->attr * 40503u) >> 4 & (NM_CALLS_RECENT - 1);
@@ -173,7 +174,7 @@ int nm_calls_translate(struct nm_calls *calls, struct nm_ref *batch, size_t coun
 		size_t end = k + 1 < calls->changes.count ? calls->changes.at[k + 1].from : count;
 
 		for (size_t i = c->from; i < end; i++)
-			if (translate(calls, &batch[i], c->context))
+			if (translate_range(calls, &batch[i], c->context))
 				return NM_ENOMEM;
 	}
 	return start_batch(calls);

@@ -35,7 +35,7 @@ static int number_name(struct nm_regions *r, const char *name, uint32_t *ret_num
 
 static uint64_t key_of(uint32_t parent, uint32_t name) { return (uint64_t)parent << 32 | name; }
 
-static int add(struct nm_regions *r, uint32_t name, struct nm_region fresh)
+static int add_region(struct nm_regions *r, uint32_t name, struct nm_region fresh)
 {
 	if (nm_map_put(&r->children, key_of(fresh.parent, name), r->list.count))
 		return NM_ENOMEM;
@@ -73,7 +73,7 @@ int nm_regions_copy(struct nm_regions *r, const struct nm_regions *from)
 		fresh.entries = fresh.instructions = 0;
 		status = fresh.phase ? nm_vec_push(&r->list, fresh) : number_name(r, fresh.name, &number);
 		if (!status && !fresh.phase)
-			status = add(r, number, fresh);
+			status = add_region(r, number, fresh);
 	}
 	return status;
 }
@@ -103,7 +103,7 @@ int nm_regions_begin(struct nm_regions *r, struct nm_open_regions *open, struct 
 				fresh.path =
 				    nm_symbols_format(symbols, "%s/%s", r->list.at[outer].path, name);
 			region = (uint32_t)r->list.count;
-			if (!fresh.path || add(r, number, fresh))
+			if (!fresh.path || add_region(r, number, fresh))
 				return NM_ENOMEM;
 		}
 	}

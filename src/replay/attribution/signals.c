@@ -9,7 +9,7 @@
 void nm_signals_done(struct nm_signals *signals) { nm_vec_free(&signals->list); }
 
 /* The latest signal on a stack, or NULL. */
-static struct nm_signal *latest(const struct nm_signals *signals, size_t stack)
+static struct nm_signal *latest_signal(const struct nm_signals *signals, size_t stack)
 {
 	for (size_t i = signals->list.count; i-- > 0;)
 		if (signals->list.at[i].stack == stack)
@@ -17,7 +17,7 @@ static struct nm_signal *latest(const struct nm_signals *signals, size_t stack)
 	return NULL;
 }
 
-static void forget(struct nm_signals *signals, struct nm_signal *gone)
+static void forget_handlers(struct nm_signals *signals, struct nm_signal *gone)
 {
 	size_t behind = (size_t)(signals->list.at + signals->list.count - (gone + 1));
 
@@ -26,17 +26,17 @@ static void forget(struct nm_signals *signals, struct nm_signal *gone)
 }
 
 /* Drops handlers whose slots are up to this one: a jump has left them. */
-static void cut(struct nm_signals *signals, struct nm_frames *frames, size_t stack, uint64_t slot)
+static void cut_handlers(struct nm_signals *signals, struct nm_frames *frames, size_t stack, uint64_t slot)
 {
 	struct nm_stack *s = &frames->stacks.at[stack];
 	struct nm_signal *t;
 
-	while ((t = latest(signals, stack)) && t->slot <= slot) {
+	while ((t = latest_signal(signals, stack)) && t->slot <= slot) {
 		(void)nm_stack_end(s, t->slot);
 		s->context = t->context;
 		s->user_call = t->user_call;
 		s->pending = 0;
-		forget(signals, t);
+		forget_handlers(signals, t);
 	}
 }
 
@@ -45,7 +45,7 @@ static void come_back(struct nm_signals *signals, size_t stack)
 {
 	for (size_t i = signals->list.count; i-- > 0;)
 		if (signals->list.at[i].from == stack && signals->list.at[i].stack != stack)
-			forget(signals, &signals->list.at[i]);
+			forget_handlers(signals, &signals->list.at[i]);
 }
 
 size_t nm_signals_resume(struct nm_signals *signals, struct nm_frames *frames)
@@ -53,14 +53,14 @@ size_t nm_signals_resume(struct nm_signals *signals, struct nm_frames *frames)
 	size_t stack = frames->current;
 	struct nm_signal *t;
 
-	while ((t = latest(signals, stack)) && t->state == NM_SIGNAL_LEAVING) {
+	while ((t = latest_signal(signals, stack)) && t->state == NM_SIGNAL_LEAVING) {
 		struct nm_stack *s = &frames->stacks.at[stack];
 
 		s->context = t->context;
 		s->pending = t->pending;
 		s->user_call = t->user_call;
 		stack = t->from;
-		forget(signals, t);
+		forget_handlers(signals, t);
 	}
 	return stack;
 }
@@ -71,7 +71,7 @@ int nm_signals_enter(struct nm_signals *signals, struct nm_calls *calls, struct 
 	struct nm_stack *s = nm_frames_stack(frames);
 	struct nm_signal fresh = {.slot = slot, .stack = (uint32_t)frames->current, .from = (uint32_t)from};
 
-	cut(signals, frames, frames->current, slot);
+	cut_handlers(signals, frames, frames->current, slot);
 	fresh.context = s->context;
 	fresh.pending = s->pending;
 	fresh.user_call = s->user_call;
@@ -91,8 +91,8 @@ void nm_signals_leave(struct nm_signals *signals, struct nm_frames *frames, uint
 	struct nm_signal *t;
 
 	come_back(signals, frames->current);
-	cut(signals, frames, frames->current, slot - (is_return != 0));
-	t = latest(signals, frames->current);
+	cut_handlers(signals, frames, frames->current, slot - (is_return != 0));
+	t = latest_signal(signals, frames->current);
 	if (!is_return || !t || t->slot != slot)
 		return;
 	(void)nm_stack_end(s, slot);
@@ -105,8 +105,8 @@ void nm_signals_leave(struct nm_signals *signals, struct nm_frames *frames, uint
 
 /* The context of the function in the innermost frame, or before the last handler, of a stack; UINT32_MAX:
  * none. */
-static uint32_t find(const struct nm_signals *signals, const struct nm_calls *calls,
-		     const struct nm_frames *frames, size_t stack, uint32_t function)
+static uint32_t innermost_context(const struct nm_signals *signals, const struct nm_calls *calls,
+				  const struct nm_frames *frames, size_t stack, uint32_t function)
 {
 	const struct nm_stack *s = &frames->stacks.at[stack];
 	size_t k = signals->list.count, f = s->frames.count;
@@ -135,7 +135,7 @@ static int find_context(const struct nm_signals *signals, const struct nm_calls 
 	uint32_t context = s->context;
 
 	if (calls->list.at[context].function != function)
-		context = find(signals, calls, frames, stack, function);
+		context = innermost_context(signals, calls, frames, stack, function);
 	if (context == UINT32_MAX)
 		return 0;
 	s->context = context;
@@ -144,17 +144,17 @@ static int find_context(const struct nm_signals *signals, const struct nm_calls 
 }
 
 /* longjmp has reached the function: on this stack, or on the one that the handler on this one interrupted. */
-static size_t land(struct nm_signals *signals, const struct nm_calls *calls, struct nm_frames *frames,
-		   uint32_t function)
+static size_t land_jump(struct nm_signals *signals, const struct nm_calls *calls, struct nm_frames *frames,
+			uint32_t function)
 {
 	size_t stack = frames->current;
-	const struct nm_signal *t;
+	const struct nm_signal *s;
 
 	while (!calls || !find_context(signals, calls, frames, stack, function)) {
-		t = latest(signals, stack);
-		if (!t || t->from == stack)
+		s = latest_signal(signals, stack);
+		if (!s || s->from == stack)
 			break;
-		stack = t->from;
+		stack = s->from;
 		come_back(signals, stack);
 	}
 	return stack;
@@ -165,11 +165,11 @@ size_t nm_signals_run(struct nm_signals *signals, const struct nm_calls *calls, 
 {
 	size_t stack = nm_signals_resume(signals, frames);
 	const struct nm_stack *s = &frames->stacks.at[stack];
-	struct nm_signal *t = latest(signals, stack);
+	struct nm_signal *t = latest_signal(signals, stack);
 
 	if (t && t->state == NM_SIGNAL_RETURNED)
 		t->state = NM_SIGNAL_LEAVING;
 	else if (signals->leaping && !s->pending)
-		stack = land(signals, calls, frames, function);
+		stack = land_jump(signals, calls, frames, function);
 	return stack;
 }

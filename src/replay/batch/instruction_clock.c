@@ -17,10 +17,10 @@ struct nm_instruction_clock *nm_instruction_clock_new(void)
 	return m;
 }
 
-void nm_instruction_clock_free(struct nm_instruction_clock *m)
+void nm_instruction_clock_free(struct nm_instruction_clock *c)
 {
-	if (!m)
+	if (!c)
 		return;
-	free(m->lists);
-	free(m);
+	free(c->lists);
+	free(c);
 }

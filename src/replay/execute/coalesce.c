@@ -38,13 +38,13 @@ uint32_t nm_resolver_attribute(struct nm_resolver *r, uint32_t access_site, uint
 static unsigned list_members(struct nm_resolver *r, uint32_t access_site, const uint32_t *objects,
 			     unsigned step, struct nm_coalesced_member *ret_members)
 {
-	const struct nm_access_site *o = &r->decoder->access_sites.at[access_site];
-	const struct nm_decoded_tables *t = nm_tables_of(o->decoded);
-	const struct nm_access_range s = nm_word_accesses(t, o->access);
+	const struct nm_access_site *a = &r->decoder->access_sites.at[access_site];
+	const struct nm_decoded_tables *t = nm_tables_of(a->decoded);
+	const struct nm_access_range s = nm_word_accesses(t, a->access);
 	unsigned n = 0;
 
 	for (uint32_t i = s.first; i < s.end; i++) {
-		uint32_t single = o->decoded->first_access_site + t->single[i].entry;
+		uint32_t single = a->decoded->first_access_site + t->single[i].entry;
 		uint64_t word = nm_entry_of(&r->decoder->access_sites.at[single], word);
 
 		ret_members[n] =
@@ -86,9 +86,9 @@ uint32_t nm_resolver_mixed_coalesced(struct nm_resolver *r, uint32_t access_site
 	for (unsigned i = 0; i < n; i++)
 		key = nm_mix64(key ^ members[i].attr);
 	for (key |= 1ull << 63; (group = (uint32_t)nm_map_get(&r->coalesced_of, key, 0)); key++) {
-		const struct nm_coalesced *g = nm_coalesced_at(r->coalesced, group);
+		const struct nm_coalesced *c = nm_coalesced_at(r->coalesced, group);
 
-		if (g->members == n && !memcmp(g->member, members, n * sizeof *members))
+		if (c->members == n && !memcmp(c->member, members, n * sizeof *members))
 			return group;
 	}
 	group = n ? nm_coalesced_add(r->coalesced, members, n) : 0;
@@ -98,10 +98,10 @@ uint32_t nm_resolver_mixed_coalesced(struct nm_resolver *r, uint32_t access_site
 void nm_resolver_credit_members(struct nm_resolver *r)
 {
 	for (uint32_t i = 1; i < r->coalesced->count; i++) {
-		struct nm_coalesced *g = nm_coalesced_at(r->coalesced, i);
+		struct nm_coalesced *c = nm_coalesced_at(r->coalesced, i);
 
-		for (uint32_t k = 0; k < g->members; k++)
-			r->attrs->references[g->member[k].attr].count[g->member[k].kind] += g->count;
-		g->count = 0;
+		for (uint32_t k = 0; k < c->members; k++)
+			r->attrs->references[c->member[k].attr].count[c->member[k].kind] += c->count;
+		c->count = 0;
 	}
 }

@@ -9,13 +9,13 @@
 #include "user_calls.h"
 
 /* Makes the next entry and its access site, for an access or a coalesced access that begins with it. */
-static int decode_entry(struct nm_executor *x, struct nm_decoded_block *decoded,
+static int decode_entry(struct nm_replay *r, struct nm_decoded_block *decoded,
 			const struct nm_wire_block_info *info, uint32_t access, uint32_t word,
 			const struct nm_mapping *m)
 {
 	struct nm_access_site o = {
 	    .decoded = decoded,
-	    .access = (uint16_t)(x->decoder.access_sites.count - decoded->first_access_site)};
+	    .access = (uint16_t)(r->decoder.access_sites.count - decoded->first_access_site)};
 	uint64_t w = info->accesses[access];
 	uint32_t instruction;
 
@@ -23,12 +23,12 @@ static int decode_entry(struct nm_executor *x, struct nm_decoded_block *decoded,
 	nm_entry_of(&o, length) = NM_NO_LENGTH;
 	nm_entry_of(&o, word) = (uint64_t)word << 32;
 	o.grouped = nm_word_is_coalesced((uint64_t)word << 32);
-	if (nm_executor_instruction(x, decoded, info, nm_wire_access_instruction(w), m, &instruction))
+	if (nm_replay_instruction(r, decoded, info, nm_wire_access_instruction(w), m, &instruction))
 		return NM_ENOMEM;
-	return nm_vec_push(&x->decoder.access_instructions, instruction) ||
-		       nm_vec_push(&x->decoder.access_chases,
+	return nm_vec_push(&r->decoder.access_instructions, instruction) ||
+		       nm_vec_push(&r->decoder.access_chases,
 				   (nm_wire_access_flags(w) & NM_WIRE_CHASES) != 0) ||
-		       nm_vec_push(&x->decoder.access_sites, o)
+		       nm_vec_push(&r->decoder.access_sites, o)
 		   ? NM_ENOMEM
 		   : 0;
 }
@@ -75,11 +75,11 @@ static uint32_t group_word(struct nm_decoded_block *decoded, const uint64_t *acc
 }
 
 /* How an access orders threads; a block with an atomic one is executed by single steps. */
-static uint8_t sync_of(const struct nm_executor *x, struct nm_decoded_block *decoded, uint64_t access)
+static uint8_t sync_of(const struct nm_replay *r, struct nm_decoded_block *decoded, uint64_t access)
 {
 	const unsigned flags = nm_wire_access_flags(access);
 
-	if (!x->builder.syncs || !(flags & NM_WIRE_ATOMIC))
+	if (!r->builder.syncs || !(flags & NM_WIRE_ATOMIC))
 		return NM_SYNC_NONE;
 	decoded->words = 0;
 	return flags & NM_WIRE_COMMUTES ? NM_SYNC_UPDATE : NM_SYNC_ATOMIC;
@@ -97,7 +97,7 @@ static uint32_t group_count(const struct nm_wire_block_info *info, uint32_t acce
 }
 
 /* Makes entries for address words, then for each member of a coalesced access. */
-static int decode_entries(struct nm_executor *x, struct nm_decoded_block *decoded,
+static int decode_entries(struct nm_replay *r, struct nm_decoded_block *decoded,
 			  const struct nm_wire_block_info *info, const struct nm_mapping *m)
 {
 	struct nm_decoded_tables *t = nm_tables_of(decoded);
@@ -106,31 +106,31 @@ static int decode_entries(struct nm_executor *x, struct nm_decoded_block *decode
 
 	for (uint32_t i = 0, n; i < t->accesses && !status; i += n, word++) {
 		n = group_count(info, i);
-		status = decode_entry(x, decoded, info, i,
+		status = decode_entry(r, decoded, info, i,
 				      n > 1 ? group_word(decoded, info->accesses + i, n)
 					    : access_word(decoded, info->accesses[i]),
 				      m);
 		for (uint32_t k = i; k < i + n; k++)
 			t->single[k] = (struct nm_access){
 			    (uint16_t)word, (uint16_t)nm_wire_access_distance(info->accesses[k]),
-			    (uint16_t)(n > 1 ? entry++ : word), sync_of(x, decoded, info->accesses[k])};
+			    (uint16_t)(n > 1 ? entry++ : word), sync_of(r, decoded, info->accesses[k])};
 	}
 	for (uint32_t i = 0; i < t->accesses && !status; i++)
 		if (t->single[i].entry >= info->groups)
 			status =
-			    decode_entry(x, decoded, info, i, access_word(decoded, info->accesses[i]), m);
+			    decode_entry(r, decoded, info, i, access_word(decoded, info->accesses[i]), m);
 	return status;
 }
 
-static int decode_accesses(struct nm_executor *x, struct nm_decoded_block *decoded,
+static int decode_accesses(struct nm_replay *r, struct nm_decoded_block *decoded,
 			   const struct nm_wire_block_info *info, const struct nm_mapping *m)
 {
 	struct nm_decoded_tables *t = nm_tables_of(decoded);
 
-	if (x->decoder.access_sites.count > UINT32_MAX - t->entries)
+	if (r->decoder.access_sites.count > UINT32_MAX - t->entries)
 		return NM_ENOMEM;
-	decoded->first_access_site = (uint32_t)x->decoder.access_sites.count;
-	if (decode_entries(x, decoded, info, m))
+	decoded->first_access_site = (uint32_t)r->decoder.access_sites.count;
+	if (decode_entries(r, decoded, info, m))
 		return NM_ENOMEM;
 	for (uint32_t i = 0; i < t->exits; i++) {
 		uint32_t accesses = nm_wire_exit_accesses(info->exits[i]);
@@ -155,16 +155,16 @@ static void note_exits(struct nm_decoded_tables *t, uint32_t i, uint8_t bytes)
 
 /* Makes fetch runs: whole instructions within one line; an instruction that straddles two is a run of its
  * own. */
-static int decode_fetches(struct nm_executor *x, struct nm_decoded_block *decoded,
+static int decode_fetches(struct nm_replay *r, struct nm_decoded_block *decoded,
 			  const struct nm_wire_block_info *info, const struct nm_mapping *m)
 {
-	uint64_t mask = ~(uint64_t)(x->fetch_line - 1);
+	uint64_t mask = ~(uint64_t)(r->fetch_line - 1);
 	uint32_t object, instruction;
 	struct nm_decoded_tables *t = nm_tables_of(decoded);
 
-	t->fetch = nm_arena_alloc(&x->decoder.arena, decoded->instructions * sizeof *t->fetch);
+	t->fetch = nm_arena_alloc(&r->decoder.arena, decoded->instructions * sizeof *t->fetch);
 	if (!t->fetch ||
-	    nm_space_code_object(x->space, m && m->module ? nm_module_name(m->module) : "no file", &object))
+	    nm_space_code_object(r->space, m && m->module ? nm_module_name(m->module) : "no file", &object))
 		return NM_ENOMEM;
 	for (uint32_t i = 0; i < decoded->instructions; i++) {
 		uint64_t pc = nm_wire_instruction_pc(info->instructions[i]);
@@ -181,10 +181,10 @@ static int decode_fetches(struct nm_executor *x, struct nm_decoded_block *decode
 		f = &t->fetch[t->fetches++];
 		*f = (struct nm_fetch){pc, 0, (uint16_t)i, 1, (uint8_t)bytes};
 		note_exits(t, i, f->bytes);
-		if (nm_executor_instruction(x, decoded, info, i, m, &instruction))
+		if (nm_replay_instruction(r, decoded, info, i, m, &instruction))
 			return NM_ENOMEM;
-		f->attr = nm_attributions_get(x->attrs, x->running.thread->lane->number,
-					      x->attrs->instructions.at[instruction].site, object);
+		f->attr = nm_attributions_get(r->attrs, r->running.thread->lane->number,
+					      r->attrs->instructions.at[instruction].site, object);
 		if (!f->attr)
 			return NM_ENOMEM;
 	}
@@ -195,17 +195,17 @@ struct nm_decoded_block nm_undecoded_block;
 struct nm_decoded_block nm_no_last_block = {.user_call = NM_OF_LIBRARY};
 
 /* Makes room for block id in the running lane's table of decoded blocks. */
-static int grow_decoded_blocks(struct nm_executor *x, uint32_t id)
+static int grow_decoded_blocks(struct nm_replay *r, uint32_t id)
 {
-	struct nm_lane *l = x->running.thread->lane;
+	struct nm_lane *l = r->running.thread->lane;
 
-	if (nm_vec_grow((void **)&l->decoded_blocks, &l->decoded_room, x->decoded_room,
-			id + 1 - x->decoded_room, sizeof *l->decoded_blocks))
+	if (nm_vec_grow((void **)&l->decoded_blocks, &l->decoded_room, r->decoded_room,
+			id + 1 - r->decoded_room, sizeof *l->decoded_blocks))
 		return NM_ENOMEM;
-	for (size_t i = x->decoded_room; i < l->decoded_room; i++)
+	for (size_t i = r->decoded_room; i < l->decoded_room; i++)
 		l->decoded_blocks[i] = &nm_undecoded_block;
-	x->decoded_blocks = l->decoded_blocks;
-	x->decoded_room = l->decoded_room;
+	r->decoded_blocks = l->decoded_blocks;
+	r->decoded_room = l->decoded_room;
 	return 0;
 }
 
@@ -243,7 +243,7 @@ static uint32_t string_bytes_of(const struct nm_wire_block_info *info)
 }
 
 /* An empty decoded block for the block. */
-static struct nm_decoded_block *new_decoded_block(struct nm_executor *x, uint32_t id,
+static struct nm_decoded_block *new_decoded_block(struct nm_replay *r, uint32_t id,
 						  const struct nm_wire_block_info *info)
 {
 	struct nm_decoded_tables t = {.id = id,
@@ -253,45 +253,45 @@ static struct nm_decoded_block *new_decoded_block(struct nm_executor *x, uint32_
 				      .entries = count_entries(info),
 				      .string_bytes = string_bytes_of(info)};
 	size_t groups = (t.entries + NM_ENTRIES - 1u) / NM_ENTRIES;
-	struct nm_decoded_block *p =
-	    nm_arena_alloc(&x->decoder.arena, sizeof *p + groups * sizeof p->entries[0] + sizeof t + 48);
+	struct nm_decoded_block *b =
+	    nm_arena_alloc(&r->decoder.arena, sizeof *b + groups * sizeof b->entries[0] + sizeof t + 48);
 
-	t.exit = nm_arena_alloc(&x->decoder.arena, (t.exits + 1u) * sizeof *t.exit);
-	t.single = nm_arena_alloc(&x->decoder.arena, (t.accesses + 1u) * sizeof *t.single);
-	if (!p || !t.exit || !t.single)
+	t.exit = nm_arena_alloc(&r->decoder.arena, (t.exits + 1u) * sizeof *t.exit);
+	t.single = nm_arena_alloc(&r->decoder.arena, (t.accesses + 1u) * sizeof *t.single);
+	if (!b || !t.exit || !t.single)
 		return NULL;
-	p = (struct nm_decoded_block *)(((uintptr_t)p + 63) & ~(uintptr_t)63); /* arenas align to 16 */
-	p->groups = groups;
-	*nm_tables_of(p) = t;
-	p->words = t.words > NM_BATCH ? 0 : (uint16_t)(t.words + 1);
-	p->instructions = info->def.instructions;
-	p->end = info->def.end;
-	p->call_pc =
-	    p->instructions ? nm_wire_instruction_pc(info->instructions[p->instructions - 1]) : info->def.pc;
-	return nm_vec_push(&x->decoder.decoded, p) ? NULL : p;
+	b = (struct nm_decoded_block *)(((uintptr_t)b + 63) & ~(uintptr_t)63); /* arenas align to 16 */
+	b->groups = groups;
+	*nm_tables_of(b) = t;
+	b->words = t.words > NM_BATCH ? 0 : (uint16_t)(t.words + 1);
+	b->instructions = info->def.instructions;
+	b->end = info->def.end;
+	b->call_pc =
+	    b->instructions ? nm_wire_instruction_pc(info->instructions[b->instructions - 1]) : info->def.pc;
+	return nm_vec_push(&r->decoder.decoded, b) ? NULL : b;
 }
 
-static int fill_decoded_block(struct nm_executor *x, struct nm_decoded_block *p,
+static int fill_decoded_block(struct nm_replay *r, struct nm_decoded_block *b,
 			      const struct nm_wire_block_info *info)
 {
-	const struct nm_mapping *m = nm_space_mapping(x->space, info->def.pc);
+	const struct nm_mapping *m = nm_space_mapping(r->space, info->def.pc);
 	/* Collectors may leave blocks without accesses out: objects must not depend on them. */
-	const int framed = info->def.accesses || x->calls || x->fetching;
+	const int framed = info->def.accesses || r->calls || r->fetching;
 	/* All names are looked up nevertheless: a trace keeps those, and its replay may need them. */
 	const struct nm_code_function f = nm_decoder_function_at(m, info->def.pc);
 	const struct nm_object *frame;
 
-	if (nm_executor_note_call(x, p, info) || decode_accesses(x, p, info, m) ||
-	    (framed && nm_space_frame_object(x->space, f.name, f.nameless, f.locals, &p->stack_object)) ||
-	    (x->fetching && decode_fetches(x, p, info, m)))
+	if (nm_replay_note_call(r, b, info) || decode_accesses(r, b, info, m) ||
+	    (framed && nm_space_frame_object(r->space, f.name, f.nameless, f.locals, &b->stack_object)) ||
+	    (r->fetching && decode_fetches(r, b, info, m)))
 		return NM_ENOMEM;
-	nm_tables_of(p)->watched = f.nameless ? 0 : nm_executor_watches(x, f.name);
-	frame = &x->space->objects.at[p->stack_object];
-	p->fills = frame->copies || frame->clears ? UINT8_MAX : 0;
+	nm_tables_of(b)->watched = f.nameless ? 0 : nm_replay_watches(r, f.name);
+	frame = &r->space->objects.at[b->stack_object];
+	b->fills = frame->copies || frame->clears ? UINT8_MAX : 0;
 	return 0;
 }
 
-struct nm_decoded_block *nm_executor_decode_block(struct nm_executor *x, uint32_t id, struct nm_error *err)
+struct nm_decoded_block *nm_replay_decode_block(struct nm_replay *x, uint32_t id, struct nm_error *err)
 {
 	struct nm_wire_record r = {.kind = NM_WIRE_BLOCK_DEF, .arg = id};
 	struct nm_wire_block_info info;
@@ -310,7 +310,7 @@ struct nm_decoded_block *nm_executor_decode_block(struct nm_executor *x, uint32_
 		nm_fail(err, NM_EFORMAT, "block %u has too many accesses in groups", id);
 		return NULL;
 	}
-	p = nm_executor_resolve_pending(x)
+	p = nm_replay_resolve_pending(x)
 		? NULL
 		: new_decoded_block(x, id, &info); /* it makes objects, and attribution keys for fetches */
 	if (!p || fill_decoded_block(x, p, &info) || (id >= x->decoded_room && grow_decoded_blocks(x, id))) {

@@ -12,7 +12,7 @@
  * end of the run of blocks, so that look-ups overlap in the processor. Until then the reference is *pending*.
  * Keys and objects are numbered in the order of references, and a look-up sees the state at its reference:
  * code that changes the heap, mappings or stacks, or makes keys or objects, first calls
- * nm_executor_resolve_pending.
+ * nm_replay_resolve_pending.
  *
  * Headers are searched in a window of words first, so the length of a block is known before it is executed.
  * The loop has three copies: one notes access sites while bursts are sampled (bursts.h), one runs near the
@@ -40,64 +40,64 @@ struct manner {
 	int sampled, tight;
 };
 
-ALWAYS struct nm_ref *next_ref(const struct nm_executor *x) { return x->builder.refs + x->builder.count; }
+ALWAYS struct nm_ref *next_ref(const struct nm_replay *x) { return x->builder.refs + x->builder.count; }
 
-ALWAYS void put_back(struct nm_executor *x, const struct nm_ref *out)
+ALWAYS void put_back(struct nm_replay *r, const struct nm_ref *out)
 {
-	x->builder.count = (size_t)(out - x->builder.refs);
+	r->builder.count = (size_t)(out - r->builder.refs);
 }
 
 /* Puts the references of open entries, from entry `at`, on the pending list; resolves those that cannot
  * wait. */
-static __attribute__((noinline)) int defer(struct nm_executor *x, const struct nm_ref *out,
+static __attribute__((noinline)) int defer(struct nm_replay *r, const struct nm_ref *out,
 					   struct nm_decoded_block *decoded, size_t at,
 					   const uint64_t *addresses, unsigned open)
 {
 	const uint64_t step = 1ull << 32 | 1, access_site = decoded->first_access_site + at;
-	const uint64_t first = access_site << 32 | (size_t)(out - x->builder.refs);
-	uint64_t *list = &x->pending[x->pending_count];
+	const uint64_t first = access_site << 32 | (size_t)(out - r->builder.refs);
+	uint64_t *list = &r->pending[r->pending_count];
 	unsigned left = decoded->fills ? 0 : open;
 
 	for (; left; left &= left - 1) {
 		const unsigned entry = (unsigned)__builtin_ctz(left);
 
-		if (nm_is_near_stack(addresses[entry], &x->running.window))
+		if (nm_is_near_stack(addresses[entry], &r->running.window))
 			break;
 		*list++ = first + step * entry;
 	}
 	if (left || decoded->fills) {
-		put_back(x, out);
-		return nm_executor_defer(x, decoded, at, open);
+		put_back(r, out);
+		return nm_replay_defer(r, decoded, at, open);
 	}
-	x->pending_count = (size_t)(list - x->pending);
+	r->pending_count = (size_t)(list - r->pending);
 	return 0;
 }
 
 /* Notes which access makes each of the batch's next n references. */
-static void note_accesses(struct nm_executor *x, const struct nm_ref *out,
+static void note_accesses(struct nm_replay *r, const struct nm_ref *out,
 			  const struct nm_decoded_block *decoded, size_t n)
 {
-	const size_t index = (size_t)(out - x->builder.refs);
+	const size_t index = (size_t)(out - r->builder.refs);
 
 	for (size_t i = 0; i < n; i++) {
-		x->builder.bursts.access[index + i] = decoded->first_access_site + (uint32_t)i;
-		x->builder.bursts.frame_end[index + i] = x->running.window.low + x->running.window.own;
+		r->builder.bursts.access[index + i] = decoded->first_access_site + (uint32_t)i;
+		r->builder.bursts.frame_end[index + i] = r->running.window.low + r->running.window.own;
 	}
 }
 
 /* Makes the references of a block with at most NM_ENTRIES accesses. */
-ALWAYS int serve(struct nm_executor *x, struct nm_ref *out, struct nm_decoded_block *decoded,
+ALWAYS int serve(struct nm_replay *r, struct nm_ref *out, struct nm_decoded_block *decoded,
 		 const uint64_t *addresses, size_t n, int tight)
 {
 	const unsigned open =
-	    nm_look_up(decoded->entries, addresses, (unsigned)n, tight, &x->running.window, out);
+	    nm_look_up(decoded->entries, addresses, (unsigned)n, tight, &r->running.window, out);
 
-	return __builtin_expect(open, 0) ? defer(x, out, decoded, 0, addresses, open) : 0;
+	return __builtin_expect(open, 0) ? defer(r, out, decoded, 0, addresses, open) : 0;
 }
 
 /* The same for a block with more. All are looked up before any is resolved, which may turn other entries of the
  * block: its run is counted under the keys that they have now (nm_resolver_count). */
-static __attribute__((noinline)) int serve_many(struct nm_executor *x, struct nm_ref *out,
+static __attribute__((noinline)) int serve_many(struct nm_replay *r, struct nm_ref *out,
 						struct nm_decoded_block *decoded, const uint64_t *addresses,
 						size_t n)
 {
@@ -107,38 +107,38 @@ static __attribute__((noinline)) int serve_many(struct nm_executor *x, struct nm
 	for (size_t at = 0; at < n; at += NM_ENTRIES)
 		open[at / NM_ENTRIES] = (uint8_t)nm_look_up(
 		    &decoded->entries[at / NM_ENTRIES], addresses + at,
-		    (unsigned)(n - at < NM_ENTRIES ? n - at : NM_ENTRIES), 1, &x->running.window, out + at);
+		    (unsigned)(n - at < NM_ENTRIES ? n - at : NM_ENTRIES), 1, &r->running.window, out + at);
 	for (size_t at = 0; at < n && !status; at += NM_ENTRIES)
 		if (open[at / NM_ENTRIES])
-			status = defer(x, out + at, decoded, at, addresses + at, open[at / NM_ENTRIES]);
+			status = defer(r, out + at, decoded, at, addresses + at, open[at / NM_ENTRIES]);
 	return status;
 }
 
 /* The call or return that ends a block. */
-static __attribute__((noinline)) int change_frame(struct nm_executor *x, const struct nm_ref *out,
+static __attribute__((noinline)) int change_frame(struct nm_replay *r, const struct nm_ref *out,
 						  const struct nm_decoded_block *decoded, uint64_t last)
 {
-	put_back(x, out);
-	return nm_executor_change_frame(x, decoded, last + decoded->frame);
+	put_back(r, out);
+	return nm_replay_change_frame(r, decoded, last + decoded->frame);
 }
 
 /* Executes a whole block; there is room for its n references. 0 or NM_ENOMEM. */
-ALWAYS int execute(struct nm_executor *x, struct nm_ref *out, struct nm_decoded_block *decoded,
+ALWAYS int execute(struct nm_replay *r, struct nm_ref *out, struct nm_decoded_block *decoded,
 		   const uint64_t *header, size_t n, struct manner manner)
 {
 	int status = 0;
 
 	if (manner.sampled)
-		note_accesses(x, out, decoded, n);
-	x->clock += decoded->instructions;
-	x->running.last = decoded;
+		note_accesses(r, out, decoded, n);
+	r->clock += decoded->instructions;
+	r->running.last = decoded;
 	decoded->runs++;
 	if (__builtin_expect(n - 1 < NM_ENTRIES, 1))
-		status = serve(x, out, decoded, header + 1, n, manner.tight);
+		status = serve(r, out, decoded, header + 1, n, manner.tight);
 	else if (n)
-		status = serve_many(x, out, decoded, header + 1, n);
+		status = serve_many(r, out, decoded, header + 1, n);
 	if (decoded->end != NM_WIRE_JUMP && !status)
-		status = change_frame(x, out + n, decoded, header[n]);
+		status = change_frame(r, out + n, decoded, header[n]);
 	return status;
 }
 
@@ -149,138 +149,138 @@ ALWAYS int is_coalesced(const struct nm_decoded_block *decoded)
 }
 
 /* A block with coalesced accesses, while bursts are sampled: each reference must be separate. */
-ALWAYS int is_apart(const struct nm_executor *x, const struct nm_decoded_block *decoded)
+ALWAYS int is_apart(const struct nm_replay *r, const struct nm_decoded_block *decoded)
 {
-	return x->builder.bursts.sampling && is_coalesced(decoded);
+	return r->builder.bursts.sampling && is_coalesced(decoded);
 }
 
 /* Can a block be executed up to a side exit, behind n addresses, without single steps? */
-static int is_simple_part(const struct nm_executor *x, const struct nm_decoded_block *decoded, size_t n)
+static int is_simple_part(const struct nm_replay *r, const struct nm_decoded_block *decoded, size_t n)
 {
 	return decoded->words && !is_coalesced(decoded) && !nm_tables_of(decoded)->string_bytes &&
-	       !x->builder.bursts.sampling && x->builder.count + n <= NM_BATCH;
+	       !r->builder.bursts.sampling && r->builder.count + n <= NM_BATCH;
 }
 
 /* Executes a block up to a side exit, behind n references. These are counted at once, under the keys that the entries
  * have now. 0 or NM_ENOMEM. */
-static int execute_part(struct nm_executor *x, struct nm_decoded_block *decoded,
+static int execute_part(struct nm_replay *r, struct nm_decoded_block *decoded,
 			const struct nm_side_exit *left, const uint64_t *addresses, size_t n)
 {
-	struct nm_ref *const out = next_ref(x);
+	struct nm_ref *const out = next_ref(r);
 	int status;
 
-	x->clock += left->instructions;
-	x->running.last = &nm_no_last_block;
+	r->clock += left->instructions;
+	r->running.last = &nm_no_last_block;
 	for (size_t i = 0; i < n; i++)
-		nm_resolver_count(&x->resolver, decoded->entries[i / NM_ENTRIES].word[i % NM_ENTRIES], 1);
-	x->builder.references += n;
-	status = serve_many(x, out, decoded, addresses, n);
-	put_back(x, out + n);
+		nm_resolver_count(&r->resolver, decoded->entries[i / NM_ENTRIES].word[i % NM_ENTRIES], 1);
+	r->builder.references += n;
+	status = serve_many(r, out, decoded, addresses, n);
+	put_back(r, out + n);
 	return status;
 }
 
 /* Executes a block of n addresses that is no whole one. 1: the record is no block. */
-static __attribute__((noinline)) int execute_other(struct nm_executor *x, const struct nm_ref *out,
+static __attribute__((noinline)) int execute_other(struct nm_replay *r, const struct nm_ref *out,
 						   struct nm_decoded_block *decoded, const uint64_t *header,
 						   size_t n, struct nm_error *err)
 {
 	const struct nm_side_exit *left;
 
-	put_back(x, out);
+	put_back(r, out);
 	if (!is_block(*header))
 		return 1;
-	left = is_simple_part(x, decoded, n) ? nm_side_exit_after(nm_tables_of(decoded), n) : NULL;
+	left = is_simple_part(r, decoded, n) ? nm_side_exit_after(nm_tables_of(decoded), n) : NULL;
 	if (!left)
-		return nm_executor_single_step(x, header, n, err);
-	return execute_part(x, decoded, left, header + 1, n) ? nm_fail_memory(err) : 0;
+		return nm_replay_single_step(r, header, n, err);
+	return execute_part(r, decoded, left, header + 1, n) ? nm_fail_memory(err) : 0;
 }
 
-static __attribute__((noinline)) int make_room(struct nm_executor *x, const struct nm_ref *out)
+static __attribute__((noinline)) int make_room(struct nm_replay *r, const struct nm_ref *out)
 {
-	put_back(x, out);
-	return nm_executor_flush(x);
+	put_back(r, out);
+	return nm_replay_flush(r);
 }
 
 /* Whether this copy of the loop can execute the next n words. */
-ALWAYS int does(const struct nm_executor *x, size_t n, struct manner manner)
+ALWAYS int does(const struct nm_replay *r, size_t n, struct manner manner)
 {
-	return (manner.sampled || !x->builder.bursts.sampling) &&
-	       (manner.tight || x->builder.count + n <= NM_BATCH);
+	return (manner.sampled || !r->builder.bursts.sampling) &&
+	       (manner.tight || r->builder.count + n <= NM_BATCH);
 }
 
 /* Executes the blocks of a window of `end` words. heads: a bit for each word that is a header, including that
  * behind the window if it is known. Returns the number of words executed. */
-ALWAYS long execute_window(struct nm_executor *x, const uint64_t *words, uint64_t heads, size_t end,
+ALWAYS long execute_window(struct nm_replay *r, const uint64_t *words, uint64_t heads, size_t end,
 			   struct manner manner, struct nm_error *err)
 {
 	const uint64_t *const begin = words, *const last = words + end;
-	struct nm_ref *out = next_ref(x);
+	struct nm_ref *out = next_ref(r);
 
 	while (words != last) { /* the lowest bit of heads stands for words[0] */
 		const uint64_t id = block_of(*words);
 		struct nm_decoded_block *decoded =
-		    id < x->decoded_room ? x->decoded_blocks[id] : &nm_undecoded_block;
+		    id < r->decoded_room ? r->decoded_blocks[id] : &nm_undecoded_block;
 		const int followed = !manner.tight || heads != 1;
 		const size_t count = followed ? (size_t)__builtin_ctzll(heads - 1) : (size_t)(last - words);
 
-		if (__builtin_expect(nm_is_of_other_call(&x->running, decoded), 0))
-			decoded = nm_executor_of_this_call(x, (uint32_t)id, decoded);
-		if (__builtin_expect(count != decoded->words || (manner.sampled && is_apart(x, decoded)),
+		if (__builtin_expect(nm_is_of_other_call(&r->running, decoded), 0))
+			decoded = nm_replay_of_this_call(r, (uint32_t)id, decoded);
+		if (__builtin_expect(count != decoded->words || (manner.sampled && is_apart(r, decoded)),
 				     0)) {
-			int status = execute_other(x, out, decoded, words, count - 1, err);
+			int status = execute_other(r, out, decoded, words, count - 1, err);
 
-			if (status || !does(x, (size_t)(last - words) - count, manner))
+			if (status || !does(r, (size_t)(last - words) - count, manner))
 				return status < 0 ? status : words - begin + (status ? 0 : (long)count);
-			out = next_ref(x);
+			out = next_ref(r);
 		} else {
-			if (manner.tight && out + count - 1 > x->builder.refs + NM_BATCH) {
-				if (make_room(x, out))
+			if (manner.tight && out + count - 1 > r->builder.refs + NM_BATCH) {
+				if (make_room(r, out))
 					return nm_fail_memory(err);
-				if (!does(x, (size_t)(last - words), manner))
+				if (!does(r, (size_t)(last - words), manner))
 					return words - begin;
-				out = next_ref(x);
+				out = next_ref(r);
 			}
-			if (execute(x, out, decoded, words, count - 1, manner))
+			if (execute(r, out, decoded, words, count - 1, manner))
 				return nm_fail_memory(err);
 			out += count - 1;
 		}
 		heads = followed ? heads >> count : 0;
 		words += count;
 	}
-	put_back(x, out);
+	put_back(r, out);
 	return (long)end;
 }
 
-static __attribute__((noinline)) long execute_plain(struct nm_executor *x, const uint64_t *words,
+static __attribute__((noinline)) long execute_plain(struct nm_replay *r, const uint64_t *words,
 						    uint64_t heads, size_t end, struct nm_error *err)
 {
-	return execute_window(x, words, heads, end, (struct manner){0, 0}, err);
+	return execute_window(r, words, heads, end, (struct manner){0, 0}, err);
 }
 
-static __attribute__((noinline)) long execute_tight(struct nm_executor *x, const uint64_t *words,
+static __attribute__((noinline)) long execute_tight(struct nm_replay *r, const uint64_t *words,
 						    uint64_t heads, size_t end, struct nm_error *err)
 {
-	return execute_window(x, words, heads, end, (struct manner){0, 1}, err);
+	return execute_window(r, words, heads, end, (struct manner){0, 1}, err);
 }
 
-static __attribute__((noinline)) long execute_sampled(struct nm_executor *x, const uint64_t *words,
+static __attribute__((noinline)) long execute_sampled(struct nm_replay *r, const uint64_t *words,
 						      uint64_t heads, size_t end, struct nm_error *err)
 {
-	return execute_window(x, words, heads, end, (struct manner){1, 1}, err);
+	return execute_window(r, words, heads, end, (struct manner){1, 1}, err);
 }
 
 /* Executes blocks by single steps as long as that is needed. */
-static long single_step(struct nm_executor *x, const uint64_t *words, size_t count, struct nm_error *err)
+static long single_step(struct nm_replay *r, const uint64_t *words, size_t count, struct nm_error *err)
 {
 	size_t at = 0;
 
-	while (at < count && x->single_step && is_block(words[at])) {
+	while (at < count && r->single_step && is_block(words[at])) {
 		size_t next = at + 1;
 		int status;
 
 		while (next < count && !nm_wire_is_header(words[next]))
 			next++;
-		status = nm_executor_single_step(x, words + at, next - at - 1, err);
+		status = nm_replay_single_step(r, words + at, next - at - 1, err);
 		if (status)
 			return status;
 		at = next;
@@ -288,17 +288,17 @@ static long single_step(struct nm_executor *x, const uint64_t *words, size_t cou
 	return (long)at;
 }
 
-static long execute_some(struct nm_executor *x, const uint64_t *words, size_t count, struct nm_error *err)
+static long execute_some(struct nm_replay *r, const uint64_t *words, size_t count, struct nm_error *err)
 {
 	size_t room = count < WINDOW ? count : WINDOW, end = room;
 	uint64_t heads = nm_heads(words, room);
 	/* the last block may continue behind the window */
 	const int whole = room < count && heads & (heads - 1);
 
-	if (__builtin_expect(x->clock >= x->careful_from, 0))
-		nm_executor_choose_path(x);
-	if (x->single_step)
-		return single_step(x, words, count, err);
+	if (__builtin_expect(r->clock >= r->careful_from, 0))
+		nm_replay_choose_path(r);
+	if (r->single_step)
+		return single_step(r, words, count, err);
 	for (size_t i = 0; i < WINDOW; i += 8)
 		__builtin_prefetch(words + RING_AHEAD + i);
 	if (whole)
@@ -306,24 +306,24 @@ static long execute_some(struct nm_executor *x, const uint64_t *words, size_t co
 	else
 		while (end < count && !nm_wire_is_header(words[end]))
 			end++;
-	if (x->builder.bursts.sampling)
-		return execute_sampled(x, words, heads, end, err);
-	return !whole || x->builder.count + end > NM_BATCH || count - end < NM_ENTRIES
-		   ? execute_tight(x, words, heads, end, err)
-		   : execute_plain(x, words, heads, end, err);
+	if (r->builder.bursts.sampling)
+		return execute_sampled(r, words, heads, end, err);
+	return !whole || r->builder.count + end > NM_BATCH || count - end < NM_ENTRIES
+		   ? execute_tight(r, words, heads, end, err)
+		   : execute_plain(r, words, heads, end, err);
 }
 
-long NM_EXECUTE(struct nm_executor *x, const uint64_t *words, size_t count, struct nm_error *err)
+long NM_EXECUTE(struct nm_replay *r, const uint64_t *words, size_t count, struct nm_error *err)
 {
 	size_t at = 0;
 	long taken = 0;
 
 	while (at < count && is_block(words[at]) && taken >= 0) {
-		taken = execute_some(x, words + at, count - at, err);
+		taken = execute_some(r, words + at, count - at, err);
 		if (taken > 0)
 			at += (size_t)taken;
 	}
-	if (nm_executor_resolve_pending(x) && taken >= 0)
+	if (nm_replay_resolve_pending(r) && taken >= 0)
 		return nm_fail_memory(err);
 	return taken < 0 ? taken : (long)at;
 }

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * replay.c - the executor's life, and which thread, stack and frame run, in which lane (regions.h).
+ * replay.c - the replay's life, and which thread, stack and frame run, in which lane (regions.h).
  *
  * Frames of calls and returns within the running stack are changed by inline functions (replay.h). A call
  * or return elsewhere is a switch of stacks, as by coroutines, swapcontext or signal handlers: the stack is
@@ -25,106 +25,106 @@ nm_execute_function *nm_execute_supported(unsigned i)
 
 enum { STACK_REACH = 1 << 18 /* bytes below a call on an unknown stack that are taken for the stack */ };
 
-int nm_executor_init(struct nm_executor *x, const struct nm_executor_process *process)
+int nm_replay_init(struct nm_replay *r, const struct nm_replay_process *process)
 {
-	x->measuring = x->asked = x->inside = 1;
-	x->attrs = process->attrs;
-	x->calls = process->calls;
-	x->regions = process->regions;
-	x->space = process->space;
-	x->contexts = process->contexts;
-	nm_bursts_init(&x->builder.bursts);
-	x->resolver.decoder = &x->decoder;
-	x->resolver.running = &x->running;
-	x->resolver.attrs = process->attrs;
-	x->resolver.space = process->space;
-	x->resolver.contexts = process->contexts;
-	x->resolver.threads = process->threads;
-	nm_executor_choose_path(x);
-	x->decoder.definition_store = nm_definition_store_new(NULL);
-	return x->decoder.definition_store && !nm_resolver_init(&x->resolver) ? 0 : NM_ENOMEM;
+	r->measuring = r->asked = r->inside = 1;
+	r->attrs = process->attrs;
+	r->calls = process->calls;
+	r->regions = process->regions;
+	r->space = process->space;
+	r->contexts = process->contexts;
+	nm_bursts_init(&r->builder.bursts);
+	r->resolver.decoder = &r->decoder;
+	r->resolver.running = &r->running;
+	r->resolver.attrs = process->attrs;
+	r->resolver.space = process->space;
+	r->resolver.contexts = process->contexts;
+	r->resolver.threads = process->threads;
+	nm_replay_choose_path(r);
+	r->decoder.definition_store = nm_definition_store_new(NULL);
+	return r->decoder.definition_store && !nm_resolver_init(&r->resolver) ? 0 : NM_ENOMEM;
 }
 
-void nm_executor_free_code(struct nm_executor *x)
+void nm_replay_free_code(struct nm_replay *r)
 {
-	x->running.thread = NULL;
-	nm_arena_done(&x->decoder.arena);
-	nm_vec_free(&x->decoder.decoded);
-	nm_vec_free(&x->decoder.access_sites);
-	nm_vec_free(&x->decoder.access_instructions);
-	nm_vec_free(&x->decoder.access_chases);
-	nm_vec_free(&x->resolver.listed);
-	nm_vec_free(&x->resolver.framed);
-	nm_vec_free(&x->resolver.range_holders);
-	nm_vec_free(&x->decoder.definitions);
-	nm_definition_store_release(x->decoder.definition_store);
-	x->decoder.definition_store = NULL;
+	r->running.thread = NULL;
+	nm_arena_done(&r->decoder.arena);
+	nm_vec_free(&r->decoder.decoded);
+	nm_vec_free(&r->decoder.access_sites);
+	nm_vec_free(&r->decoder.access_instructions);
+	nm_vec_free(&r->decoder.access_chases);
+	nm_vec_free(&r->resolver.listed);
+	nm_vec_free(&r->resolver.framed);
+	nm_vec_free(&r->resolver.range_holders);
+	nm_vec_free(&r->decoder.definitions);
+	nm_definition_store_release(r->decoder.definition_store);
+	r->decoder.definition_store = NULL;
 }
 
-void nm_executor_done(struct nm_executor *x)
+void nm_replay_done(struct nm_replay *r)
 {
-	free(x->builder.syncs);
-	nm_instruction_clock_free(x->builder.instruction_clock);
-	nm_resolver_done(&x->resolver);
-	nm_executor_free_code(x);
+	free(r->builder.syncs);
+	nm_instruction_clock_free(r->builder.instruction_clock);
+	nm_resolver_done(&r->resolver);
+	nm_replay_free_code(r);
 }
 
-void nm_executor_choose_path(struct nm_executor *x)
+void nm_replay_choose_path(struct nm_replay *r)
 {
-	const struct nm_thread *t = x->running.thread;
+	const struct nm_thread *t = r->running.thread;
 
-	nm_executor_watch_limits(x);
-	x->single_step = x->clock >= x->careful_from || x->fetching || !x->measuring ||
-			 nm_window_needs_steps(&x->window) || x->calls || x->builder.instruction_clock ||
+	nm_replay_watch_limits(r);
+	r->single_step = r->clock >= r->careful_from || r->fetching || !r->measuring ||
+			 nm_window_needs_steps(&r->window) || r->calls || r->builder.instruction_clock ||
 			 (t && (t->probe.context || t->signals.list.count));
 }
 
-void nm_executor_run_thread(struct nm_executor *x)
+void nm_replay_run_thread(struct nm_replay *r)
 {
-	struct nm_stack *s = nm_frames_stack(&x->running.thread->frames);
+	struct nm_stack *s = nm_frames_stack(&r->running.thread->frames);
 
-	nm_resolver_forget_frames(&x->resolver, UINT64_MAX);
-	x->running.stack = s;
-	x->running.last = &nm_no_last_block;
-	x->running.window = (struct nm_stack_window){.low = s->low, .length = s->end - s->low};
-	nm_stack_window_own(&x->running.window, nm_stack_top(s));
-	nm_executor_choose_path(x);
+	nm_resolver_forget_frames(&r->resolver, UINT64_MAX);
+	r->running.stack = s;
+	r->running.last = &nm_no_last_block;
+	r->running.window = (struct nm_stack_window){.low = s->low, .length = s->end - s->low};
+	nm_stack_window_own(&r->running.window, nm_stack_top(s));
+	nm_replay_choose_path(r);
 }
 
-void nm_executor_switch_thread(struct nm_executor *x, struct nm_thread *thread)
+void nm_replay_switch_thread(struct nm_replay *r, struct nm_thread *thread)
 {
-	x->running.thread = thread;
-	x->decoded_blocks = thread->lane->decoded_blocks;
-	x->decoded_room = thread->lane->decoded_room;
-	if (thread->lane->region != x->regions->current)
-		nm_regions_run(x->regions, thread->lane->region, nm_executor_measured(x));
-	nm_executor_run_thread(x);
+	r->running.thread = thread;
+	r->decoded_blocks = thread->lane->decoded_blocks;
+	r->decoded_room = thread->lane->decoded_room;
+	if (thread->lane->region != r->regions->current)
+		nm_regions_run(r->regions, thread->lane->region, nm_replay_measured(r));
+	nm_replay_run_thread(r);
 }
 
-int nm_executor_run_stack(struct nm_executor *x, size_t index)
+int nm_replay_run_stack(struct nm_replay *r, size_t index)
 {
-	struct nm_frames *frames = &x->running.thread->frames;
+	struct nm_frames *frames = &r->running.thread->frames;
 
 	if (index == frames->current)
 		return 0;
-	if (nm_executor_resolve_pending(x))
+	if (nm_replay_resolve_pending(r))
 		return NM_ENOMEM;
 	frames->current = index;
-	nm_executor_run_thread(x);
+	nm_replay_run_thread(r);
 	return 0;
 }
 
-int nm_executor_switch_stack(struct nm_executor *x, uint64_t slot)
+int nm_replay_switch_stack(struct nm_replay *r, uint64_t slot)
 {
 	struct nm_block b;
-	const struct nm_mapping *m = nm_space_mapping(x->space, slot);
-	struct nm_frames *frames = &x->running.thread->frames;
+	const struct nm_mapping *m = nm_space_mapping(r->space, slot);
+	struct nm_frames *frames = &r->running.thread->frames;
 	uint64_t low = slot & ~(uint64_t)(STACK_REACH - 1), end = low + STACK_REACH;
 	size_t known = frames->stacks.count;
 
-	if (nm_executor_resolve_pending(x))
+	if (nm_replay_resolve_pending(r))
 		return NM_ENOMEM;
-	if (nm_blocks_find(&x->space->heap, slot, &b)) {
+	if (nm_blocks_find(&r->space->heap, slot, &b)) {
 		low = b.address;
 		end = b.address + b.size;
 	} else if (m) {
@@ -134,27 +134,27 @@ int nm_executor_switch_stack(struct nm_executor *x, uint64_t slot)
 	if (nm_frames_switch(frames, slot, low, end))
 		return NM_ENOMEM;
 	if (frames->stacks.count > known)
-		nm_resolver_forget_mappings(&x->resolver);
-	nm_executor_run_thread(x);
+		nm_resolver_forget_mappings(&r->resolver);
+	nm_replay_run_thread(r);
 	return 0;
 }
 
-int nm_executor_change_any_frame(struct nm_executor *x, const struct nm_decoded_block *decoded, uint64_t slot)
+int nm_replay_change_any_frame(struct nm_replay *r, const struct nm_decoded_block *decoded, uint64_t slot)
 {
-	if ((slot - x->running.window.low >= x->running.window.length && nm_executor_switch_stack(x, slot)) ||
-	    nm_vec_reserve(&x->running.stack->frames, 1))
+	if ((slot - r->running.window.low >= r->running.window.length && nm_replay_switch_stack(r, slot)) ||
+	    nm_vec_reserve(&r->running.stack->frames, 1))
 		return NM_ENOMEM;
-	if (slot >= x->running.kept_frames)
-		nm_resolver_forget_frames(&x->resolver, slot);
-	nm_executor_put_frame(x, decoded, slot);
+	if (slot >= r->running.kept_frames)
+		nm_resolver_forget_frames(&r->resolver, slot);
+	nm_replay_put_frame(r, decoded, slot);
 	return 0;
 }
 
 /* ---- lanes: made at the first entry of a region, kept while the thread lives ---- */
 
-static struct nm_lane *make_lane(struct nm_executor *x, struct nm_thread *t, uint32_t number, uint32_t region)
+static struct nm_lane *make_lane(struct nm_replay *r, struct nm_thread *t, uint32_t number, uint32_t region)
 {
-	struct nm_lane *lane = nm_arena_alloc(&x->decoder.arena, sizeof *lane);
+	struct nm_lane *lane = nm_arena_alloc(&r->decoder.arena, sizeof *lane);
 
 	if (!lane)
 		return NULL;
@@ -163,7 +163,7 @@ static struct nm_lane *make_lane(struct nm_executor *x, struct nm_thread *t, uin
 }
 
 /* The thread's lane in a region; where no further lane has room, its first one. */
-static int find_lane(struct nm_executor *x, struct nm_thread *t, uint32_t region, struct nm_lane **ret_lane)
+static int find_lane(struct nm_replay *r, struct nm_thread *t, uint32_t region, struct nm_lane **ret_lane)
 {
 	uint32_t number;
 
@@ -172,30 +172,30 @@ static int find_lane(struct nm_executor *x, struct nm_thread *t, uint32_t region
 			*ret_lane = t->lanes.at[i];
 			return 0;
 		}
-	if (nm_regions_lane(x->regions, t->number, region, &number))
+	if (nm_regions_lane(r->regions, t->number, region, &number))
 		return NM_ENOMEM;
-	*ret_lane = number ? make_lane(x, t, number, region) : t->lanes.at[0];
+	*ret_lane = number ? make_lane(r, t, number, region) : t->lanes.at[0];
 	return *ret_lane ? 0 : NM_ENOMEM;
 }
 
-int nm_executor_start_lanes(struct nm_executor *x, struct nm_thread *t)
+int nm_replay_start_lanes(struct nm_replay *r, struct nm_thread *t)
 {
-	return find_lane(x, t, 0, &t->lane) ? NM_ENOMEM : nm_executor_choose_lane(x, t);
+	return find_lane(r, t, 0, &t->lane) ? NM_ENOMEM : nm_replay_choose_lane(r, t);
 }
 
-int nm_executor_choose_lane(struct nm_executor *x, struct nm_thread *t)
+int nm_replay_choose_lane(struct nm_replay *r, struct nm_thread *t)
 {
 	uint32_t region;
 
-	if (nm_regions_in_phase(x->regions, nm_regions_innermost(&t->open),
-				nm_executor_is_by_phase(x) ? x->phase : 0, &region))
+	if (nm_regions_in_phase(r->regions, nm_regions_innermost(&t->open),
+				nm_replay_is_by_phase(r) ? r->phase : 0, &region))
 		return NM_ENOMEM;
 	if (region == t->lane->region)
 		return 0;
-	if (find_lane(x, t, region, &t->lane))
+	if (find_lane(r, t, region, &t->lane))
 		return NM_ENOMEM;
-	if (x->running.thread == t)
-		nm_executor_switch_thread(x, t);
+	if (r->running.thread == t)
+		nm_replay_switch_thread(r, t);
 	return 0;
 }
 

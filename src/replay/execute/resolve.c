@@ -27,10 +27,10 @@ enum {
 
 static void forget_range(struct nm_resolver *r, uint32_t access_site)
 {
-	struct nm_access_site *o = &r->decoder->access_sites.at[access_site];
+	struct nm_access_site *s = &r->decoder->access_sites.at[access_site];
 
-	if (!nm_low_is_of_frame(nm_entry_of(o, low)))
-		nm_entry_of(o, length) = NM_NO_LENGTH;
+	if (!nm_low_is_of_frame(nm_entry_of(s, low)))
+		nm_entry_of(s, length) = NM_NO_LENGTH;
 }
 
 void nm_resolver_forget_mappings(struct nm_resolver *r)
@@ -72,11 +72,11 @@ void nm_resolver_forget_ranges(struct nm_resolver *r)
 }
 
 /* Counts the references that the entry has made since it was last counted, under the key that it has. */
-static void count_runs(struct nm_resolver *r, struct nm_access_site *o)
+static void count_runs(struct nm_resolver *r, struct nm_access_site *s)
 {
-	if (o->access + 1 < o->decoded->words)
-		nm_resolver_count(r, nm_entry_of(o, word), o->decoded->runs - o->counted);
-	o->counted = o->decoded->runs;
+	if (s->access + 1 < s->decoded->words)
+		nm_resolver_count(r, nm_entry_of(s, word), s->decoded->runs - s->counted);
+	s->counted = s->decoded->runs;
 }
 
 void nm_resolver_count_runs(struct nm_resolver *r)
@@ -91,11 +91,11 @@ void nm_resolver_count_runs(struct nm_resolver *r)
 
 /* Sets the attribution key that the entry serves. Returns the bytes of a coalesced access beyond its
  * first. */
-static uint64_t turn(struct nm_resolver *r, struct nm_access_site *o, uint32_t attr)
+static uint64_t set_entry_key(struct nm_resolver *r, struct nm_access_site *s, uint32_t attr)
 {
-	uint64_t *word = &nm_entry_of(o, word);
+	uint64_t *word = &nm_entry_of(s, word);
 
-	count_runs(r, o);
+	count_runs(r, s);
 	*word = *word >> 32 << 32 | attr;
 	return nm_word_is_coalesced(*word) ? nm_word_size(*word) - 1u : 0;
 }
@@ -107,45 +107,45 @@ static uint64_t fixed_length(uint64_t length, uint64_t excess)
 
 /* The entry turns to a part of the running function's frame. Distances fall as addresses rise, so it is the
  * last byte of a group that is nearest to the frame's end. */
-static void hold_frame(struct nm_resolver *r, struct nm_access_site *o, const struct nm_frame_part *part,
+static void hold_frame(struct nm_resolver *r, struct nm_access_site *s, const struct nm_frame_part *part,
 		       uint32_t attr)
 {
-	const uint64_t excess = turn(r, o, attr);
+	const uint64_t excess = set_entry_key(r, s, attr);
 
-	nm_entry_of(o, low) = part->low + excess;
-	nm_entry_of(o, length) = part->end == UINT64_MAX ? NM_TO_STACK_END + NM_SPARE - excess - part->low
+	nm_entry_of(s, low) = part->low + excess;
+	nm_entry_of(s, length) = part->end == UINT64_MAX ? NM_TO_STACK_END + NM_SPARE - excess - part->low
 							 : fixed_length(part->end - part->low, excess);
 }
 
 /* Sets the entry to a range. */
-static void hold_range(struct nm_resolver *r, struct nm_access_site *o, uint64_t low, uint64_t length,
+static void hold_range(struct nm_resolver *r, struct nm_access_site *s, uint64_t low, uint64_t length,
 		       uint32_t attr)
 {
-	const uint64_t excess = turn(r, o, attr);
+	const uint64_t excess = set_entry_key(r, s, attr);
 
-	nm_entry_of(o, low) = NM_BIAS + low;
-	nm_entry_of(o, length) = fixed_length(length, excess);
+	nm_entry_of(s, low) = NM_BIAS + low;
+	nm_entry_of(s, length) = fixed_length(length, excess);
 }
 
 /* Keeps the range of a mapping or variable in the entry. */
 static int keep_mapping(struct nm_resolver *r, uint32_t access_site, const struct nm_location *location,
 			uint32_t attr)
 {
-	struct nm_access_site *o = &r->decoder->access_sites.at[access_site];
+	struct nm_access_site *s = &r->decoder->access_sites.at[access_site];
 
-	if (!o->listed && nm_vec_push(&r->listed, access_site))
+	if (!s->listed && nm_vec_push(&r->listed, access_site))
 		return NM_ENOMEM;
-	o->listed = 1;
-	hold_range(r, o, location->low, location->end - location->low, attr);
+	s->listed = 1;
+	hold_range(r, s, location->low, location->end - location->low, attr);
 	return 0;
 }
 
 /* Whether the entry still keeps the range of the block. */
-static int keeps(const struct nm_resolver *r, uint32_t access_site, const struct nm_large_block *b)
+static int keeps_range(const struct nm_resolver *r, uint32_t access_site, const struct nm_large_block *b)
 {
-	const struct nm_access_site *o = &r->decoder->access_sites.at[access_site];
+	const struct nm_access_site *s = &r->decoder->access_sites.at[access_site];
 
-	return nm_entry_of(o, low) == NM_BIAS + b->address && nm_entry_of(o, length) != NM_NO_LENGTH;
+	return nm_entry_of(s, low) == NM_BIAS + b->address && nm_entry_of(s, length) != NM_NO_LENGTH;
 }
 
 /* Drops range holders whose entries keep another range by now, and duplicates: at most one for each access is
@@ -162,7 +162,7 @@ static __attribute__((noinline)) void drop_stale_holders(struct nm_resolver *r)
 		const uint32_t access_site = all[i].access_site, block = all[i].block;
 
 		if (!block || r->decoder->access_sites.at[access_site].cached ||
-		    !keeps(r, access_site, &blocks[block]))
+		    !keeps_range(r, access_site, &blocks[block]))
 			continue;
 		r->decoder->access_sites.at[access_site].cached = 1;
 		all[left] = (struct nm_range_holder){access_site, blocks[block].range_holders, block};
@@ -207,17 +207,17 @@ static int keep_block(struct nm_resolver *r, uint32_t access_site, uint32_t id, 
 }
 
 /* Counts consecutive accesses to a heap block or frame: 1 after enough of them to keep its range. */
-static inline int has_visited(struct nm_access_site *o, uint32_t block)
+static inline int has_visited(struct nm_access_site *s, uint32_t block)
 {
-	o->again = o->block == block ? (uint8_t)(o->again + 1) : 0;
-	o->block = block;
-	if (__builtin_expect(o->again < VISITS_TO_KEEP, 1))
+	s->again = s->block == block ? (uint8_t)(s->again + 1) : 0;
+	s->block = block;
+	if (__builtin_expect(s->again < VISITS_TO_KEEP, 1))
 		return 0;
-	o->again = 0;
+	s->again = 0;
 	return 1;
 }
 
-static inline int visit(struct nm_resolver *r, uint32_t access_site, uint32_t block, uint32_t attr)
+static inline int visit_block(struct nm_resolver *r, uint32_t access_site, uint32_t block, uint32_t attr)
 {
 	return has_visited(&r->decoder->access_sites.at[access_site], block)
 		   ? keep_block(r, access_site, block, attr)
@@ -245,25 +245,25 @@ static int note_framed(struct nm_resolver *r, struct nm_framed framed)
 static int keep_frame(struct nm_resolver *r, uint32_t access_site, uint64_t address,
 		      const struct nm_frame_place *frame, const struct nm_frame_part *part, uint32_t attr)
 {
-	struct nm_access_site *o = &r->decoder->access_sites.at[access_site];
+	struct nm_access_site *s = &r->decoder->access_sites.at[access_site];
 	uint64_t low = frame->slot + 8, end = frame->end - (part->low > 8 ? part->low : 8);
 
 	if (part->end < frame->end - low)
 		low = frame->end - part->end;
-	if (address < low || address >= end || !has_visited(o, NM_OWNER_LARGE | part->object))
+	if (address < low || address >= end || !has_visited(s, NM_OWNER_LARGE | part->object))
 		return 0;
 	if (note_framed(r, (struct nm_framed){frame->slot, access_site}))
 		return NM_ENOMEM;
-	hold_range(r, o, low, end - low, attr);
+	hold_range(r, s, low, end - low, attr);
 	return 0;
 }
 
 /* Keeps the location's range, if it is valid for long enough. */
-static inline int keep(struct nm_resolver *r, uint32_t access_site, const struct nm_location *location,
-		       uint32_t attr)
+static inline int keep_range(struct nm_resolver *r, uint32_t access_site, const struct nm_location *location,
+			     uint32_t attr)
 {
 	if (location->large)
-		return visit(r, access_site, location->large, attr);
+		return visit_block(r, access_site, location->large, attr);
 	return location->lasting ? keep_mapping(r, access_site, location, attr) : 0;
 }
 
@@ -444,20 +444,20 @@ int nm_resolver_object_at(struct nm_resolver *r, uint64_t address, uint32_t *ret
 static __attribute__((noinline)) uint32_t change_object(struct nm_resolver *r, uint32_t access_site,
 							uint32_t object)
 {
-	struct nm_access_site *o = &r->decoder->access_sites.at[access_site];
+	struct nm_access_site *s = &r->decoder->access_sites.at[access_site];
 
-	o->object = object;
-	o->attr = o->grouped ? nm_resolver_coalesced(r, access_site, object)
+	s->object = object;
+	s->attr = s->grouped ? nm_resolver_coalesced(r, access_site, object)
 			     : nm_resolver_attribute(r, access_site, object);
-	return o->attr;
+	return s->attr;
 }
 
 /* The attribution key of an access to an object. */
 static inline uint32_t find_key(struct nm_resolver *r, uint32_t access_site, uint32_t object)
 {
-	struct nm_access_site *o = &r->decoder->access_sites.at[access_site];
+	struct nm_access_site *s = &r->decoder->access_sites.at[access_site];
 
-	return o->object == object && o->attr ? o->attr : change_object(r, access_site, object);
+	return s->object == object && s->attr ? s->attr : change_object(r, access_site, object);
 }
 
 /* The object at an address. */
@@ -486,9 +486,9 @@ static int find_any(struct nm_resolver *r, const struct nm_decoded_block *decode
 static uint32_t find_keys_apart(struct nm_resolver *r, const struct nm_decoded_block *decoded,
 				uint32_t access_site, uint64_t address)
 {
-	const struct nm_access_site *o = &r->decoder->access_sites.at[access_site];
-	const struct nm_decoded_tables *t = nm_tables_of(o->decoded);
-	const struct nm_access_range s = nm_word_accesses(t, o->access);
+	const struct nm_access_site *a = &r->decoder->access_sites.at[access_site];
+	const struct nm_decoded_tables *t = nm_tables_of(a->decoded);
+	const struct nm_access_range s = nm_word_accesses(t, a->access);
 	uint32_t objects[NM_COALESCED_MAX] = {0}, n = 0;
 	int mixed = 0;
 
@@ -566,7 +566,7 @@ uint32_t nm_resolver_find(struct nm_resolver *r, const struct nm_decoded_block *
 	if (!is_within(r, access_site, address, &location))
 		return find_keys_apart(r, decoded, access_site, address);
 	attr = find_key(r, access_site, location.object);
-	return attr && keep(r, access_site, &location, attr) ? 0 : attr;
+	return attr && keep_range(r, access_site, &location, attr) ? 0 : attr;
 }
 
 /* The attribution key of a pending reference. */
@@ -581,7 +581,7 @@ static __attribute__((noinline)) uint32_t resolve_any(struct nm_resolver *r, uin
 	if (!is_within(r, access_site, address, &location))
 		return find_keys_apart(r, NULL, access_site, address);
 	attr = find_key(r, access_site, location.object);
-	return attr && keep(r, access_site, &location, attr) ? 0 : attr;
+	return attr && keep_range(r, access_site, &location, attr) ? 0 : attr;
 }
 
 /* The same, short for heap blocks, which most are; plain: is_plain_heap. */
@@ -593,7 +593,7 @@ static inline uint32_t resolve_late(struct nm_resolver *r, uint32_t access_site,
 	if (!owner || r->decoder->access_sites.at[access_site].grouped)
 		return resolve_any(r, access_site, address);
 	attr = find_key(r, access_site, nm_blocks_object(&r->space->heap, owner));
-	return attr && large_of(owner) && visit(r, access_site, large_of(owner), attr) ? 0 : attr;
+	return attr && large_of(owner) && visit_block(r, access_site, large_of(owner), attr) ? 0 : attr;
 }
 
 int nm_resolver_find_all(struct nm_resolver *r, struct nm_ref *refs, const uint64_t *pending, size_t count)

@@ -29,16 +29,16 @@ static inline int nm_is_of_other_call(const struct nm_running *running,
 }
 
 /* The decoded block of library code for the call that led here; nm_undecoded_block: there is none yet. */
-struct nm_decoded_block *nm_executor_of_this_call(struct nm_executor *executor, uint32_t id,
-						  struct nm_decoded_block *decoded);
+struct nm_decoded_block *nm_replay_of_this_call(struct nm_replay *replay, uint32_t id,
+						struct nm_decoded_block *decoded);
 
 /* A new decoded block: notes whether it is library code, and the call. 0 or NM_ENOMEM. */
-int nm_executor_note_call(struct nm_executor *executor, struct nm_decoded_block *decoded,
-			  const struct nm_wire_block_info *info);
+int nm_replay_note_call(struct nm_replay *replay, struct nm_decoded_block *decoded,
+			const struct nm_wire_block_info *info);
 
 /* Instruction i of a block, m its mapping or NULL; of library code with the call that leads there. 0 or NM_ENOMEM. */
-int nm_executor_instruction(struct nm_executor *executor, const struct nm_decoded_block *decoded,
-			    const struct nm_wire_block_info *info, uint32_t i, const struct nm_mapping *m,
-			    uint32_t *ret_instruction);
+int nm_replay_instruction(struct nm_replay *replay, const struct nm_decoded_block *decoded,
+			  const struct nm_wire_block_info *info, uint32_t i, const struct nm_mapping *m,
+			  uint32_t *ret_instruction);
 
 #endif

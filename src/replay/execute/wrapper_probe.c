@@ -10,25 +10,25 @@
 
 enum { NO_ACCESS = UINT16_MAX };
 
-void nm_executor_probe_wrapper(struct nm_executor *x, uint32_t context, unsigned levels, uint64_t address,
-			       uint64_t size)
+void nm_replay_probe_wrapper(struct nm_replay *r, uint32_t context, unsigned levels, uint64_t address,
+			     uint64_t size)
 {
-	struct nm_frames *frames = &x->running.thread->frames;
-	struct nm_wrapper_probe *w = &x->running.thread->probe;
+	struct nm_frames *frames = &r->running.thread->frames;
+	struct nm_wrapper_probe *w = &r->running.thread->probe;
 
 	if (w->context)
-		nm_wrapper_probe_note(w, x->contexts,
+		nm_wrapper_probe_note(w, r->contexts,
 				      nm_stack_pc(nm_frames_stack(frames), w->slot, frames->returned_from));
 	*w = (struct nm_wrapper_probe){.context = context,
 				       .levels = levels < NM_FORWARD_LEVELS ? levels : NM_FORWARD_LEVELS,
 				       .address = address,
 				       .end = address + size,
 				       .slot = nm_frames_top(frames)};
-	nm_executor_choose_path(x);
+	nm_replay_choose_path(r);
 }
 
 /* The instruction of an access of a block; without one, the block's first. */
-static uint64_t pc_of(const struct nm_executor *x, uint32_t id, size_t access)
+static uint64_t pc_of(const struct nm_replay *x, uint32_t id, size_t access)
 {
 	const struct nm_definition *d = &x->decoder.definitions.at[id];
 	struct nm_wire_record r = {
@@ -43,35 +43,35 @@ static uint64_t pc_of(const struct nm_executor *x, uint32_t id, size_t access)
 }
 
 /* Decodes the block only if the position is not known yet: programs allocate often, from few call sites. */
-static void end_probe(struct nm_executor *x, uint32_t id, size_t access)
+static void end_probe(struct nm_replay *r, uint32_t id, size_t access)
 {
-	struct nm_wrapper_probe *w = &x->running.thread->probe;
+	struct nm_wrapper_probe *w = &r->running.thread->probe;
 
-	if (!x->contexts->list.at[w->context].used[w->level])
-		nm_wrapper_probe_note(w, x->contexts,
-				      nm_stack_pc(x->running.stack, w->slot, pc_of(x, id, access)));
+	if (!r->contexts->list.at[w->context].used[w->level])
+		nm_wrapper_probe_note(w, r->contexts,
+				      nm_stack_pc(r->running.stack, w->slot, pc_of(r, id, access)));
 	w->context = 0;
 }
 
-void nm_executor_probe_block(struct nm_executor *x, uint32_t id, const struct nm_decoded_block *decoded,
-			     const uint64_t *words, struct nm_side_exit left)
+void nm_replay_probe_block(struct nm_replay *r, uint32_t id, const struct nm_decoded_block *decoded,
+			   const uint64_t *words, struct nm_side_exit left)
 {
-	struct nm_wrapper_probe *w = &x->running.thread->probe;
+	struct nm_wrapper_probe *w = &r->running.thread->probe;
 	const struct nm_access *single = nm_tables_of(decoded)->single;
 
 	if (!nm_tables_of(decoded)->accesses) /* not every collector sends it */
 		return;
 	w->ran += left.instructions;
 	for (size_t i = 0; i < left.accesses; i++) {
-		const struct nm_access_site *o =
-		    &x->decoder.access_sites.at[decoded->first_access_site + single[i].entry];
+		const struct nm_access_site *s =
+		    &r->decoder.access_sites.at[decoded->first_access_site + single[i].entry];
 		uint64_t address = words[single[i].word] + single[i].distance;
 
-		if (nm_access_site_kind(o) == NM_REF_WRITE && address - w->address < w->end - w->address) {
-			end_probe(x, id, i);
+		if (nm_access_site_kind(s) == NM_REF_WRITE && address - w->address < w->end - w->address) {
+			end_probe(r, id, i);
 			return;
 		}
 	}
 	if (w->ran > NM_FORWARD_INSTRUCTIONS)
-		end_probe(x, id, NO_ACCESS);
+		end_probe(r, id, NO_ACCESS);
 }

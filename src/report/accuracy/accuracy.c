@@ -79,7 +79,7 @@ static const struct nm_column of_samplers[] = {
 };
 
 /* "a.c:7 (f)", "matrix", "in against out": malloc'ed; NULL: out of memory. */
-static char *describe(const struct nm_estimated_part *part)
+static char *describe_part(const struct nm_estimated_part *part)
 {
 	char *text = NULL;
 	FILE *out = nm_memstream_open(&text, NULL);
@@ -99,20 +99,21 @@ static char *describe(const struct nm_estimated_part *part)
 	return nm_memstream_close(out, &text) ? NULL : text;
 }
 
-static int meets(const struct nm_accuracy *a, double within)
+static int meets_bound(const struct nm_accuracy *a, double within)
 {
 	return a->worst && a->error <= within && !a->swapped;
 }
 
 /* Of each sampler whether it suffices. */
-static void choose(const struct nm_estimates *e, const struct nm_accuracy *accuracies, double within,
-		   int suffices[NM_PMU_SAMPLERS])
+static void choose_samplers(const struct nm_estimates *e, const struct nm_accuracy *accuracies, double within,
+			    int suffices[NM_PMU_SAMPLERS])
 {
 	for (unsigned i = 0; i < e->sampler_count; i++) {
 		suffices[i] = 1;
 		for (unsigned k = 0; k < e->sampler_count; k++)
 			if (!strcmp(e->samplers[i].rule, e->samplers[k].rule) &&
-			    e->samplers[k].period <= e->samplers[i].period && !meets(&accuracies[k], within))
+			    e->samplers[k].period <= e->samplers[i].period &&
+			    !meets_bound(&accuracies[k], within))
 				suffices[i] = 0;
 	}
 }
@@ -125,7 +126,8 @@ static int add_sampler(struct nm_table *table, const struct nm_estimated_sampler
 	nm_table_set(table, "sampler", text_value(s->name));
 	nm_table_set(table, "samples", number_value(a->samples));
 	nm_table_set(table, "error", real_value(a->worst ? a->error : NAN));
-	nm_table_set(table, "at", text_value(a->worst ? nm_table_keep(table, describe(a->worst)) : NULL));
+	nm_table_set(table, "at",
+		     text_value(a->worst ? nm_table_keep(table, describe_part(a->worst)) : NULL));
 	nm_table_set(table, "tau", real_value(a->samples ? a->tau : NAN));
 	nm_table_set(table, "swapped", number_value(a->swapped));
 	nm_table_set(table, "covered", a->samples ? number_value(a->covered) : real_value(NAN));
@@ -180,7 +182,7 @@ static void print_verdict(const struct nm_estimates *e, const struct nm_accuracy
 }
 
 /* A sampler whose rule does not tell victims says nothing of pairs. */
-static int tells(const struct nm_estimated_sampler *s, enum nm_accuracy_by by)
+static int tells_pairs(const struct nm_estimated_sampler *s, enum nm_accuracy_by by)
 {
 	return by < NM_ACCURACY_PAIRS || !strcmp(s->rule, "miss");
 }
@@ -195,9 +197,9 @@ static int show_samplers(const struct nm_estimates *e, const struct nm_accuracy_
 
 	for (unsigned i = 0; i < e->sampler_count; i++)
 		accuracies[i] = nm_accuracy_of(e, i, request->within);
-	choose(e, accuracies, request->within, suffices);
+	choose_samplers(e, accuracies, request->within, suffices);
 	for (unsigned i = 0; i < e->sampler_count && !status; i++)
-		if (tells(&e->samplers[i], request->by))
+		if (tells_pairs(&e->samplers[i], request->by))
 			status = add_sampler(&table, &e->samplers[i], &accuracies[i], suffices[i]);
 	if (!status && style->format == NM_FORMAT_TEXT) {
 		nm_print_grouped((int64_t)e->truth, out);
@@ -326,7 +328,7 @@ static int find_sampler(const struct nm_estimates *e, const struct nm_accuracy_r
 
 		*ret_sampler = i;
 		if (!strcmp(e->samplers[i].name, request->sampler))
-			return tells(&e->samplers[i], request->by)
+			return tells_pairs(&e->samplers[i], request->by)
 				   ? 0
 				   : nm_fail(err, NM_EINVAL,
 					     "%s does not tell which line was evicted: only rule miss does",

@@ -9,19 +9,19 @@
 
 static const double least_group = 0.1, least_part = 0.01;
 
-static double share(uint64_t count, uint64_t all) { return all ? 100 * (double)count / (double)all : 0; }
+static double share_of(uint64_t count, uint64_t all) { return all ? 100 * (double)count / (double)all : 0; }
 
 /* Pairs of ranked parts: in the same order, in the opposite one, and those that truth or estimates tie. */
 struct order {
 	double pairs, same, opposite, tied, estimates_tied;
 };
 
-static void compare(const struct nm_estimated_part *a, const struct nm_estimated_part *b, unsigned sampler,
-		    struct order *order)
+static void compare_parts(const struct nm_estimated_part *p, const struct nm_estimated_part *e,
+			  unsigned sampler, struct order *order)
 {
-	const int truth = (a->truth > b->truth) - (a->truth < b->truth),
-		  estimate = (a->samples[sampler] > b->samples[sampler]) -
-			     (a->samples[sampler] < b->samples[sampler]);
+	const int truth = (p->truth > e->truth) - (p->truth < e->truth),
+		  estimate = (p->samples[sampler] > e->samples[sampler]) -
+			     (p->samples[sampler] < e->samples[sampler]);
 
 	order->pairs++;
 	order->tied += !truth;
@@ -31,11 +31,11 @@ static void compare(const struct nm_estimated_part *a, const struct nm_estimated
 }
 
 /* Whether truth puts a before b, by more than `within` points, and the estimates b before a. */
-static int is_swapped(const struct nm_estimated_part *a, const struct nm_estimated_part *b, unsigned sampler,
+static int is_swapped(const struct nm_estimated_part *p, const struct nm_estimated_part *e, unsigned sampler,
 		      uint64_t all, double within)
 {
-	return share(a->truth, all) - share(b->truth, all) > within &&
-	       a->samples[sampler] < b->samples[sampler];
+	return share_of(p->truth, all) - share_of(e->truth, all) > within &&
+	       p->samples[sampler] < e->samples[sampler];
 }
 
 static int is_ranked(const struct nm_estimates *e, const struct nm_estimated_part *part)
@@ -47,28 +47,28 @@ static int is_ranked(const struct nm_estimates *e, const struct nm_estimated_par
 }
 
 /* Compares the part with those behind it in its group. */
-static void rank(const struct nm_estimates *e, size_t i, unsigned sampler, double within, struct order *order,
-		 struct nm_accuracy *to)
+static void rank_parts(const struct nm_estimates *e, size_t i, unsigned sampler, double within,
+		       struct order *order, struct nm_accuracy *to)
 {
-	const struct nm_estimated_part *a = &e->parts.at[i], *b;
-	const uint64_t all = e->groups.at[a->group].truth;
+	const struct nm_estimated_part *p = &e->parts.at[i], *b;
+	const uint64_t all = e->groups.at[p->group].truth;
 
-	for (size_t k = i + 1; k < e->parts.count && e->parts.at[k].group == a->group; k++) {
+	for (size_t k = i + 1; k < e->parts.count && e->parts.at[k].group == p->group; k++) {
 		b = &e->parts.at[k];
 		if (!is_ranked(e, b))
 			continue;
-		compare(a, b, sampler, order);
-		to->swapped += (uint64_t)(is_swapped(a, b, sampler, all, within) ||
-					  is_swapped(b, a, sampler, all, within));
+		compare_parts(p, b, sampler, order);
+		to->swapped += (uint64_t)(is_swapped(p, b, sampler, all, within) ||
+					  is_swapped(b, p, sampler, all, within));
 	}
 }
 
-static void judge(const struct nm_estimates *e, const struct nm_estimated_part *part, unsigned sampler,
-		  struct nm_accuracy *to)
+static void judge_part(const struct nm_estimates *e, const struct nm_estimated_part *part, unsigned sampler,
+		       struct nm_accuracy *to)
 {
 	const struct nm_estimated_group *group = &e->groups.at[part->group];
-	const double truth = share(part->truth, group->truth),
-		     error = fabs(share(part->samples[sampler], group->samples[sampler]) - truth);
+	const double truth = share_of(part->truth, group->truth),
+		     error = fabs(share_of(part->samples[sampler], group->samples[sampler]) - truth);
 	double low, high;
 
 	if (group->samples[sampler] && (!to->worst || error > to->error)) {
@@ -94,9 +94,9 @@ struct nm_accuracy nm_accuracy_of(const struct nm_estimates *e, unsigned sampler
 
 		if ((double)e->groups.at[part->group].truth < least_group * (double)e->truth)
 			continue;
-		judge(e, part, sampler, &accuracy);
+		judge_part(e, part, sampler, &accuracy);
 		if (is_ranked(e, part))
-			rank(e, i, sampler, within, &order, &accuracy);
+			rank_parts(e, i, sampler, within, &order, &accuracy);
 	}
 	accuracy.tau = (order.same - order.opposite) /
 		       sqrt((order.pairs - order.tied) * (order.pairs - order.estimates_tied));

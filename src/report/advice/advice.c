@@ -96,62 +96,62 @@ struct nm_saving nm_rule_saving(const struct nm_rule *rule, const struct nm_evid
 
 /* ---- evidence from a table -------------------------------------------------------------------------- */
 
-static int64_t count(const struct nm_table *table, size_t row, const char *name)
+static int64_t row_count(const struct nm_table *table, size_t row, const char *name)
 {
 	return nm_table_find(table, row, name)->integer;
 }
 
-static const char *word(const struct nm_table *table, size_t row, const char *name)
+static const char *row_word(const struct nm_table *table, size_t row, const char *name)
 {
 	return nm_table_find(table, row, name)->text;
 }
 
 /* What the row's columns say, but for those of fields. */
-static struct nm_evidence columns(const struct nm_table *table, size_t row)
+static struct nm_evidence read_columns(const struct nm_table *table, size_t row)
 {
 	return (struct nm_evidence){
-	    .object = word(table, row, "object"),
-	    .kind = word(table, row, "kind"),
-	    .type = word(table, row, "type"),
-	    .function = word(table, row, "function"),
-	    .file = word(table, row, "file"),
-	    .bytes = count(table, row, "bytes"),
-	    .touched = count(table, row, "touched"),
-	    .blocks = count(table, row, "blocks"),
-	    .largest = count(table, row, "largest"),
-	    .reads = count(table, row, "reads"),
-	    .writes = count(table, row, "writes"),
-	    .misses = count(table, row, "misses"),
-	    .write_misses = count(table, row, "write_misses"),
-	    .loads = count(table, row, "loads"),
-	    .cold = count(table, row, "cold"),
-	    .capacity = count(table, row, "capacity"),
-	    .conflict = count(table, row, "conflict"),
-	    .coherence = count(table, row, "coherence"),
-	    .evictions = count(table, row, "evictions"),
+	    .object = row_word(table, row, "object"),
+	    .kind = row_word(table, row, "kind"),
+	    .type = row_word(table, row, "type"),
+	    .function = row_word(table, row, "function"),
+	    .file = row_word(table, row, "file"),
+	    .bytes = row_count(table, row, "bytes"),
+	    .touched = row_count(table, row, "touched"),
+	    .blocks = row_count(table, row, "blocks"),
+	    .largest = row_count(table, row, "largest"),
+	    .reads = row_count(table, row, "reads"),
+	    .writes = row_count(table, row, "writes"),
+	    .misses = row_count(table, row, "misses"),
+	    .write_misses = row_count(table, row, "write_misses"),
+	    .loads = row_count(table, row, "loads"),
+	    .cold = row_count(table, row, "cold"),
+	    .capacity = row_count(table, row, "capacity"),
+	    .conflict = row_count(table, row, "conflict"),
+	    .coherence = row_count(table, row, "coherence"),
+	    .evictions = row_count(table, row, "evictions"),
 	    .reuse = nm_table_find(table, row, "reuse")->real,
 	    .waste = nm_table_find(table, row, "waste")->real,
-	    .evictor = word(table, row, "evictor"),
-	    .evictor_count = count(table, row, "evictor_count"),
+	    .evictor = row_word(table, row, "evictor"),
+	    .evictor_count = row_count(table, row, "evictor_count"),
 	    .strided = nm_table_find(table, row, "follow")->type != NM_VALUE_NULL,
-	    .stride = count(table, row, "stride"),
+	    .stride = row_count(table, row, "stride"),
 	    .follow = nm_table_find(table, row, "follow")->real,
 	    .halved = nm_table_find(table, row, "halved")->real,
-	    .cycles = count(table, row, "cycles"),
-	    .foreseen = count(table, row, "foreseen"),
-	    .chained = count(table, row, "chained"),
+	    .cycles = row_count(table, row, "cycles"),
+	    .foreseen = row_count(table, row, "foreseen"),
+	    .chained = row_count(table, row, "chained"),
 	    .walked =
 		table->levels->foresees && nm_table_find(table, row, "load_follow")->type != NM_VALUE_NULL,
-	    .load_step = count(table, row, "load_step"),
+	    .load_step = row_count(table, row, "load_step"),
 	    .load_follow = nm_table_find(table, row, "load_follow")->real,
-	    .inner = word(table, row, "inner_function"),
-	    .line = count(table, row, "line"),
-	    .other_function = word(table, row, "other_function"),
-	    .other_line = count(table, row, "other_line"),
-	    .other_loads = count(table, row, "other_loads"),
-	    .unordered = word(table, row, "unordered_object"),
-	    .unordered_loads = count(table, row, "unordered_loads"),
-	    .component = word(table, row, "component"),
+	    .inner = row_word(table, row, "inner_function"),
+	    .line = row_count(table, row, "line"),
+	    .other_function = row_word(table, row, "other_function"),
+	    .other_line = row_count(table, row, "other_line"),
+	    .other_loads = row_count(table, row, "other_loads"),
+	    .unordered = row_word(table, row, "unordered_object"),
+	    .unordered_loads = row_count(table, row, "unordered_loads"),
+	    .component = row_word(table, row, "component"),
 	    .level = "the cache",
 	};
 }
@@ -159,37 +159,37 @@ static struct nm_evidence columns(const struct nm_table *table, size_t row)
 /* What fields of its structure are touched. */
 static void add_fields(struct nm_evidence *e, const struct nm_table *table, size_t row)
 {
-	e->structure = count(table, row, "structure");
-	e->hot_fields = word(table, row, "hot_fields");
-	e->hot_types = word(table, row, "hot_types");
-	e->hot_structure = count(table, row, "hot_structure");
-	e->cold_fields = word(table, row, "cold_fields");
-	e->hot_bytes = count(table, row, "hot_bytes");
-	e->member_bytes = count(table, row, "member_bytes");
-	e->packed = count(table, row, "packed");
-	e->cold_bytes = count(table, row, "cold_bytes");
+	e->structure = row_count(table, row, "structure");
+	e->hot_fields = row_word(table, row, "hot_fields");
+	e->hot_types = row_word(table, row, "hot_types");
+	e->hot_structure = row_count(table, row, "hot_structure");
+	e->cold_fields = row_word(table, row, "cold_fields");
+	e->hot_bytes = row_count(table, row, "hot_bytes");
+	e->member_bytes = row_count(table, row, "member_bytes");
+	e->packed = row_count(table, row, "packed");
+	e->cold_bytes = row_count(table, row, "cold_bytes");
 	e->cold_used = nm_table_find(table, row, "cold_used")->real;
-	e->far_field = word(table, row, "far_field");
-	e->far_other = word(table, row, "far_other");
-	e->far_bytes = count(table, row, "far_bytes");
-	e->far_visits = count(table, row, "far_visits");
-	e->most_visits = count(table, row, "most_visits");
+	e->far_field = row_word(table, row, "far_field");
+	e->far_other = row_word(table, row, "far_other");
+	e->far_bytes = row_count(table, row, "far_bytes");
+	e->far_visits = row_count(table, row, "far_visits");
+	e->most_visits = row_count(table, row, "most_visits");
 	e->far_both = nm_table_find(table, row, "far_both")->real;
-	e->line_field = word(table, row, "line_field");
-	e->line_field_loads = count(table, row, "line_field_loads");
-	e->line_field_bytes = count(table, row, "line_field_bytes");
+	e->line_field = row_word(table, row, "line_field");
+	e->line_field_loads = row_count(table, row, "line_field_loads");
+	e->line_field_bytes = row_count(table, row, "line_field_bytes");
 }
 
-static struct nm_evidence evidence(const struct nm_table *table, size_t row)
+static struct nm_evidence read_evidence(const struct nm_table *table, size_t row)
 {
-	const char *name = word(table, row, "level");
+	const char *name = row_word(table, row, "level");
 	const struct nm_level *level = nm_levels_named(table->levels, name ? name : table->levels->asked);
-	struct nm_evidence e = columns(table, row);
+	struct nm_evidence e = read_columns(table, row);
 	int64_t lines;
 
 	add_fields(&e, table, row);
-	lines = nm_level_lines(level, count(table, row, "loaded_bytes"), e.loads);
-	e.used = lines ? (double)count(table, row, "used_bytes") / (double)lines : 0;
+	lines = nm_level_lines(level, row_count(table, row, "loaded_bytes"), e.loads);
+	e.used = lines ? (double)row_count(table, row, "used_bytes") / (double)lines : 0;
 	if (level) {
 		e.last_size = nm_levels_last(table->levels, level)->size;
 		e.level = level->name;
@@ -201,14 +201,14 @@ static struct nm_evidence evidence(const struct nm_table *table, size_t row)
 
 const char *nm_derive_cause(struct nm_table *table, size_t row)
 {
-	struct nm_evidence e = evidence(table, row);
+	struct nm_evidence e = read_evidence(table, row);
 
 	return e.loads ? nm_rule_for(&e)->cause : NULL;
 }
 
 const char *nm_derive_advice(struct nm_table *table, size_t row)
 {
-	struct nm_evidence e = evidence(table, row);
+	struct nm_evidence e = read_evidence(table, row);
 	char *text = NULL;
 	FILE *out;
 
@@ -229,14 +229,14 @@ static struct nm_saving saving_of(const struct nm_evidence *e)
 
 struct nm_saving nm_advice_saving(const struct nm_table *table, size_t row)
 {
-	struct nm_evidence e = evidence(table, row);
+	struct nm_evidence e = read_evidence(table, row);
 
 	return saving_of(&e);
 }
 
 double nm_advice_worth(const struct nm_table *table, size_t row)
 {
-	struct nm_evidence e = evidence(table, row);
+	struct nm_evidence e = read_evidence(table, row);
 	const struct nm_rule *rule = e.loads ? nm_rule_for(&e) : NULL;
 
 	if (!rule || (!rule->saves && 2 * e.foreseen >= e.loads))
@@ -245,7 +245,7 @@ double nm_advice_worth(const struct nm_table *table, size_t row)
 }
 
 /* To two digits: down, so that a promise is kept, or up to what a limit allows. */
-static int64_t rounded(double n, int up)
+static int64_t round_two_digits(double n, int up)
 {
 	int64_t unit = 1;
 
@@ -261,20 +261,20 @@ void nm_saving_write(struct nm_saving saving, int at_most, double run, FILE *out
 
 	fprintf(out, "saves %s ", at_most ? "at most" : "about");
 	if (saving.misses >= 1) {
-		nm_print_grouped(rounded(saving.misses, at_most), out);
+		nm_print_grouped(round_two_digits(saving.misses, at_most), out);
 		fputs(" misses, ", out);
 	}
 	if (run > 0) {
 		fprintf(out, "%.*f %% of the run's estimated cycles", percent < 1, percent);
 		return;
 	}
-	nm_print_grouped(rounded(saving.cycles, at_most), out);
+	nm_print_grouped(round_two_digits(saving.cycles, at_most), out);
 	fputs(" cycles", out);
 }
 
 const char *nm_derive_saving(struct nm_table *table, size_t row)
 {
-	struct nm_evidence e = evidence(table, row);
+	struct nm_evidence e = read_evidence(table, row);
 	const struct nm_rule *rule = e.loads ? nm_rule_for(&e) : NULL;
 	const struct nm_saving saving = saving_of(&e);
 	char *text = NULL;

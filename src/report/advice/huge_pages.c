@@ -23,11 +23,11 @@ static int find_both(const struct nm_machine *m, unsigned *ret_without, unsigned
 
 	for (unsigned i = 0; i < m->count; i++)
 		for (unsigned j = 0; j < m->count; j++) {
-			const struct nm_level_spec *a = &m->levels[i], *b = &m->levels[j];
+			const struct nm_level_spec *s = &m->levels[i], *b = &m->levels[j];
 
-			if (!(a->pages & 1u << NM_PAGE_4K) || a->pages != b->pages || a->size != b->size ||
-			    a->ways != b->ways || nm_machine_same(a->name, b->name) ||
-			    strcmp(behind_prefix(a->name), behind_prefix(b->name)) != 0 ||
+			if (!(s->pages & 1u << NM_PAGE_4K) || s->pages != b->pages || s->size != b->size ||
+			    s->ways != b->ways || nm_machine_same(s->name, b->name) ||
+			    strcmp(behind_prefix(s->name), behind_prefix(b->name)) != 0 ||
 			    nm_huge_pages_name(m, i) || !nm_huge_pages_name(m, j))
 				continue;
 			*ret_without = i;

@@ -54,27 +54,27 @@ struct note_writer {
 };
 
 /* Takes over text (malloc'ed or NULL). */
-static int add_note(struct note_writer *r, char *text)
+static int add_note(struct note_writer *w, char *text)
 {
-	const char *kept = nm_table_keep(r->pairs, text);
+	const char *kept = nm_table_keep(w->pairs, text);
 
-	if (!kept || nm_vec_push(r->notes, kept))
-		return nm_fail_memory(r->err);
+	if (!kept || nm_vec_push(w->notes, kept))
+		return nm_fail_memory(w->err);
 	return 0;
 }
 
 static int is_same(const char *a, const char *b) { return a && b && !strcmp(a, b); }
 
-static const char *word(const struct nm_table *table, size_t row, const char *name)
+static const char *row_word(const struct nm_table *table, size_t row, const char *name)
 {
 	return nm_table_find(table, row, name)->text;
 }
 
 /* Whether the advice was given before, or one that is as good or better on the same object or line. */
-static int is_repeated(const struct note_writer *r, const struct nm_rule *rule, const struct advised *new)
+static int is_repeated(const struct note_writer *w, const struct nm_rule *rule, const struct advised *new)
 {
-	for (size_t i = 0; i < r->advised.count; i++) {
-		const struct advised *old = &r->advised.at[i];
+	for (size_t i = 0; i < w->advised.count; i++) {
+		const struct advised *old = &w->advised.at[i];
 		const int object = is_same(old->object, new->object);
 		const int line = new->line && old->line == new->line &&is_same(old->file, new->file);
 
@@ -87,7 +87,7 @@ static int is_repeated(const struct note_writer *r, const struct nm_rule *rule, 
 /* " at solver.c:41", " in solve", or nothing. */
 static void write_place(const struct nm_table *table, size_t row, FILE *out)
 {
-	const char *file = word(table, row, "file"), *function = word(table, row, "function");
+	const char *file = row_word(table, row, "file"), *function = row_word(table, row, "function");
 	const char *slash = file ? strrchr(file, '/') : NULL;
 
 	if (file)
@@ -97,40 +97,40 @@ static void write_place(const struct nm_table *table, size_t row, FILE *out)
 		fprintf(out, " in %s", function);
 }
 
-static double share_of(const struct note_writer *r, const struct nm_table *table, size_t row)
+static double share_of(const struct note_writer *w, const struct nm_table *table, size_t row)
 {
-	return nm_table_named(table, row, r->by_cost ? "cycles_share" : "share")->real;
+	return nm_table_named(table, row, w->by_cost ? "cycles_share" : "share")->real;
 }
 
-static int note_group(struct note_writer *r, const struct nm_table *table, const struct group *g)
+static int note_group(struct note_writer *w, const struct nm_table *table, const struct group *g)
 {
-	const char *object = word(table, g->row, "object"), *advice = word(table, g->row, "try");
+	const char *object = row_word(table, g->row, "object"), *advice = row_word(table, g->row, "try");
 	struct advised new = {.rule = g->rule,
 			      .object = object,
-			      .file = word(table, g->row, "file"),
+			      .file = row_word(table, g->row, "file"),
 			      .line = nm_table_find(table, g->row, "line")->integer};
 	char *text = NULL;
 	FILE *out;
 
-	if (!object || !advice || is_repeated(r, g->rule, &new))
+	if (!object || !advice || is_repeated(w, g->rule, &new))
 		return 0;
-	new.object = nm_intern(&r->pairs->pool, object);
-	new.file = new.file ? nm_intern(&r->pairs->pool, new.file) : NULL;
-	if (nm_vec_push(&r->advised, new))
-		return nm_fail_memory(r->err);
+	new.object = nm_intern(&w->pairs->pool, object);
+	new.file = new.file ? nm_intern(&w->pairs->pool, new.file) : NULL;
+	if (nm_vec_push(&w->advised, new))
+		return nm_fail_memory(w->err);
 	out = nm_memstream_open(&text, NULL);
 	if (!out)
-		return nm_fail_memory(r->err);
+		return nm_fail_memory(w->err);
 	fputs(object, out);
 	write_place(table, g->row, out);
 	fprintf(out, ": %s", advice);
 	if (g->saving.cycles >= 1 || g->saving.misses >= 1) {
 		fputs("; ", out);
-		nm_saving_write(g->saving, g->rule->at_most, r->by_cost ? r->run : 0, out);
+		nm_saving_write(g->saving, g->rule->at_most, w->by_cost ? w->run : 0, out);
 		if (g->rows > 1)
 			fprintf(out, ", %zu rows of this cause together", g->rows);
 	}
-	return nm_memstream_close(out, &text) ? nm_fail_memory(r->err) : add_note(r, text);
+	return nm_memstream_close(out, &text) ? nm_fail_memory(w->err) : add_note(w, text);
 }
 
 /* "table[] (f.cpp:34)" and "table (f.cpp:34) #2" are parts of one container. */
@@ -149,13 +149,13 @@ static int belong_together(const struct nm_table *table, size_t a, size_t b)
 {
 	const int64_t line = nm_table_find(table, a, "line")->integer;
 
-	return is_same(word(table, a, "object"), word(table, b, "object")) ||
-	       is_one_variable(word(table, a, "object"), word(table, b, "object")) ||
+	return is_same(row_word(table, a, "object"), row_word(table, b, "object")) ||
+	       is_one_variable(row_word(table, a, "object"), row_word(table, b, "object")) ||
 	       (line && line == nm_table_find(table, b, "line")->integer &&
-		is_same(word(table, a, "file"), word(table, b, "file")));
+		is_same(row_word(table, a, "file"), row_word(table, b, "file")));
 }
 
-static void add_row(const struct note_writer *r, struct nm_table *table, size_t row, struct group *g)
+static void add_row(const struct note_writer *w, struct nm_table *table, size_t row, struct group *g)
 {
 	const struct nm_saving saving = nm_advice_saving(table, row);
 
@@ -163,26 +163,26 @@ static void add_row(const struct note_writer *r, struct nm_table *table, size_t 
 		g->row = row;
 		g->most = saving;
 	}
-	g->share += share_of(r, table, row);
+	g->share += share_of(w, table, row);
 	g->worth = fmax(g->worth, 0) + saving.cycles;
 	g->saving.misses += saving.misses;
 	g->saving.cycles += saving.cycles;
 }
 
 /* Takes all that belong to a row, directly or through others, out of `open`. */
-static struct group group_of(const struct note_writer *r, struct nm_table *table, size_t first, char *open,
+static struct group group_of(const struct note_writer *w, struct nm_table *table, size_t first, char *open,
 			     size_t count)
 {
-	const char *cause = word(table, first, "cause");
+	const char *cause = row_word(table, first, "cause");
 	struct group g = {.rule = nm_rule_named(cause), .worth = -1};
 	size_t found[GROUPED], n = 0;
 
 	found[n++] = first;
 	open[first] = 0;
 	for (size_t i = 0; i < n; i++) {
-		add_row(r, table, found[i], &g);
+		add_row(w, table, found[i], &g);
 		for (size_t row = 0; row < count; row++)
-			if (open[row] && is_same(word(table, row, "cause"), cause) &&
+			if (open[row] && is_same(row_word(table, row, "cause"), cause) &&
 			    belong_together(table, found[i], row)) {
 				open[row] = 0;
 				found[n++] = row;
@@ -193,23 +193,23 @@ static struct group group_of(const struct note_writer *r, struct nm_table *table
 
 static int by_worth(const void *a, const void *b)
 {
-	const struct group *x = a, *y = b;
+	const struct group *g = a, *y = b;
 
-	if (x->rule->general != y->rule->general)
-		return x->rule->general - y->rule->general;
-	return x->worth != y->worth ? (x->worth < y->worth) - (x->worth > y->worth)
-				    : (x->row > y->row) - (x->row < y->row);
+	if (g->rule->general != y->rule->general)
+		return g->rule->general - y->rule->general;
+	return g->worth != y->worth ? (g->worth < y->worth) - (g->worth > y->worth)
+				    : (g->row > y->row) - (g->row < y->row);
 }
 
 /* Whether what is known of its saving is worth telling. */
-static int gains(const struct note_writer *r, const struct group *g)
+static int gains_enough(const struct note_writer *w, const struct group *g)
 {
-	return g->worth <= 0 || 100 * g->worth >= r->run * MIN_GAIN;
+	return g->worth <= 0 || 100 * g->worth >= w->run * MIN_GAIN;
 }
 
 /* The groups that save most first, those of rules that tell why before others, or by misses, in the order of the
  * rows. */
-static int note_rows(struct note_writer *r, struct nm_table *table)
+static int note_rows(struct note_writer *w, struct nm_table *table)
 {
 	const size_t count = table->row_count < GROUPED ? table->row_count : GROUPED;
 	struct group groups[GROUPED];
@@ -218,20 +218,21 @@ static int note_rows(struct note_writer *r, struct nm_table *table)
 	int status = 0;
 
 	for (size_t row = 0; row < count; row++)
-		open[row] = word(table, row, "cause") && (!r->by_cost || nm_advice_worth(table, row) >= 0);
+		open[row] =
+		    row_word(table, row, "cause") && (!w->by_cost || nm_advice_worth(table, row) >= 0);
 	for (size_t row = 0; row < count; row++)
 		if (open[row])
-			groups[n++] = group_of(r, table, row, open, count);
-	if (r->by_cost)
+			groups[n++] = group_of(w, table, row, open, count);
+	if (w->by_cost)
 		qsort(groups, n, sizeof *groups, by_worth);
-	for (size_t i = 0; i < n && r->notes->count < PAIRS && !status; i++)
-		if (groups[i].share >= MIN_SHARE && gains(r, &groups[i]))
-			status = note_group(r, table, &groups[i]);
+	for (size_t i = 0; i < n && w->notes->count < PAIRS && !status; i++)
+		if (groups[i].share >= MIN_SHARE && gains_enough(w, &groups[i]))
+			status = note_group(w, table, &groups[i]);
 	return status;
 }
 
 /* What to try against an object, at the line where it costs most. */
-static int note_object(struct note_writer *r, struct nm_profile *profile,
+static int note_object(struct note_writer *w, struct nm_profile *profile,
 		       const struct nm_selection *selection, const char *object)
 {
 	struct nm_selection one = *selection;
@@ -240,13 +241,13 @@ static int note_object(struct note_writer *r, struct nm_profile *profile,
 
 	one.object = (struct nm_name_pattern){.operator_ = "=", .pattern = strdup(object)};
 	one.request.limit = 1;
-	status = one.object.pattern ? nm_report_fill(nm_report_named("pairs"), profile, &one, &pairs, r->err)
-				    : nm_fail_memory(r->err);
-	if (!status && pairs.table.row_count && (!r->by_cost || nm_advice_worth(&pairs.table, 0) >= 0)) {
-		struct group g = {.rule = nm_rule_named(word(&pairs.table, 0, "cause"))};
+	status = one.object.pattern ? nm_report_fill(nm_report_named("pairs"), profile, &one, &pairs, w->err)
+				    : nm_fail_memory(w->err);
+	if (!status && pairs.table.row_count && (!w->by_cost || nm_advice_worth(&pairs.table, 0) >= 0)) {
+		struct group g = {.rule = nm_rule_named(row_word(&pairs.table, 0, "cause"))};
 
-		add_row(r, &pairs.table, 0, &g);
-		status = g.rule && gains(r, &g) ? note_group(r, &pairs.table, &g) : 0;
+		add_row(w, &pairs.table, 0, &g);
+		status = g.rule && gains_enough(w, &g) ? note_group(w, &pairs.table, &g) : 0;
 	}
 	nm_report_table_done(&pairs);
 	nm_name_pattern_done(&one.object);
@@ -254,30 +255,30 @@ static int note_object(struct note_writer *r, struct nm_profile *profile,
 }
 
 /* Where many lines share the misses of an object, none of its rows may be large enough. */
-static int note_objects(struct note_writer *r, struct nm_profile *profile,
+static int note_objects(struct note_writer *w, struct nm_profile *profile,
 			const struct nm_selection *selection)
 {
 	struct nm_report_table objects = {.table = {0}};
-	int status = nm_report_fill(nm_report_named("objects"), profile, selection, &objects, r->err);
+	int status = nm_report_fill(nm_report_named("objects"), profile, selection, &objects, w->err);
 
-	for (size_t row = 0; !status && row < objects.table.row_count && r->notes->count < PAIRS; row++) {
-		const char *object = word(&objects.table, row, "object");
+	for (size_t row = 0; !status && row < objects.table.row_count && w->notes->count < PAIRS; row++) {
+		const char *object = row_word(&objects.table, row, "object");
 
-		if (object && share_of(r, &objects.table, row) >= MIN_SHARE)
-			status = note_object(r, profile, selection, object);
+		if (object && share_of(w, &objects.table, row) >= MIN_SHARE)
+			status = note_object(w, profile, selection, object);
 	}
 	nm_report_table_done(&objects);
 	return status;
 }
 
 /* Does a row that the summary shows name code or data of the module? */
-static int is_shown(const struct note_writer *r, const char *module)
+static int is_shown(const struct note_writer *w, const char *module)
 {
-	for (size_t row = 0; row < r->pairs->row_count; row++) {
-		const char *of = nm_table_find(r->pairs, row, "module")->text,
-			   *object = word(r->pairs, row, "object");
+	for (size_t row = 0; row < w->pairs->row_count; row++) {
+		const char *of = nm_table_find(w->pairs, row, "module")->text,
+			   *object = row_word(w->pairs, row, "object");
 
-		if (row >= PAIRS && share_of(r, r->pairs, row) < MIN_SHOWN)
+		if (row >= PAIRS && share_of(w, w->pairs, row) < MIN_SHOWN)
 			return 0;
 		if ((of && !strcmp(of, module)) || (object && strstr(object, module)))
 			return 1;
@@ -285,7 +286,7 @@ static int is_shown(const struct note_writer *r, const char *module)
 	return 0;
 }
 
-static int note_missing_symbols(struct note_writer *r, struct nm_profile *profile, const char *process)
+static int note_missing_symbols(struct note_writer *w, struct nm_profile *profile, const char *process)
 {
 	struct nm_rows *rows = NULL;
 	char list[400] = "", *text;
@@ -293,16 +294,16 @@ static int note_missing_symbols(struct note_writer *r, struct nm_profile *profil
 	int status = nm_profile_query(
 	    profile,
 	    "SELECT DISTINCT module FROM undebugged WHERE ?1 IS NULL OR process = ?1 ORDER BY module", &rows,
-	    r->err);
+	    w->err);
 
 	if (status)
 		return status;
 	nm_rows_bind_text(rows, 1, process);
-	while ((status = nm_rows_next(rows, r->err)) > 0) {
+	while ((status = nm_rows_next(rows, w->err)) > 0) {
 		const char *module = nm_rows_text(rows, 0), *slash = module ? strrchr(module, '/') : NULL;
 
 		module = slash ? slash + 1 : module ? module : "?";
-		if (is_shown(r, module) && count++ < MODULES && n < sizeof list)
+		if (is_shown(w, module) && count++ < MODULES && n < sizeof list)
 			n += (size_t)snprintf(list + n, sizeof list - n, "%s%s", n ? ", " : "", module);
 	}
 	nm_rows_free(rows);
@@ -315,10 +316,10 @@ static int note_missing_symbols(struct note_writer *r, struct nm_profile *profil
 		     "install -dbg or -dbgsym packages, or set DEBUGINFOD_URLS",
 		     list) < 0)
 		text = NULL;
-	return add_note(r, text);
+	return add_note(w, text);
 }
 
-static int note_losses(struct note_writer *r, struct nm_profile *profile, const char *process)
+static int note_losses(struct note_writer *w, struct nm_profile *profile, const char *process)
 {
 	struct nm_rows *rows = NULL;
 	int64_t lost = 0, killed = 0, undecoded = 0;
@@ -328,11 +329,11 @@ static int note_losses(struct note_writer *r, struct nm_profile *profile, const 
 			     "SELECT sum(lost_words), sum(exit_status = -1), sum(exit_status = 128 + 4 AND "
 			     "'valgrind' = (SELECT value FROM info WHERE key = 'collector')) "
 			     "FROM processes WHERE ?1 IS NULL OR process = ?1",
-			     &rows, r->err);
+			     &rows, w->err);
 
 	if (!status)
 		nm_rows_bind_text(rows, 1, process);
-	if (!status && (status = nm_rows_next(rows, r->err)) > 0) {
+	if (!status && (status = nm_rows_next(rows, w->err)) > 0) {
 		lost = nm_rows_bounded(rows, 0);
 		killed = nm_rows_bounded(rows, 1);
 		undecoded = nm_rows_bounded(rows, 2);
@@ -343,14 +344,14 @@ static int note_losses(struct note_writer *r, struct nm_profile *profile, const 
 		if (asprintf(&text, "%" PRId64 " words of the event stream were lost: the counts are too low",
 			     lost) < 0)
 			text = NULL;
-		status = add_note(r, text);
+		status = add_note(w, text);
 	}
 	if (!status && killed) {
 		if (asprintf(&text,
 			     "%" PRId64 " processes were killed: the counts are what they did until then",
 			     killed) < 0)
 			text = NULL;
-		status = add_note(r, text);
+		status = add_note(w, text);
 	}
 	if (!status && undecoded) {
 		if (asprintf(
@@ -361,16 +362,16 @@ static int note_losses(struct note_writer *r, struct nm_profile *profile, const 
 			"or the library, without -march=native",
 			undecoded) < 0)
 			text = NULL;
-		status = add_note(r, text);
+		status = add_note(w, text);
 	}
 	return status;
 }
 
-static int note_huge_pages(struct note_writer *r, struct nm_profile *profile, const char *process)
+static int note_huge_pages(struct note_writer *w, struct nm_profile *profile, const char *process)
 {
 	struct nm_huge_pages_saving s;
 	char *text;
-	int status = nm_huge_pages_estimate(profile, process, &s, r->err);
+	int status = nm_huge_pages_estimate(profile, process, &s, w->err);
 
 	if (status || !s.pages || s.saved * 100 < s.misses * MIN_SHARE || s.saved <= 0)
 		return status;
@@ -381,19 +382,19 @@ static int note_huge_pages(struct note_writer *r, struct nm_profile *profile, co
 		     s.pages, s.saved * 100 / s.misses, s.level, s.of_object * 100 / s.saved, s.object,
 		     s.pages) < 0)
 		text = NULL;
-	return add_note(r, text);
+	return add_note(w, text);
 }
 
 /* What to try, if there is something to win. */
-static int note_advice(struct note_writer *r, struct nm_profile *profile,
+static int note_advice(struct note_writer *w, struct nm_profile *profile,
 		       const struct nm_selection *selection)
 {
-	int status = note_rows(r, r->pairs);
+	int status = note_rows(w, w->pairs);
 
-	if (!status && !r->notes->count)
-		status = note_objects(r, profile, selection);
+	if (!status && !w->notes->count)
+		status = note_objects(w, profile, selection);
 	if (!status)
-		status = note_huge_pages(r, profile, selection->request.process);
+		status = note_huge_pages(w, profile, selection->request.process);
 	return status;
 }
 

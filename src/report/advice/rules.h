@@ -27,18 +27,18 @@ enum {
 	NM_PLAIN_ELEMENT = 16 /* bytes: an element that is larger is a structure */
 };
 
-static inline int is(const char *text, const char *word) { return text && word && !strcmp(text, word); }
+static inline int is_word(const char *text, const char *word) { return text && word && !strcmp(text, word); }
 
 static inline double percent(int64_t part, int64_t whole)
 {
 	return whole > 0 ? 100.0 * (double)part / (double)whole : 0.0;
 }
 
-static inline int half(const struct nm_evidence *e, int64_t class)
+static inline int is_half(const struct nm_evidence *e, int64_t class)
 {
 	return percent(class, e->loads) >= NM_HALF;
 }
-static inline int is_heap(const struct nm_evidence *e) { return is(e->kind, "heap"); }
+static inline int is_heap(const struct nm_evidence *e) { return is_word(e->kind, "heap"); }
 static inline int64_t mean_block(const struct nm_evidence *e) { return e->blocks ? e->bytes / e->blocks : 0; }
 
 /* Blocks of one allocation, or that the program gave one name. */
@@ -54,13 +54,13 @@ static inline int64_t in_use(const struct nm_evidence *e)
 }
 
 /* How often all of it is loaded. */
-static inline double passes(const struct nm_evidence *e)
+static inline double load_passes(const struct nm_evidence *e)
 {
 	return in_use(e) > 0 ? (double)(e->loads * e->line_size) / (double)in_use(e) : 0;
 }
 
 /* Bytes of an element of the array that the object is, or 0. */
-static inline int64_t element(const struct nm_evidence *e)
+static inline int64_t element_bytes(const struct nm_evidence *e)
 {
 	struct nm_array_shape array = nm_array_shape_parse(e->type);
 
@@ -78,7 +78,7 @@ int nm_is_plain_array(const char *type);
  * to load, but each access steps on by itself. */
 static inline int loads_in_turn(const struct nm_evidence *e)
 {
-	return e->follow >= NM_STEADY && labs(e->stride) >= e->line_size && !half(e, e->foreseen) &&
+	return e->follow >= NM_STEADY && labs(e->stride) >= e->line_size && !is_half(e, e->foreseen) &&
 	       e->type && nm_is_plain_array(e->type);
 }
 
@@ -111,7 +111,10 @@ int nm_is_library_type(const char *type);
 static inline int is_users(const struct nm_evidence *e) { return !e->type || !nm_is_library_type(e->type); }
 
 /* Another object evicted most of the lines. */
-static inline int has_rival(const struct nm_evidence *e) { return e->evictor && !is(e->evictor, e->object); }
+static inline int has_rival(const struct nm_evidence *e)
+{
+	return e->evictor && !is_word(e->evictor, e->object);
+}
 
 /* Parts of the misses that are saved. */
 static inline double saves_waste(const struct nm_evidence *e) { return e->waste / 100; }

@@ -38,7 +38,7 @@ static void declare_fields(const struct nm_evidence *e, enum nm_declaration_styl
 
 		for (char *dot = field; dot && (dot = strchr(dot, '.'));)
 			*dot = '_';
-		if (!field || !type || !*type || is(type, "?"))
+		if (!field || !type || !*type || is_word(type, "?"))
 			fputs(field ? field : "", out);
 		else
 			nm_declare(style, type, field, out);
@@ -136,7 +136,7 @@ static void advise_unused_fields(const struct nm_evidence *e, FILE *out)
 static int one_field(const struct nm_evidence *e)
 {
 	return is_users(e) && wasteful(e) && e->line_field && e->structure > NM_PLAIN_ELEMENT &&
-	       half(e, e->line_field_loads) && 4 * e->line_field_bytes <= e->structure;
+	       is_half(e, e->line_field_loads) && 4 * e->line_field_bytes <= e->structure;
 }
 
 static void advise_one_field(const struct nm_evidence *e, FILE *out)
@@ -172,7 +172,7 @@ static int components(const struct nm_evidence *e)
 	const char *part = e->object ? strstr(e->object, ")%") : NULL;
 	const int is_part = part && isalpha((unsigned char)part[2]) && is_collection(e);
 
-	return (is_part || e->component) && !half(e, e->cold);
+	return (is_part || e->component) && !is_half(e, e->cold);
 }
 
 static void advise_components(const struct nm_evidence *e, FILE *out)
@@ -252,7 +252,10 @@ static void advise_pointer_array(const struct nm_evidence *e, FILE *out)
 }
 
 /* Bytes of what the object is made of: its structure, or elements that are too large for anything else. */
-static int64_t structure_of(const struct nm_evidence *e) { return e->structure ? e->structure : element(e); }
+static int64_t structure_of(const struct nm_evidence *e)
+{
+	return e->structure ? e->structure : element_bytes(e);
+}
 
 /* ---- elements that are moved ---------------------------------------------------------------------------- */
 
@@ -278,7 +281,7 @@ static int large_elements(const struct nm_evidence *e)
 {
 	return is_users(e) && !is_collection(e) && e->structure >= e->line_size && !wasteful(e) &&
 	       4 * e->hot_bytes >= 3 * e->structure && 3 * e->writes >= e->reads &&
-	       (sorts(e->inner) || sorts(e->function) || swaps(e)) && !half(e, e->cold);
+	       (sorts(e->inner) || sorts(e->function) || swaps(e)) && !is_half(e, e->cold);
 }
 
 static void advise_large_elements(const struct nm_evidence *e, FILE *out)
@@ -420,7 +423,7 @@ static double saves_runs(const struct nm_evidence *e)
 /* Prefetchers run ahead, but through bytes that nobody uses: other members, or numbers that other passes use. */
 static int gaps(const struct nm_evidence *e)
 {
-	return wasteful(e) && e->walked && half(e, e->foreseen) && !half(e, e->cold);
+	return wasteful(e) && e->walked && is_half(e, e->foreseen) && !is_half(e, e->cold);
 }
 
 static void advise_gaps(const struct nm_evidence *e, FILE *out)
@@ -429,7 +432,7 @@ static void advise_gaps(const struct nm_evidence *e, FILE *out)
 		"its lines are loaded in order (prefetchers foresee %.0f %%), but only %.0f of %" PRId64
 		" bytes of each are used: what lies between is not used meanwhile: ",
 		percent(e->foreseen, e->loads), e->used, e->line_size);
-	if (e->type && nm_is_plain_array(e->type) && passes(e) >= 2)
+	if (e->type && nm_is_plain_array(e->type) && load_passes(e) >= 2)
 		fputs(
 		    "if other passes use it, do them together, block by block of what fits the cache; else ",
 		    out);
@@ -463,7 +466,7 @@ static double saves_some(const struct nm_evidence *e)
  * little. */
 static int sparse(const struct nm_evidence *e)
 {
-	return wasteful(e) && !(half(e, e->cold) && half(e, e->foreseen));
+	return wasteful(e) && !(is_half(e, e->cold) && is_half(e, e->foreseen));
 }
 
 static void advise_sparse(const struct nm_evidence *e, FILE *out)

@@ -23,9 +23,9 @@ static int walks_columns(const struct nm_evidence *e, int64_t row)
 static int row_length(const struct nm_evidence *e)
 {
 	struct nm_array_shape array = nm_array_shape_parse(e->type);
-	const int64_t row = array.fastest * element(e);
+	const int64_t row = array.fastest * element_bytes(e);
 
-	return half(e, e->conflict) && !has_rival(e) && array.dimensions > 1 && is_power_of_two(row) &&
+	return is_half(e, e->conflict) && !has_rival(e) && array.dimensions > 1 && is_power_of_two(row) &&
 	       row >= e->line_size && walks_columns(e, row);
 }
 
@@ -33,12 +33,12 @@ static void advise_row_length(const struct nm_evidence *e, FILE *out)
 {
 	struct nm_array_shape array = nm_array_shape_parse(e->type);
 	const char *which = array.first_is_fastest ? "first" : "last";
-	int64_t more = element(e) < e->line_size ? e->line_size / element(e) : 1;
+	int64_t more = element_bytes(e) < e->line_size ? e->line_size / element_bytes(e) : 1;
 
 	fprintf(out,
 		"%.0f %% of the loads are conflicts, and its rows of %" PRId64 " elements have %" PRId64
 		" bytes, a power of two, so that columns fall into few sets: ",
-		percent(e->conflict, e->loads), array.fastest, array.fastest * element(e));
+		percent(e->conflict, e->loads), array.fastest, array.fastest * element_bytes(e));
 	if (e->waste >= NM_HALF)
 		fprintf(out, "interchange the loops, so that the %s subscript runs fastest, or ", which);
 	fprintf(out, "pad the %s dimension to %" PRId64, which, array.fastest + more);
@@ -49,7 +49,7 @@ static int long_power(const struct nm_evidence *e)
 {
 	const int64_t step = labs(step_of(e));
 
-	return half(e, e->conflict) && !has_rival(e) && step >= 8 * e->line_size && is_power_of_two(step);
+	return is_half(e, e->conflict) && !has_rival(e) && step >= 8 * e->line_size && is_power_of_two(step);
 }
 
 static void advise_long_power(const struct nm_evidence *e, FILE *out)
@@ -63,7 +63,7 @@ static void advise_long_power(const struct nm_evidence *e, FILE *out)
 
 static int rivals(const struct nm_evidence *e)
 {
-	return half(e, e->conflict) && has_rival(e) && !has_no_step(e);
+	return is_half(e, e->conflict) && has_rival(e) && !has_no_step(e);
 }
 
 static void advise_rivals(const struct nm_evidence *e, FILE *out)
@@ -86,7 +86,7 @@ static int has_blocks_of_a_power(const struct nm_evidence *e)
 
 static int same_sets(const struct nm_evidence *e)
 {
-	return half(e, e->conflict) && (has_blocks_of_a_power(e) || !has_no_step(e));
+	return is_half(e, e->conflict) && (has_blocks_of_a_power(e) || !has_no_step(e));
 }
 
 static void advise_same_sets(const struct nm_evidence *e, FILE *out)
@@ -106,7 +106,7 @@ static void advise_same_sets(const struct nm_evidence *e, FILE *out)
 /* Chains get what is advised of lists: that their nodes lie side by side. */
 static int uneven_sets(const struct nm_evidence *e)
 {
-	return half(e, e->conflict) && has_no_step(e) && !chained(e);
+	return is_half(e, e->conflict) && has_no_step(e) && !chained(e);
 }
 
 static void advise_uneven_sets(const struct nm_evidence *e, FILE *out)

@@ -7,7 +7,7 @@
 
 /* ---- what kind of memory it is --------------------------------------------------------------------- */
 
-static int taken(const struct nm_evidence *e) { return half(e, e->coherence); }
+static int taken(const struct nm_evidence *e) { return is_half(e, e->coherence); }
 
 static void advise_taken(const struct nm_evidence *e, FILE *out)
 {
@@ -19,7 +19,7 @@ static void advise_taken(const struct nm_evidence *e, FILE *out)
 
 static double saves_coherence(const struct nm_evidence *e) { return percent(e->coherence, e->loads) / 100; }
 
-static int allocator(const struct nm_evidence *e) { return is(e->object, "<heap bookkeeping>"); }
+static int allocator(const struct nm_evidence *e) { return is_word(e->object, "<heap bookkeeping>"); }
 
 static void advise_allocator(const struct nm_evidence *e, FILE *out)
 {
@@ -53,7 +53,7 @@ static void advise_symbols(const struct nm_evidence *e, FILE *out)
 	    e->misses);
 }
 
-static int library(const struct nm_evidence *e) { return is(e->kind, "library data"); }
+static int library(const struct nm_evidence *e) { return is_word(e->kind, "library data"); }
 
 static void advise_library(const struct nm_evidence *e, FILE *out)
 {
@@ -66,12 +66,12 @@ static void advise_library(const struct nm_evidence *e, FILE *out)
 
 static int stack(const struct nm_evidence *e)
 {
-	return is(e->kind, "stack") || is(e->object, "<thread stacks>");
+	return is_word(e->kind, "stack") || is_word(e->object, "<thread stacks>");
 }
 
 static void advise_stack(const struct nm_evidence *e, FILE *out)
 {
-	if (half(e, e->cold))
+	if (is_half(e, e->cold))
 		fprintf(
 		    out,
 		    "%.0f %% of the loads are first touches of a growing stack: make local arrays smaller, or "
@@ -85,9 +85,9 @@ static void advise_stack(const struct nm_evidence *e, FILE *out)
 		    100.0 - percent(e->cold, e->loads));
 }
 
-static int is_go_heap(const struct nm_evidence *e) { return is(e->object, "<Go heap>"); }
+static int is_go_heap(const struct nm_evidence *e) { return is_word(e->object, "<Go heap>"); }
 
-static int unnamed(const struct nm_evidence *e) { return is(e->object, "<unknown>") || is_go_heap(e); }
+static int unnamed(const struct nm_evidence *e) { return is_word(e->object, "<unknown>") || is_go_heap(e); }
 
 static void advise_unnamed(const struct nm_evidence *e, FILE *out)
 {
@@ -106,7 +106,7 @@ static void advise_unnamed(const struct nm_evidence *e, FILE *out)
 		e->misses);
 }
 
-static int code(const struct nm_evidence *e) { return is(e->kind, "code"); }
+static int code(const struct nm_evidence *e) { return is_word(e->kind, "code"); }
 
 static void advise_code(const struct nm_evidence *e, FILE *out)
 {

@@ -11,7 +11,7 @@ enum { LEAST_KEY = 4 }; /* bytes */
 
 static int binary_search(const struct nm_evidence *e)
 {
-	return e->strided && e->halved >= NM_HALF && wasteful(e) && !half(e, e->cold);
+	return e->strided && e->halved >= NM_HALF && wasteful(e) && !is_half(e, e->cold);
 }
 
 static void advise_binary_search(const struct nm_evidence *e, FILE *out)

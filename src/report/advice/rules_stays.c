@@ -23,7 +23,7 @@ static int fills(const char *function)
 static int cleared(const struct nm_evidence *e)
 {
 	return (fills(e->inner) || fills(e->function)) && percent(e->write_misses, e->misses) >= 90 &&
-	       half(e, e->capacity) && passes(e) >= 2;
+	       is_half(e, e->capacity) && load_passes(e) >= 2;
 }
 
 static void advise_cleared(const struct nm_evidence *e, FILE *out)
@@ -35,7 +35,7 @@ static void advise_cleared(const struct nm_evidence *e, FILE *out)
 	    " about %.0f times, and that costs these misses each time: if little of it is used in between, clear "
 	    "only that (keep a list of it), or nothing: mark entries with the number of the round, and take those "
 	    "of another round for empty",
-	    passes(e));
+	    load_passes(e));
 }
 
 /* Of two passes, one finds what the other has loaded. */
@@ -74,7 +74,7 @@ static int in_order(const struct nm_evidence *e)
 /* Two lines of one function load the whole of it: two loops, or one that goes through two parts of it. */
 static int passes_twice(const struct nm_evidence *e)
 {
-	return half(e, e->capacity) && e->other_line && is(e->other_function, e->function) &&
+	return is_half(e, e->capacity) && e->other_line && is_word(e->other_function, e->function) &&
 	       4 * e->other_loads >= 3 * e->loads && e->other_loads <= 4 * e->loads &&
 	       percent(e->foreseen, e->loads) >= NM_HALF && e->blocks <= 1 && in_order(e);
 }
@@ -97,7 +97,7 @@ static void advise_passes_twice(const struct nm_evidence *e, FILE *out)
 /* It is passed over in order, again and again. */
 static int passed_often(const struct nm_evidence *e)
 {
-	return e->walked && half(e, e->foreseen) && passes(e) >= 2 && in_order(e);
+	return e->walked && is_half(e, e->foreseen) && load_passes(e) >= 2 && in_order(e);
 }
 
 static void advise_fewer_passes(const struct nm_evidence *e, FILE *out)
@@ -106,15 +106,16 @@ static void advise_fewer_passes(const struct nm_evidence *e, FILE *out)
 	    out,
 	    ": it is passed over in order about %.0f times: make its elements smaller, or, where one pass "
 	    "does not need the end of another, do them together in blocks (tiles) that fit the cache",
-	    passes(e));
+	    load_passes(e));
 }
 
 static int too_large(const struct nm_evidence *e)
 {
-	int itself = e->evictor ? is(e->evictor, e->object) && percent(e->evictor_count, e->evictions) >= 25
-				: in_use(e) > e->level_size;
+	int itself = e->evictor
+			 ? is_word(e->evictor, e->object) && percent(e->evictor_count, e->evictions) >= 25
+			 : in_use(e) > e->level_size;
 
-	return half(e, e->capacity) && itself;
+	return is_half(e, e->capacity) && itself;
 }
 
 static void advise_too_large(const struct nm_evidence *e, FILE *out)
@@ -148,7 +149,7 @@ static void advise_too_large(const struct nm_evidence *e, FILE *out)
 	}
 }
 
-static int pushed_out(const struct nm_evidence *e) { return half(e, e->capacity) && has_rival(e); }
+static int pushed_out(const struct nm_evidence *e) { return is_half(e, e->capacity) && has_rival(e); }
 
 static void advise_pushed_out(const struct nm_evidence *e, FILE *out)
 {
@@ -164,7 +165,7 @@ static void advise_pushed_out(const struct nm_evidence *e, FILE *out)
 }
 
 /* Of what it is, nothing is known. */
-static int capacity(const struct nm_evidence *e) { return half(e, e->capacity) && !e->object; }
+static int capacity(const struct nm_evidence *e) { return is_half(e, e->capacity) && !e->object; }
 
 static void advise_capacity(const struct nm_evidence *e, FILE *out)
 {
@@ -174,12 +175,12 @@ static void advise_capacity(const struct nm_evidence *e, FILE *out)
 		percent(e->capacity, e->loads));
 }
 
-static int first_touch(const struct nm_evidence *e) { return half(e, e->cold); }
+static int first_touch(const struct nm_evidence *e) { return is_half(e, e->cold); }
 
 static void advise_first_touch(const struct nm_evidence *e, FILE *out)
 {
 	fprintf(out, "%.0f %% of the loads are first touches", percent(e->cold, e->loads));
-	if (is(e->kind, "mapped"))
+	if (is_word(e->kind, "mapped"))
 		fputs(" of a mapped file: map and read only the part that is needed", out);
 	else if (is_collection(e))
 		fprintf(out,

@@ -20,7 +20,7 @@ void nm_advise_huge_pages(const struct nm_evidence *e, FILE *out)
 {
 	enum { REACH = 16 << 20 }; /* more than 4096 pages: no processor's TLB has as many entries */
 
-	if (in_use(e) <= REACH || half(e, e->foreseen))
+	if (in_use(e) <= REACH || is_half(e, e->foreseen))
 		return;
 	fputs("; its ", out);
 	nm_advise_bytes(in_use(e), out);

@@ -68,7 +68,7 @@ static int read_rows(struct nm_annotation *a, struct nm_annotate_rows *ret_rows)
 }
 
 /* Does what was requested exist? */
-static int check(struct nm_annotation *a)
+static int check_request(struct nm_annotation *a)
 {
 	const struct nm_annotate_request *r = a->request;
 	struct nm_name_pattern pattern = {0};
@@ -182,13 +182,13 @@ static int add_section(struct nm_annotation *a, const struct nm_annotate_rows *r
 
 static int by_section_weight(const void *left, const void *right)
 {
-	const struct nm_section *x = left, *y = right;
+	const struct nm_section *s = left, *y = right;
 	int order;
 
-	if (x->weight != y->weight)
-		return x->weight < y->weight ? 1 : -1;
-	order = strcmp(x->file, y->file);
-	return order || !x->function ? order : strcmp(x->function, y->function);
+	if (s->weight != y->weight)
+		return s->weight < y->weight ? 1 : -1;
+	order = strcmp(s->file, y->file);
+	return order || !s->function ? order : strcmp(s->function, y->function);
 }
 
 /* Sections of the functions that the user calls `name`, as far as they lie in the file at rows[from]. */
@@ -244,7 +244,7 @@ static int add_heaviest(struct nm_annotation *a, const struct nm_annotate_rows *
 
 /* ---- all ---- */
 
-static void done(struct nm_annotation *a)
+static void free_annotation(struct nm_annotation *a)
 {
 	for (size_t i = 0; i < a->sections.count; i++) {
 		nm_table_done(&a->sections.at[i].functions);
@@ -299,7 +299,7 @@ static int read_unit(struct nm_annotation *a)
 	return status;
 }
 
-static int gather(struct nm_annotation *a, const struct nm_style *style)
+static int gather_annotation(struct nm_annotation *a, const struct nm_style *style)
 {
 	int status = choose_columns(a, style);
 
@@ -322,7 +322,7 @@ int nm_annotate_run(struct nm_profile *profile, const struct nm_annotate_request
 	int status = nm_select_counts(profile, err);
 
 	if (!status)
-		status = check(&a);
+		status = check_request(&a);
 	if (!status)
 		status =
 		    nm_profile_show_part(profile, &request->report.part,
@@ -331,10 +331,10 @@ int nm_annotate_run(struct nm_profile *profile, const struct nm_annotate_request
 		status = nm_select_first_level(profile, &level, err);
 	a.level = level ? level : request->report.level;
 	if (!status)
-		status = gather(&a, style);
+		status = gather_annotation(&a, style);
 	if (!status && nm_annotation_show(&a, style, out))
 		status = nm_fail_memory(err);
-	done(&a);
+	free_annotation(&a);
 	free(level);
 	return status;
 }

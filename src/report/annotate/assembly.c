@@ -54,7 +54,8 @@ struct assembly {
 
 /* ---- reading ---- */
 
-static const char *kept(struct nm_annotation *a, const struct nm_rows *rows, unsigned column, int *failed)
+static const char *keep_text(struct nm_annotation *a, const struct nm_rows *rows, unsigned column,
+			     int *failed)
 {
 	const char *text = nm_rows_text(rows, column), *shown = text ? nm_annotate_clean(a, text) : NULL;
 
@@ -105,10 +106,10 @@ static int read_sites(struct assembly *as)
 	while ((status = nm_rows_next(rows, a->err)) > 0) {
 		struct site site = {.address = (uint64_t)nm_rows_integer(rows, 1)};
 
-		site.module = kept(a, rows, 0, &failed);
-		site.object = kept(a, rows, 2, &failed);
-		site.file = kept(a, rows, 3, &failed);
-		site.function = kept(a, rows, 4, &failed);
+		site.module = keep_text(a, rows, 0, &failed);
+		site.object = keep_text(a, rows, 2, &failed);
+		site.file = keep_text(a, rows, 3, &failed);
+		site.function = keep_text(a, rows, 4, &failed);
 		site.figures = nm_sums_of_row(rows, 5);
 		nm_sums_add(&a->whole.sum, &site.figures);
 		if (failed || (site.module && take_site(as, &site))) {
@@ -126,8 +127,8 @@ static int take_block(struct assembly *as, const struct nm_rows *rows)
 	const void *bytes;
 	int failed = 0;
 
-	block.module = kept(as->annotation, rows, 0, &failed);
-	block.function = kept(as->annotation, rows, 2, &failed);
+	block.module = keep_text(as->annotation, rows, 0, &failed);
+	block.function = keep_text(as->annotation, rows, 2, &failed);
 	block.variants = (int)nm_rows_integer(rows, 4);
 	if (failed)
 		return NM_ENOMEM;
@@ -167,7 +168,8 @@ static int read_blocks(struct assembly *as)
 }
 
 /* The order of all lists: modules, then addresses. */
-static int precedes(const char *module, uint64_t address, const char *other_module, uint64_t other_address)
+static int address_precedes(const char *module, uint64_t address, const char *other_module,
+			    uint64_t other_address)
 {
 	int order = module == other_module ? 0 : strcmp(module, other_module);
 
@@ -184,7 +186,8 @@ static void give_sites(struct assembly *as)
 		struct block *b = &as->blocks.at[i];
 
 		while (site < as->sites.count &&
-		       precedes(as->sites.at[site].module, as->sites.at[site].address, b->module, b->address))
+		       address_precedes(as->sites.at[site].module, as->sites.at[site].address, b->module,
+					b->address))
 			site++;
 		b->first = site;
 		while (site < as->sites.count && as->sites.at[site].module == b->module &&
@@ -215,9 +218,9 @@ static int read_origins(struct assembly *as)
 	while ((status = nm_rows_next(rows, a->err)) > 0) {
 		struct origin o = {.address = (uint64_t)nm_rows_integer(rows, 1)};
 
-		o.module = kept(a, rows, 0, &failed);
-		o.function = kept(a, rows, 2, &failed);
-		o.file = kept(a, rows, 3, &failed);
+		o.module = keep_text(a, rows, 0, &failed);
+		o.function = keep_text(a, rows, 2, &failed);
+		o.file = keep_text(a, rows, 3, &failed);
 		o.line = nm_rows_integer(rows, 4);
 		if (failed || (o.module && nm_vec_push(&as->origins, o))) {
 			status = nm_fail_memory(a->err);
@@ -237,8 +240,8 @@ static const struct origin *origin_of(const struct assembly *as, const struct bl
 	while (low < end) {
 		size_t middle = low + (end - low) / 2;
 
-		if (precedes(b->module, address, as->origins.at[middle].module,
-			     as->origins.at[middle].address))
+		if (address_precedes(b->module, address, as->origins.at[middle].module,
+				     as->origins.at[middle].address))
 			end = middle;
 		else
 			low = middle + 1;
@@ -256,7 +259,8 @@ static const struct block *function_at(const struct assembly *as, const char *mo
 	while (low < end) {
 		size_t middle = low + (end - low) / 2;
 
-		if (precedes(module, address, as->blocks.at[middle].module, as->blocks.at[middle].address))
+		if (address_precedes(module, address, as->blocks.at[middle].module,
+				     as->blocks.at[middle].address))
 			end = middle;
 		else
 			low = middle + 1;
@@ -303,18 +307,19 @@ static int find_text(struct assembly *as, struct nm_section *section, const char
 }
 
 /* The instruction, with the function that it jumps to or calls. */
-static const char *named(struct assembly *as, const struct block *block, const struct nm_disassembled *i)
+static const char *name_target(struct assembly *as, const struct block *block,
+			       const struct nm_disassembled *d)
 {
-	const struct block *to = i->target ? function_at(as, block->module, i->target) : NULL;
+	const struct block *to = d->target ? function_at(as, block->module, d->target) : NULL;
 	char text[600];
 
 	if (!to)
-		return nm_intern(&as->annotation->pool, i->text);
-	if (to->address == i->target)
-		snprintf(text, sizeof text, "%s <%s>", i->text, to->function);
+		return nm_intern(&as->annotation->pool, d->text);
+	if (to->address == d->target)
+		snprintf(text, sizeof text, "%s <%s>", d->text, to->function);
 	else
-		snprintf(text, sizeof text, "%s <%s+0x%" PRIx64 ">", i->text, to->function,
-			 i->target - to->address);
+		snprintf(text, sizeof text, "%s <%s+0x%" PRIx64 ">", d->text, to->function,
+			 d->target - to->address);
 	return nm_intern(&as->annotation->pool, text);
 }
 
@@ -324,17 +329,17 @@ static struct nm_value number_value(int64_t n)
 }
 
 static int add_instruction(struct assembly *as, struct nm_section *section, const struct block *block,
-			   const struct nm_disassembled *i, const struct site *site,
+			   const struct nm_disassembled *d, const struct site *site,
 			   const struct origin *origin, int64_t number)
 {
 	struct nm_annotation *a = as->annotation;
 	struct nm_table *table = &section->lines;
-	const char *text, *instruction = named(as, block, i), *address;
+	const char *text, *instruction = name_target(as, block, d), *address;
 	struct nm_value *to;
 	char hex[24];
 	int status = find_text(as, section, origin ? origin->file : NULL, origin ? origin->line : 0, &text);
 
-	snprintf(hex, sizeof hex, "0x%" PRIx64, i->address);
+	snprintf(hex, sizeof hex, "0x%" PRIx64, d->address);
 	address = nm_intern(&a->pool, hex);
 	if (status)
 		return status;
@@ -366,8 +371,8 @@ static const struct site *site_at(const struct assembly *as, const struct block 
 }
 
 /* Which instructions are shown: those within reach of heavy ones, or all; malloc'ed. */
-static char *choose(const struct assembly *as, const struct nm_section *section, const struct block *b,
-		    const struct nm_instructions *list)
+static char *choose_instructions(const struct assembly *as, const struct nm_section *section,
+				 const struct block *b, const struct nm_instructions *list)
 {
 	int64_t reach = as->annotation->request->context;
 	char *chosen = calloc(list->count + 1, 1);
@@ -399,7 +404,7 @@ static int add_block(struct assembly *as, struct nm_section *section, const stru
 
 	if (!b->function && list.count > 1)
 		list.count = 1;
-	if (!status && !(chosen = choose(as, section, b, &list)))
+	if (!status && !(chosen = choose_instructions(as, section, b, &list)))
 		status = nm_fail_memory(as->annotation->err);
 	for (size_t i = 0; i < list.count && !status; i++)
 		if (chosen[i])
@@ -475,11 +480,11 @@ static int add_named(struct assembly *as, const char *name)
 
 static int by_weight(const void *left, const void *right)
 {
-	const struct nm_section *x = left, *y = right;
+	const struct nm_section *s = left, *y = right;
 
-	if (x->weight != y->weight)
-		return x->weight < y->weight ? 1 : -1;
-	return (x->block > y->block) - (x->block < y->block);
+	if (s->weight != y->weight)
+		return s->weight < y->weight ? 1 : -1;
+	return (s->block > y->block) - (s->block < y->block);
 }
 
 static int add_sections(struct assembly *as)

@@ -181,11 +181,11 @@ struct function {
 
 static int by_weight(const void *left, const void *right)
 {
-	const struct function *x = left, *y = right;
+	const struct function *f = left, *y = right;
 
-	if (x->weight != y->weight)
-		return x->weight < y->weight ? 1 : -1;
-	return x->name && y->name ? strcmp(x->name, y->name) : (x->name == NULL) - (y->name == NULL);
+	if (f->weight != y->weight)
+		return f->weight < y->weight ? 1 : -1;
+	return f->name && y->name ? strcmp(f->name, y->name) : (f->name == NULL) - (y->name == NULL);
 }
 
 static int add_functions(struct nm_annotation *a, struct nm_section *section, const struct function *list,
@@ -240,7 +240,7 @@ static int sum_functions(struct nm_annotation *a, struct nm_section *section,
 
 /* ---- sources ---- */
 
-static int note(struct nm_annotation *a, struct nm_section *section, char *text)
+static int note_source(struct nm_annotation *a, struct nm_section *section, char *text)
 {
 	section->note = text ? nm_annotate_clean(a, text) : NULL;
 	free(text);
@@ -248,8 +248,8 @@ static int note(struct nm_annotation *a, struct nm_section *section, char *text)
 }
 
 /* What there is to say against a source, malloc'ed (*ret_text NULL: nothing). */
-static int judge(struct nm_annotation *a, const struct nm_source *source,
-		 const struct nm_stored_source *known, const struct lines *lines, char **ret_text)
+static int judge_source(struct nm_annotation *a, const struct nm_source *source,
+			const struct nm_stored_source *known, const struct lines *lines, char **ret_text)
 {
 	int64_t recorded = -1, end = (int64_t)source->line_count;
 	size_t beyond = 0;
@@ -298,7 +298,7 @@ static int may_show(const struct nm_source *source, const struct nm_stored_sourc
 
 /* The path as the profile has it, malloc'ed, of one that was cleaned for terminals: characters that they must
  * not get, such as tabs in names of folders, were replaced. NULL: it has none. 0 or a code. */
-static int uncleaned(struct nm_annotation *a, const char *file, char **ret_path)
+static int uncleaned_path(struct nm_annotation *a, const char *file, char **ret_path)
 {
 	struct nm_rows *rows = NULL;
 	int status, more = 0;
@@ -323,7 +323,7 @@ int nm_annotate_source(struct nm_annotation *a, const char *file, struct nm_stor
 		       struct nm_source *ret_source)
 {
 	char *raw;
-	int status = uncleaned(a, file, &raw);
+	int status = uncleaned_path(a, file, &raw);
 
 	file = raw ? raw : file;
 	if (!status)
@@ -365,18 +365,20 @@ int nm_section_fill(struct nm_annotation *a, struct nm_section *section, const s
 		goto out;
 	status = nm_annotate_source(a, section->file, &known, &source);
 	if (status == NM_ENOENT) {
-		status = note(a, section,
-			      strdup("its source was not found: say where it is with --source-dir or --map"));
+		status = note_source(
+		    a, section,
+		    strdup("its source was not found: say where it is with --source-dir or --map"));
 	} else if (status == NM_EACCES) {
-		status = note(
+		status = note_source(
 		    a, section,
 		    strdup("its source has changed since and lies outside the working directory: show it "
 			   "with --source-dir or --map"));
 	} else if (!status) {
 		section->source = nm_annotate_clean(a, source.path);
-		status = section->source ? judge(a, &source, &known, &lines, &text) : nm_fail_memory(a->err);
+		status = section->source ? judge_source(a, &source, &known, &lines, &text)
+					 : nm_fail_memory(a->err);
 		if (!status && text)
-			status = note(a, section, text);
+			status = note_source(a, section, text);
 	}
 	if (!status)
 		status = add_lines(a, section, &source, &lines);

@@ -144,8 +144,8 @@ static void print_gap(const struct margin *margin, int64_t count, const char *wh
 		fprintf(out, "%*s--\n", (int)indent, "");
 }
 
-static const char *heat(const struct nm_annotation *a, const struct nm_table *table, size_t row,
-			const struct nm_style *style)
+static const char *heat_colour(const struct nm_annotation *a, const struct nm_table *table, size_t row,
+			       const struct nm_style *style)
 {
 	unsigned sort = 0;
 	double share;
@@ -184,23 +184,24 @@ static int print_lines(const struct nm_annotation *a, struct nm_section *section
 		last = number;
 		if (section->module)
 			print_origin(&margin, table, row, style, out);
-		print_row(&margin, table, &margin.cells[row * margin.count], heat(a, table, row, style),
-			  nm_table_at(table, row, nm_line_source())->text, out);
+		print_row(&margin, table, &margin.cells[row * margin.count],
+			  heat_colour(a, table, row, style), nm_table_at(table, row, nm_line_source())->text,
+			  out);
 	}
 	margin_done(&margin, table);
 	return status;
 }
 
-static int64_t misses(const struct nm_metric_sums *f) { return f->read_misses + f->write_misses; }
+static int64_t function_misses(const struct nm_metric_sums *f) { return f->read_misses + f->write_misses; }
 
 /* "62,500 misses of L1d (97.3 % of 64,224)". */
 static void print_share(const struct nm_annotation *a, const struct nm_metric_sums *part, FILE *out)
 {
-	int64_t whole = misses(&a->whole.sum);
+	int64_t whole = function_misses(&a->whole.sum);
 
-	nm_print_grouped(misses(part), out);
-	fprintf(out, " miss%s of %s (%.1f %% of ", misses(part) == 1 ? "" : "es", a->level,
-		whole ? 100.0 * (double)misses(part) / (double)whole : 0.0);
+	nm_print_grouped(function_misses(part), out);
+	fprintf(out, " miss%s of %s (%.1f %% of ", function_misses(part) == 1 ? "" : "es", a->level,
+		whole ? 100.0 * (double)function_misses(part) / (double)whole : 0.0);
 	nm_print_grouped(whole, out);
 	fputc(')', out);
 }
@@ -253,7 +254,7 @@ static int show_text(struct nm_annotation *a, const struct nm_style *style, FILE
 		fputc('\n', out);
 		blank = "";
 	}
-	if (!a->request->name_count && misses(&a->unplaced)) {
+	if (!a->request->name_count && function_misses(&a->unplaced)) {
 		fprintf(out, "%scode without lines: ", blank);
 		print_share(a, &a->unplaced, out);
 		fputc('\n', out);
@@ -293,7 +294,7 @@ static int json_section(const struct nm_section *section, FILE *out)
 		status = json_member("source", section->source, out);
 	if (!status)
 		status = json_member("note", section->note, out);
-	fprintf(out, ",\"misses\":%" PRId64, misses(&section->sum));
+	fprintf(out, ",\"misses\":%" PRId64, function_misses(&section->sum));
 	if (!section->module) {
 		fputs(",\"functions\":", out);
 		if (!status)
@@ -315,7 +316,8 @@ static int show_json(const struct nm_annotation *a, FILE *out)
 	if (!status)
 		status = json_member("object", a->request->object, out);
 	fprintf(out, ",\"misses\":%" PRId64 ",\"left_out\":%" PRId64 ",\"without_lines\":%" PRId64,
-		misses(&a->whole.sum), misses(&a->left_out_sum), misses(&a->unplaced));
+		function_misses(&a->whole.sum), function_misses(&a->left_out_sum),
+		function_misses(&a->unplaced));
 	fputs(a->request->assembly ? ",\"functions\":[" : ",\"files\":[", out);
 	for (size_t i = 0; i < a->sections.count && !status; i++) {
 		fputs(i ? ",\n" : "\n", out);

@@ -15,7 +15,7 @@
 #include "sources.h"
 
 /* Ends each line by a NUL in place and lists them. */
-static int divide(struct nm_source *source)
+static int divide_lines(struct nm_source *source)
 {
 	size_t count = 0, i;
 	char *at = source->text, *end = source->text + source->bytes;
@@ -48,7 +48,7 @@ int nm_source_take(struct nm_source *ret_source, const char *path, char *text, s
 	struct nm_source source = {.path = strdup(path), .text = text, .bytes = bytes};
 
 	nm_source_digest(text, bytes, source.digest);
-	if (!source.path || divide(&source)) {
+	if (!source.path || divide_lines(&source)) {
 		nm_source_done(&source);
 		return NM_ENOMEM;
 	}
@@ -57,7 +57,7 @@ int nm_source_take(struct nm_source *ret_source, const char *path, char *text, s
 }
 
 /* 0; NM_ENOENT if it is not there or cannot be read; NM_ENOMEM. */
-static int try(struct nm_source *ret_source, const char *path)
+static int try_path(struct nm_source *ret_source, const char *path)
 {
 	int64_t modified;
 	size_t bytes;
@@ -72,7 +72,7 @@ static int try(struct nm_source *ret_source, const char *path)
 }
 
 /* The path with OLD replaced by NEW, malloc'ed, if `map` fits: OLD ends where a component does. */
-static int mapped(const char *path, const char *map, char **ret_path)
+static int mapped_path(const char *path, const char *map, char **ret_path)
 {
 	const char *middle = strchr(map, '=');
 	size_t n = middle ? (size_t)(middle - map) : 0;
@@ -94,10 +94,10 @@ static int find_mapped(struct nm_source *ret_source, const char *path, const str
 	char *other;
 
 	for (size_t i = 0; i < search->map_count && status == NM_ENOENT; i++) {
-		if (mapped(path, search->maps[i], &other))
+		if (mapped_path(path, search->maps[i], &other))
 			return NM_ENOMEM;
 		if (other)
-			status = try(ret_source, other);
+			status = try_path(ret_source, other);
 		free(other);
 	}
 	return status;
@@ -112,7 +112,7 @@ static int find_under(struct nm_source *ret_source, const char *folder, const ch
 		path += strspn(path, "/");
 		if (asprintf(&other, "%s/%s", folder, path) < 0)
 			return NM_ENOMEM;
-		status = *path && nm_stays_below(path) ? try(ret_source, other) : NM_ENOENT;
+		status = *path && nm_stays_below(path) ? try_path(ret_source, other) : NM_ENOENT;
 		free(other);
 		path = strchr(path, '/');
 	}
@@ -127,10 +127,10 @@ struct walk {
 	char *path; /* of the first; malloc'ed */
 };
 
-static int walk(struct walk *w, const char *folder, unsigned depth);
+static int walk_folder(struct walk *w, const char *folder, unsigned depth);
 
 /* One entry of a folder. 0 or NM_ENOMEM. */
-static int visit(struct walk *w, const char *folder, const struct dirent *entry, unsigned depth)
+static int visit_entry(struct walk *w, const char *folder, const struct dirent *entry, unsigned depth)
 {
 	const int is_it = entry->d_type == DT_REG && !strcmp(entry->d_name, w->name) && !w->found++;
 	char *path;
@@ -144,13 +144,13 @@ static int visit(struct walk *w, const char *folder, const struct dirent *entry,
 		w->path = path;
 		return 0;
 	}
-	status = walk(w, path, depth - 1);
+	status = walk_folder(w, path, depth - 1);
 	free(path);
 	return status;
 }
 
 /* Hidden folders, and those behind links, are left out. */
-static int walk(struct walk *w, const char *folder, unsigned depth)
+static int walk_folder(struct walk *w, const char *folder, unsigned depth)
 {
 	DIR *all = opendir(folder);
 	const struct dirent *entry;
@@ -158,7 +158,7 @@ static int walk(struct walk *w, const char *folder, unsigned depth)
 
 	for (; all && !status && w->found < 2 && w->left && (entry = readdir(all)); w->left--)
 		if (entry->d_name[0] != '.')
-			status = visit(w, folder, entry, depth);
+			status = visit_entry(w, folder, entry, depth);
 	if (all)
 		closedir(all);
 	return status;
@@ -170,10 +170,10 @@ static int find_below(struct nm_source *ret_source, const char *folder, const ch
 	enum { DEPTH = 8, ENTRIES = 50000 };
 	const char *slash = strrchr(path, '/');
 	struct walk w = {.name = slash ? slash + 1 : path, .left = ENTRIES};
-	int status = walk(&w, folder, DEPTH);
+	int status = walk_folder(&w, folder, DEPTH);
 
 	if (!status)
-		status = w.found == 1 && w.left ? try(ret_source, w.path) : NM_ENOENT;
+		status = w.found == 1 && w.left ? try_path(ret_source, w.path) : NM_ENOENT;
 	free(w.path);
 	return status;
 }
@@ -188,7 +188,7 @@ int nm_source_find(struct nm_source *ret_source, const char *path, const struct 
 	for (size_t i = 0; i < search->folder_count && status == NM_ENOENT; i++)
 		status = find_below(ret_source, search->folders[i], path);
 	if (status == NM_ENOENT && as_it_is)
-		status = try(ret_source, path);
+		status = try_path(ret_source, path);
 	return status;
 }
 

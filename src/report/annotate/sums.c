@@ -45,7 +45,7 @@ static int fail_unknown_column(const char *name, size_t length, struct nm_error 
 	return nm_fail(err, NM_EINVAL, "no column \"%.*s\"; there are %s", (int)length, name, list);
 }
 
-static int find(const char *name, size_t length, unsigned *ret_index)
+static int find_column(const char *name, size_t length, unsigned *ret_index)
 {
 	for (unsigned i = 0; i < nm_sum_column_count(); i++)
 		if (strlen(shown[i]) == length && !strncmp(shown[i], name, length)) {
@@ -57,7 +57,7 @@ static int find(const char *name, size_t length, unsigned *ret_index)
 
 int nm_sum_column_named(const char *name, unsigned *ret_index, struct nm_error *err)
 {
-	return find(name, strlen(name), ret_index) ? 0 : fail_unknown_column(name, strlen(name), err);
+	return find_column(name, strlen(name), ret_index) ? 0 : fail_unknown_column(name, strlen(name), err);
 }
 
 int nm_sum_columns_chosen(const char *list, unsigned *ret_chosen, unsigned room, unsigned *ret_count,
@@ -70,7 +70,7 @@ int nm_sum_columns_chosen(const char *list, unsigned *ret_chosen, unsigned room,
 
 		if (n == room)
 			return nm_fail(err, NM_EINVAL, "more than %u columns", room);
-		if (!find(list, length, &ret_chosen[n++]))
+		if (!find_column(list, length, &ret_chosen[n++]))
 			return fail_unknown_column(list, length, err);
 		list += length;
 		if (!*list)

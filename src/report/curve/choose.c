@@ -13,7 +13,7 @@
 
 static const double least_from = 1024, least_octaves = 4, negligible = 0.002;
 
-static double misses(const struct nm_curve *c, double from, double to)
+static double misses_between(const struct nm_curve *c, double from, double to)
 {
 	double sum = 0;
 
@@ -78,18 +78,18 @@ struct ranked {
 
 static int by_text(const void *a, const void *b)
 {
-	const struct ranked *x = a, *y = b;
-	int order = strcmp(x->name, y->name);
+	const struct ranked *r = a, *y = b;
+	int order = strcmp(r->name, y->name);
 
-	return order ? order : strcmp(x->process, y->process);
+	return order ? order : strcmp(r->process, y->process);
 }
 
 static int by_misses(const void *a, const void *b)
 {
-	const struct ranked *x = a, *y = b;
+	const struct ranked *r = a, *y = b;
 
-	if (x->misses != y->misses)
-		return x->misses < y->misses ? 1 : -1;
+	if (r->misses != y->misses)
+		return r->misses < y->misses ? 1 : -1;
 	return by_text(a, b);
 }
 
@@ -107,14 +107,14 @@ static int is_among(const struct ranked *names, size_t count, const struct nm_cu
 }
 
 /* Fills `names` with each name once, those that miss most first. Returns how many there are. */
-static size_t rank(const struct nm_curves *curves, struct ranked *names)
+static size_t rank_names(const struct nm_curves *curves, struct ranked *names)
 {
 	size_t n = 0;
 
 	for (size_t i = 0; i < curves->list.count; i++) {
 		const struct nm_curve *c = &curves->list.at[i];
 
-		names[i] = (struct ranked){c->process, c->name, misses(c, curves->from, curves->to)};
+		names[i] = (struct ranked){c->process, c->name, misses_between(c, curves->from, curves->to)};
 	}
 	qsort(names, curves->list.count, sizeof *names, by_text);
 	for (size_t i = 0; i < curves->list.count; i++)
@@ -127,7 +127,7 @@ static size_t rank(const struct nm_curves *curves, struct ranked *names)
 }
 
 /* Keeps curves of these names, in that order. */
-static int keep(struct nm_curves *curves, const struct ranked *names, size_t count)
+static int keep_named(struct nm_curves *curves, const struct ranked *names, size_t count)
 {
 	struct nm_curve *kept = calloc(curves->list.count + 1, sizeof *kept);
 	size_t n = 0;
@@ -147,12 +147,12 @@ static int keep(struct nm_curves *curves, const struct ranked *names, size_t cou
 	return 0;
 }
 
-static int same_group(const struct nm_curve *a, const struct nm_curve *b)
+static int same_group(const struct nm_curve *c, const struct nm_curve *b)
 {
-	return a->name == b->name && a->process == b->process && a->source == b->source;
+	return c->name == b->name && c->process == b->process && c->source == b->source;
 }
 
-static void number(struct nm_curves *curves)
+static void curve_count(struct nm_curves *curves)
 {
 	for (size_t i = 0; i < curves->list.count; i++) {
 		struct nm_curve *c = &curves->list.at[i];
@@ -190,17 +190,17 @@ int nm_curves_choose(struct nm_curves *curves, const struct nm_curve_request *re
 	if (strcmp(request->by, "total") != 0)
 		keep_one_method(curves);
 	choose_sizes(curves, request);
-	n = rank(curves, names);
+	n = rank_names(curves, names);
 	offset = offset < n ? offset : n;
 	n -= offset;
 	if (request->limit > 0 && n > (size_t)request->limit)
 		n = (size_t)request->limit;
-	if (keep(curves, names + offset, n)) {
+	if (keep_named(curves, names + offset, n)) {
 		free(names);
 		return nm_fail_memory(err);
 	}
 	free(names);
 	choose_sizes(curves, request);
-	number(curves);
+	curve_count(curves);
 	return 0;
 }

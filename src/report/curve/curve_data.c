@@ -20,7 +20,7 @@ static void csv_text(const char *text, FILE *out)
 	fputc(',', out);
 }
 
-static void references(const struct nm_curve *c, const char *unknown, FILE *out)
+static void write_references(const struct nm_curve *c, const char *unknown, FILE *out)
 {
 	if (c->references)
 		fprintf(out, "%" PRId64, c->references);
@@ -49,7 +49,7 @@ int nm_curves_csv(struct nm_curves *curves, const struct nm_curve_request *reque
 			csv_text(c->policy, out);
 			fprintf(out, "%.0f,%.10g,%.10g,%.10g,%" PRId64 ",", p->bytes, p->ratio, p->low,
 				p->high, c->samples);
-			references(c, "", out);
+			write_references(c, "", out);
 			fprintf(out, ",%.10g\n", c->cold_ratio);
 		}
 	}
@@ -122,7 +122,7 @@ static int json_curve(const struct nm_curves *curves, const struct nm_curve *c, 
 	    json_text("policy", c->policy, out))
 		return NM_ENOMEM;
 	fputs("\"references\":", out);
-	references(c, "null", out);
+	write_references(c, "null", out);
 	fprintf(out, ",\"samples\":%" PRId64 ",\"cold_ratio\":%.10g,\"points\":[", c->samples, c->cold_ratio);
 	json_points(curves, c, has_start, out);
 	fputs("]", out);

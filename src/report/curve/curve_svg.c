@@ -52,7 +52,7 @@ static double y_of(const struct picture *p, double ratio)
 	return TOP + PLOT_HEIGHT * (1 - nm_axis_place(&p->y, ratio));
 }
 
-static void text(const char *s, FILE *out)
+static void write_text(const char *s, FILE *out)
 {
 	for (; *s; s++)
 		switch (*s) {
@@ -68,7 +68,7 @@ static const char *dash_of(const struct picture *p, const struct nm_curve *c)
 	return PICK(dashes, p->curves->methods > 1 ? c->method_index : c->group);
 }
 
-static void stroke(const struct picture *p, const struct nm_curve *c)
+static void stroke_curve(const struct picture *p, const struct nm_curve *c)
 {
 	const char *dash = dash_of(p, c);
 
@@ -136,7 +136,7 @@ static void print_marks(const struct picture *p)
 			"<line x1=\"%.1f\" y1=\"%d\" x2=\"%.1f\" y2=\"%d\" class=\"mark\"/>"
 			"<text x=\"%.1f\" y=\"%d\" text-anchor=\"middle\" class=\"small\">",
 			x, TOP, x, TOP + PLOT_HEIGHT, x, TOP - 6 - (int)row * MARK_HEIGHT);
-		text(mark->label, p->out);
+		write_text(mark->label, p->out);
 		fputs("</text>\n", p->out);
 	}
 }
@@ -190,7 +190,7 @@ static void print_curves(const struct picture *p)
 		const struct nm_curve *c = &p->curves->list.at[i];
 
 		fputs("<path ", p->out);
-		stroke(p, c);
+		stroke_curve(p, c);
 		fputs(" d=\"", p->out);
 		if (c->exact)
 			print_steps(p, c);
@@ -202,14 +202,14 @@ static void print_curves(const struct picture *p)
 
 /* ---- beside the plot ---- */
 
-static char *shorten(const char *name) { return nm_shorten_name(name, LEGEND_TEXT, "\xe2\x80\xa6"); }
+static char *shorten_label(const char *name) { return nm_shorten_name(name, LEGEND_TEXT, "\xe2\x80\xa6"); }
 
 static int print_knee(const struct picture *p, const struct nm_knee *knee, unsigned number, double y)
 {
 	const double x = x_of(p, knee->bytes), at = y_of(p, nm_curve_at(knee->curve, knee->bytes).ratio);
 	const int left = LEFT + PLOT_WIDTH + 24;
 	char size[NM_TICK_TEXT], before[NM_TICK_TEXT], after[NM_TICK_TEXT];
-	char *name = knee->object ? shorten(knee->object) : strdup("");
+	char *name = knee->object ? shorten_label(knee->object) : strdup("");
 
 	if (!name)
 		return NM_ENOMEM;
@@ -228,7 +228,7 @@ static int print_knee(const struct picture *p, const struct nm_knee *knee, unsig
 		before, after);
 	if (*name) {
 		fprintf(p->out, "<text x=\"%d\" y=\"%.1f\" class=\"small\">", left + 26, y + 15);
-		text(name, p->out);
+		write_text(name, p->out);
 		fputs(knee->fits ? " fits</text>\n" : " misses less</text>\n", p->out);
 	}
 	free(name);
@@ -242,14 +242,14 @@ static int print_legend(const struct picture *p, double *y)
 	for (size_t i = 0; i < p->curves->list.count; i++) {
 		const struct nm_curve *c = &p->curves->list.at[i];
 		const char *label = nm_curve_label(p->curves, c);
-		char *name = label ? shorten(label) : NULL;
+		char *name = label ? shorten_label(label) : NULL;
 
 		if (!name)
 			return NM_ENOMEM;
 		fprintf(p->out, "<path d=\"M%d %.1fH%d\" ", left, *y - 4, left + 34);
-		stroke(p, c);
+		stroke_curve(p, c);
 		fprintf(p->out, "/><text x=\"%d\" y=\"%.1f\">", left + 42, *y);
-		text(name, p->out);
+		write_text(name, p->out);
 		fputs("</text>\n", p->out);
 		free(name);
 		*y += LINE_HEIGHT;
@@ -307,10 +307,10 @@ static void print_head(const struct picture *p, const char *title)
 	    ".small{font-size:11.5px;fill:#444}.knee{fill:#fff;stroke-width:1.5}.number{font-size:11px}</style>\n"
 	    "<title>",
 	    width, below, width, below);
-	text(title, p->out);
+	write_text(title, p->out);
 	fputs("</title>\n<rect width=\"100%\" height=\"100%\" fill=\"#fff\"/>\n", p->out);
 	fprintf(p->out, "<text x=\"%d\" y=\"24\" font-size=\"16\" font-weight=\"bold\">", LEFT);
-	text(title, p->out);
+	write_text(title, p->out);
 	fputs("</text>\n", p->out);
 }
 

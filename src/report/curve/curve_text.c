@@ -49,7 +49,7 @@ static const char *colour_of(const struct canvas *c, const struct nm_curve *curv
 	return c->style->colour ? colours[curve->group % (sizeof colours / sizeof *colours)] : "";
 }
 
-static const char *plain(const struct canvas *c) { return c->style->colour ? "\033[m" : ""; }
+static const char *without_colour(const struct canvas *c) { return c->style->colour ? "\033[m" : ""; }
 
 static struct cell *cell_at(struct canvas *c, unsigned column, unsigned row)
 {
@@ -173,9 +173,9 @@ static void print_cell(const struct canvas *c, const struct cell *cell, FILE *ou
 	if (cell->knee)
 		fputs(c->unicode ? "\xe2\x97\x86" : "#", out); /* a diamond */
 	else if (cell->label)
-		fprintf(out, "%s%c%s", colour, cell->label, plain(c));
+		fprintf(out, "%s%c%s", colour, cell->label, without_colour(c));
 	else if (cell->dots && c->unicode)
-		fputs(colour, out), print_braille(cell->dots, out), fputs(plain(c), out);
+		fputs(colour, out), print_braille(cell->dots, out), fputs(without_colour(c), out);
 	else if (cell->dots)
 		fputc(labels[cell->curve - 1], out);
 	else if (cell->mark)
@@ -304,7 +304,8 @@ static int print_legend(const struct canvas *c, FILE *out)
 		if (!name)
 			return NM_ENOMEM;
 		nm_percent_text(curve->cold_ratio, cold);
-		fprintf(out, "%*s%s%c%s  %s  (", LEFT, "", colour_of(c, curve), labels[i], plain(c), name);
+		fprintf(out, "%*s%s%c%s  %s  (", LEFT, "", colour_of(c, curve), labels[i], without_colour(c),
+			name);
 		nm_print_grouped(curve->references ? curve->references : curve->samples, out);
 		fprintf(out, " %s, %s cold)\n", curve->references ? "references" : "samples", cold);
 		free(name);
@@ -354,7 +355,7 @@ static void choose_axes(struct canvas *c, const struct nm_curve_request *request
 	c->y = nm_ratio_axis(least, largest, request->log_ratio);
 }
 
-static int print(struct canvas *c, const struct nm_curve_request *request, FILE *out)
+static int print_canvas(struct canvas *c, const struct nm_curve_request *request, FILE *out)
 {
 	const char *title = nm_curve_title(c->curves, request);
 	char lead[LEFT + 1];
@@ -362,7 +363,7 @@ static int print(struct canvas *c, const struct nm_curve_request *request, FILE 
 	if (!title)
 		return NM_ENOMEM;
 	snprintf(lead, sizeof lead, "%*s", LEFT, "");
-	fprintf(out, "%s%s%s\n\n", c->style->colour ? "\033[1m" : "", title, plain(c));
+	fprintf(out, "%s%s%s\n\n", c->style->colour ? "\033[1m" : "", title, without_colour(c));
 	if (print_marks(c, request, out))
 		return NM_ENOMEM;
 	for (unsigned row = 0; row < c->height; row++)
@@ -399,7 +400,7 @@ int nm_curves_text(struct nm_curves *curves, const struct nm_curve_request *requ
 	put_knees(&c);
 	for (unsigned i = 0; curves->list.count > 1 && i < curves->list.count && i < CURVES; i++)
 		put_label(&c, i);
-	status = print(&c, request, out);
+	status = print_canvas(&c, request, out);
 	free(c.cells);
 	return status;
 }

@@ -18,27 +18,27 @@ static const double most_left = 0.1; /* of an object's misses, where it fits */
 
 enum { STEPS_AN_OCTAVE = 8 };
 
-static double ratio(const struct nm_curve *c, double bytes) { return nm_curve_at(c, bytes).ratio; }
+static double ratio_at(const struct nm_curve *c, double bytes) { return nm_curve_at(c, bytes).ratio; }
 
-static double bend(const struct nm_curve *c, double bytes)
+static double bend_at(const struct nm_curve *c, double bytes)
 {
-	return ratio(c, bytes / 2) - 2 * ratio(c, bytes) + ratio(c, bytes * 2);
+	return ratio_at(c, bytes / 2) - 2 * ratio_at(c, bytes) + ratio_at(c, bytes * 2);
 }
 
 /* Whether the bend is the largest within an octave; of equal ones the smallest size counts. */
 static int is_peak(const struct nm_curve *c, double bytes)
 {
-	const double here = bend(c, bytes);
+	const double here = bend_at(c, bytes);
 
 	for (int i = 1; i <= STEPS_AN_OCTAVE; i++)
-		if (bend(c, bytes * exp2((double)i / STEPS_AN_OCTAVE)) > here ||
-		    bend(c, bytes * exp2((double)-i / STEPS_AN_OCTAVE)) >= here)
+		if (bend_at(c, bytes * exp2((double)i / STEPS_AN_OCTAVE)) > here ||
+		    bend_at(c, bytes * exp2((double)-i / STEPS_AN_OCTAVE)) >= here)
 			return 0;
 	return 1;
 }
 
 /* The point of an exact curve, at most a step below, where it bends most. */
-static double sharpen(const struct nm_curve *c, double bytes)
+static double sharpen_knee(const struct nm_curve *c, double bytes)
 {
 	const double lowest = bytes * exp2(-1.0 / STEPS_AN_OCTAVE);
 	double best = bytes;
@@ -46,7 +46,7 @@ static double sharpen(const struct nm_curve *c, double bytes)
 	for (size_t i = c->exact ? c->points.count : 0; i-- > 0;) {
 		const double at = c->points.at[i].bytes;
 
-		if (at > lowest && at <= bytes && bend(c, at) >= bend(c, best))
+		if (at > lowest && at <= bytes && bend_at(c, at) >= bend_at(c, best))
 			best = at;
 	}
 	return best;
@@ -58,16 +58,16 @@ static int falls_for_sure(const struct nm_curve *c, double bytes)
 }
 
 /* Whether hardly any misses of an object are left at a size, as far as its interval tells, but cold ones. */
-static int fits(const struct nm_curve *object, double bytes)
+static int object_fits(const struct nm_curve *object, double bytes)
 {
 	const struct nm_curve_point at = nm_curve_at(object, bytes);
-	const double before = ratio(object, bytes / 2) - object->cold_ratio;
+	const double before = ratio_at(object, bytes / 2) - object->cold_ratio;
 
 	return (object->exact ? at.ratio : at.high) - object->cold_ratio <= most_left * before;
 }
 
 /* Keeps those with the largest falls, in order of their sizes. */
-static unsigned insert(struct nm_knee *knees, unsigned n, struct nm_knee knee)
+static unsigned insert_knee(struct nm_knee *knees, unsigned n, struct nm_knee knee)
 {
 	unsigned least = 0;
 
@@ -88,17 +88,18 @@ static unsigned insert(struct nm_knee *knees, unsigned n, struct nm_knee knee)
 unsigned nm_knees_find(const struct nm_curve *c, double from, double to, struct nm_knee *knees)
 {
 	const double start = fmax(from, knee_from);
-	const double least = fmax(least_bend, least_part * (ratio(c, start) - ratio(c, to)));
+	const double least = fmax(least_bend, least_part * (ratio_at(c, start) - ratio_at(c, to)));
 	unsigned n = 0;
 
 	for (double bytes = start; bytes <= to; bytes *= exp2(1.0 / STEPS_AN_OCTAVE)) {
-		const double at = sharpen(c, bytes);
+		const double at = sharpen_knee(c, bytes);
 
-		if (bend(c, bytes) >= least && is_peak(c, bytes) && falls_for_sure(c, at))
-			n = insert(
-			    knees, n,
-			    (struct nm_knee){
-				.curve = c, .bytes = at, .before = ratio(c, at / 2), .after = ratio(c, at)});
+		if (bend_at(c, bytes) >= least && is_peak(c, bytes) && falls_for_sure(c, at))
+			n = insert_knee(knees, n,
+					(struct nm_knee){.curve = c,
+							 .bytes = at,
+							 .before = ratio_at(c, at / 2),
+							 .after = ratio_at(c, at)});
 	}
 	return n;
 }
@@ -114,12 +115,12 @@ static void name_knee(struct nm_knee *knee, const struct nm_curves *objects)
 
 		if (strcmp(c->process, knee->curve->process) || strcmp(c->method, knee->curve->method))
 			continue;
-		gain = (ratio(c, knee->bytes / 2) - ratio(c, knee->bytes)) * nm_curve_weight(c);
+		gain = (ratio_at(c, knee->bytes / 2) - ratio_at(c, knee->bytes)) * nm_curve_weight(c);
 		all += fmax(gain, 0);
 		if (gain > most) {
 			most = gain;
 			knee->object = c->name;
-			knee->fits = fits(c, knee->bytes);
+			knee->fits = object_fits(c, knee->bytes);
 		}
 	}
 	knee->share = all > 0 ? most / all : 0;

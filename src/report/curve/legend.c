@@ -18,7 +18,7 @@ static int several_processes(const struct nm_curves *curves)
 }
 
 /* Frees the text and returns a copy that is safe to print: names come from the profiled program. */
-static const char *keep(struct nm_curves *curves, char *text)
+static const char *keep_text(struct nm_curves *curves, char *text)
 {
 	char *clean = text ? nm_utf8_clean(text) : NULL;
 	const char *kept = clean ? nm_intern(&curves->pool, clean) : NULL;
@@ -38,7 +38,7 @@ const char *nm_curve_label(struct nm_curves *curves, const struct nm_curve *c)
 		     process ? " in " : "", process ? c->process : "", method ? ", " : "",
 		     method ? c->method : "") < 0)
 		return NULL;
-	return keep(curves, text);
+	return keep_text(curves, text);
 }
 
 const char *nm_curve_title(struct nm_curves *curves, const struct nm_curve_request *request)
@@ -49,5 +49,5 @@ const char *nm_curve_title(struct nm_curves *curves, const struct nm_curve_reque
 			 ? asprintf(&text, "%s: miss ratio by %s", first->process, request->by)
 			 : asprintf(&text, "%s: miss ratio", first->process);
 
-	return length < 0 ? NULL : keep(curves, text);
+	return length < 0 ? NULL : keep_text(curves, text);
 }

@@ -47,7 +47,7 @@ static int is_of(const struct nm_curve *c, const struct nm_rows *rows)
 	       !strcmp(c->name, nm_rows_text(rows, NAME)) && !strcmp(c->method, nm_rows_text(rows, METHOD));
 }
 
-static const char *keep(struct nm_curves *curves, const struct nm_rows *rows, enum column column)
+static const char *keep_column(struct nm_curves *curves, const struct nm_rows *rows, enum column column)
 {
 	const char *text = nm_rows_text(rows, column);
 
@@ -58,10 +58,10 @@ static int begin_curve(struct nm_curves *curves, const struct nm_curve_source *s
 		       const struct nm_rows *rows)
 {
 	struct nm_curve c = {.source = source->label,
-			     .process = keep(curves, rows, PROCESS),
-			     .name = keep(curves, rows, NAME),
-			     .method = keep(curves, rows, METHOD),
-			     .policy = keep(curves, rows, POLICY),
+			     .process = keep_column(curves, rows, PROCESS),
+			     .name = keep_column(curves, rows, NAME),
+			     .method = keep_column(curves, rows, METHOD),
+			     .policy = keep_column(curves, rows, POLICY),
 			     .references = nm_rows_bounded(rows, REFERENCES),
 			     .samples = nm_rows_bounded(rows, SAMPLES),
 			     .cold_ratio = nm_rows_real(rows, COLD)};

@@ -19,7 +19,7 @@ static const double wide = 0.05, narrow = 0.03;
 
 enum { STEPS_AN_OCTAVE = 4, LONGEST = 512 /* bytes of a note; a longer one is cut */ };
 
-static int add(struct nm_curves *curves, const char *text)
+static int add_note(struct nm_curves *curves, const char *text)
 {
 	const char *kept = nm_intern(&curves->pool, text);
 
@@ -33,7 +33,8 @@ struct gap {
 	double gap;               /* by which intervals are apart */
 };
 
-static void look(struct gap *widest, const struct nm_curve *more, const struct nm_curve *less, double bytes)
+static void look_at_gap(struct gap *widest, const struct nm_curve *more, const struct nm_curve *less,
+			double bytes)
 {
 	const int alike = !strcmp(more->policy, less->policy);
 	const double size = alike ? bytes : 2 * bytes, bound = alike ? 1 : 2;
@@ -58,16 +59,16 @@ static int add_gap(struct nm_curves *curves, const struct gap *g)
 	    text, sizeof text, "%s and %s disagree: %s misses at least %s at %s, %s at most %s at %s%s",
 	    g->more->method, g->less->method, g->more->method, low, size, g->less->method, high, lesser_size,
 	    strcmp(g->more->policy, g->less->policy) ? ", more than their replacement policies explain" : "");
-	return add(curves, text);
+	return add_note(curves, text);
 }
 
-static int compare(struct nm_curves *curves, const struct nm_curve *a, const struct nm_curve *b)
+static int compare_curves(struct nm_curves *curves, const struct nm_curve *c, const struct nm_curve *b)
 {
 	struct gap widest = {.gap = least_gap};
 
 	for (double bytes = curves->from; bytes <= curves->to; bytes *= exp2(1.0 / STEPS_AN_OCTAVE)) {
-		look(&widest, a, b, bytes);
-		look(&widest, b, a, bytes);
+		look_at_gap(&widest, c, b, bytes);
+		look_at_gap(&widest, b, c, bytes);
 	}
 	return widest.more ? add_gap(curves, &widest) : 0;
 }
@@ -87,7 +88,7 @@ static double mean_half(const struct nm_curves *curves, const struct nm_curve *c
 }
 
 /* To two digits. */
-static double rounded(double x)
+static double round_two_digits(double x)
 {
 	const double unit = pow(10, fmax(0, floor(log10(x)) - 1));
 
@@ -105,8 +106,8 @@ static int count_samples(struct nm_curves *curves, const struct nm_curve *c)
 	nm_percent_text(narrow, then);
 	snprintf(text, sizeof text,
 		 "%s: %" PRId64 " samples (%s) tell misses to within %s on average; %s would take about %.0f",
-		 c->name, c->samples, c->method, now, then, rounded((double)c->samples * times));
-	return add(curves, text);
+		 c->name, c->samples, c->method, now, then, round_two_digits((double)c->samples * times));
+	return add_note(curves, text);
 }
 
 int nm_curve_notes(struct nm_curves *curves)
@@ -118,7 +119,7 @@ int nm_curve_notes(struct nm_curves *curves)
 
 		for (size_t k = i + 1; k < curves->list.count && !status; k++)
 			if (curves->list.at[k].group == c->group)
-				status = compare(curves, c, &curves->list.at[k]);
+				status = compare_curves(curves, c, &curves->list.at[k]);
 	}
 	for (size_t i = 0; i < curves->list.count && !status; i++)
 		status = count_samples(curves, &curves->list.at[i]);

@@ -14,7 +14,7 @@
 
 /* ---- what was sampled --------------------------------------------------------------------------- */
 
-static int ask(struct nm_profile *profile, const char *condition, struct nm_error *err)
+static int query_number(struct nm_profile *profile, const char *condition, struct nm_error *err)
 {
 	char sql[160];
 
@@ -25,9 +25,9 @@ static int ask(struct nm_profile *profile, const char *condition, struct nm_erro
 static int choose_compared(struct nm_agreement *a, struct nm_error *err)
 {
 	struct nm_profile *machine = a->sides[NM_MACHINE].profile;
-	const int has_source = ask(machine, "served IS NOT NULL", err),
-		  has_stores = ask(machine, "operation IN ('store', 'both')", err),
-		  has_others = ask(machine, "event NOT LIKE '%faults%'", err);
+	const int has_source = query_number(machine, "served IS NOT NULL", err),
+		  has_stores = query_number(machine, "operation IN ('store', 'both')", err),
+		  has_others = query_number(machine, "event NOT LIKE '%faults%'", err);
 
 	if (has_source < 0 || has_stores < 0 || has_others < 0)
 		return NM_EFORMAT;
@@ -158,7 +158,7 @@ static int load_model(struct nm_agreement *a, struct nm_strings *pool, struct nm
 }
 
 /* The samples whose data did not come from the level, or one nearer. */
-static const char *beyond(const char *level)
+static const char *condition_beyond(const char *level)
 {
 	static const char *const conditions[] = {
 	    "(missed OR served NOT IN ('L1', 'fill buffer', 'uncached'))",
@@ -178,11 +178,11 @@ static int load_machine(struct nm_agreement *a, struct nm_strings *pool, struct 
 	    "SELECT function, file, line, object, 0, 0, sum(count), sum(coalesce(tlb = 'miss', 0) * count) "
 	    "FROM samples WHERE (?1 IS NULL OR process = ?1) AND operation IS NOT 'none' AND %s "
 	    "GROUP BY function, file, line, object",
-	    a->compared == NM_COMPARED_MISSES ? beyond(a->level) : "1");
+	    a->compared == NM_COMPARED_MISSES ? condition_beyond(a->level) : "1");
 	return add_facts(&a->sides[NM_MACHINE], sql, NULL, a->request->process, pool, err);
 }
 
-static int load(struct nm_agreement *a, struct nm_strings *pool, struct nm_error *err)
+static int load_sides(struct nm_agreement *a, struct nm_strings *pool, struct nm_error *err)
 {
 	struct nm_diff_side *machine = &a->sides[NM_MACHINE];
 	int status = choose_compared(a, err);
@@ -262,7 +262,7 @@ int nm_agreement_run(const struct nm_diff_input *model, const struct nm_diff_inp
 		status = nm_fail(err, NM_EINVAL, "--%s is for profiles that are all simulated",
 				 request->budget.metric ? "fail-on" : "sort");
 	if (!status)
-		status = load(&a, &pool, err);
+		status = load_sides(&a, &pool, err);
 	if (!status)
 		status = line_up(&a, &pool, err);
 	if (!status)

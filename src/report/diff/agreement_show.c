@@ -33,10 +33,10 @@ struct show {
 
 static int by_difference(const void *a, const void *b)
 {
-	const struct outlier *x = a, *y = b;
-	const double p = fabs(x->machine - x->model), q = fabs(y->machine - y->model);
+	const struct outlier *o = a, *y = b;
+	const double p = fabs(o->machine - o->model), q = fabs(y->machine - y->model);
 
-	return p != q ? (p < q) - (p > q) : (x->row > y->row) - (x->row < y->row);
+	return p != q ? (p < q) - (p > q) : (o->row > y->row) - (o->row < y->row);
 }
 
 static int list_outliers(struct show *s)
@@ -64,29 +64,34 @@ static int list_outliers(struct show *s)
 
 /* ---- the table ---------------------------------------------------------------------------------- */
 
-static void put(struct show *s, struct nm_column column) { s->columns[s->table.column_count++] = column; }
+static void put_column(struct show *s, struct nm_column column)
+{
+	s->columns[s->table.column_count++] = column;
+}
 
 static void put_columns(struct show *s)
 {
 	s->table.column_count = nm_diff_key_columns(s->a->has, s->columns);
 	s->table.keys = s->table.column_count;
-	put(s, (struct nm_column){.name = "model", .title = "model", .kind = NM_COLUMN_NUMBER, .hidden = 1});
-	put(s, (struct nm_column){
-		   .name = "model_share", .title = "model %", .kind = NM_COLUMN_REAL, .decimals = 1});
-	put(s, (struct nm_column){
-		   .name = "samples", .title = "samples", .kind = NM_COLUMN_NUMBER, .drop_order = 3});
-	put(s, (struct nm_column){
-		   .name = "machine_share", .title = "machine %", .kind = NM_COLUMN_REAL, .decimals = 1});
-	put(s, (struct nm_column){
-		   .name = "interval", .title = "95 %", .kind = NM_COLUMN_RIGHT, .drop_order = 1});
-	put(s, (struct nm_column){.name = "difference",
-				  .title = "points",
-				  .kind = NM_COLUMN_REAL,
-				  .decimals = 1,
-				  .drop_order = 4});
-	put(s, (struct nm_column){.name = "reason", .title = "reason", .kind = NM_COLUMN_TEXT});
-	put(s, (struct nm_column){
-		   .name = "evidence", .title = "evidence", .kind = NM_COLUMN_TEXT, .drop_order = 9});
+	put_column(
+	    s, (struct nm_column){.name = "model", .title = "model", .kind = NM_COLUMN_NUMBER, .hidden = 1});
+	put_column(s, (struct nm_column){
+			  .name = "model_share", .title = "model %", .kind = NM_COLUMN_REAL, .decimals = 1});
+	put_column(s, (struct nm_column){
+			  .name = "samples", .title = "samples", .kind = NM_COLUMN_NUMBER, .drop_order = 3});
+	put_column(s,
+		   (struct nm_column){
+		       .name = "machine_share", .title = "machine %", .kind = NM_COLUMN_REAL, .decimals = 1});
+	put_column(s, (struct nm_column){
+			  .name = "interval", .title = "95 %", .kind = NM_COLUMN_RIGHT, .drop_order = 1});
+	put_column(s, (struct nm_column){.name = "difference",
+					 .title = "points",
+					 .kind = NM_COLUMN_REAL,
+					 .decimals = 1,
+					 .drop_order = 4});
+	put_column(s, (struct nm_column){.name = "reason", .title = "reason", .kind = NM_COLUMN_TEXT});
+	put_column(s, (struct nm_column){
+			  .name = "evidence", .title = "evidence", .kind = NM_COLUMN_TEXT, .drop_order = 9});
 	s->table.columns = s->columns;
 }
 
@@ -96,12 +101,12 @@ static struct nm_value text_value(struct show *s, char *text)
 	return (struct nm_value){.type = NM_VALUE_TEXT, .text = nm_table_keep(&s->table, text)};
 }
 
-static struct nm_value number(int64_t n)
+static struct nm_value integer_value(int64_t n)
 {
 	return (struct nm_value){.type = NM_VALUE_INTEGER, .integer = n, .real = (double)n};
 }
 
-static struct nm_value percent(double part)
+static struct nm_value percent_value(double part)
 {
 	return (struct nm_value){.type = NM_VALUE_REAL, .real = 100 * part};
 }
@@ -131,12 +136,12 @@ static int add_row(struct show *s, const struct outlier *o, struct nm_error *err
 	set_keys(s, o->row);
 	if (asprintf(&interval, "%.1f - %.1f", 100 * o->low, 100 * o->high) < 0)
 		interval = NULL;
-	nm_table_set(&s->table, "model", number(o->row->sums[NM_MODEL][NM_MODEL_COUNT]));
-	nm_table_set(&s->table, "model_share", percent(o->model));
-	nm_table_set(&s->table, "samples", number(o->row->sums[NM_MACHINE][NM_MACHINE_SAMPLES]));
-	nm_table_set(&s->table, "machine_share", percent(o->machine));
+	nm_table_set(&s->table, "model", integer_value(o->row->sums[NM_MODEL][NM_MODEL_COUNT]));
+	nm_table_set(&s->table, "model_share", percent_value(o->model));
+	nm_table_set(&s->table, "samples", integer_value(o->row->sums[NM_MACHINE][NM_MACHINE_SAMPLES]));
+	nm_table_set(&s->table, "machine_share", percent_value(o->machine));
 	nm_table_set(&s->table, "interval", text_value(s, interval));
-	nm_table_set(&s->table, "difference", percent(o->machine - o->model));
+	nm_table_set(&s->table, "difference", percent_value(o->machine - o->model));
 	if (reason.word) {
 		nm_table_set(&s->table, "reason",
 			     (struct nm_value){.type = NM_VALUE_TEXT, .text = reason.word});
@@ -145,7 +150,7 @@ static int add_row(struct show *s, const struct outlier *o, struct nm_error *err
 	return s->table.is_exhausted ? nm_fail_memory(err) : 0;
 }
 
-static int fill(struct show *s, struct nm_error *err)
+static int fill_table(struct show *s, struct nm_error *err)
 {
 	const size_t first = (size_t)s->a->request->offset, limit = (size_t)s->a->request->limit;
 	int status = 0;
@@ -275,8 +280,8 @@ static int as_markdown(struct show *s, const char *verdict, const char *compared
 	return 0;
 }
 
-static int write(struct show *s, const char *verdict, const char *compared, const struct nm_style *style,
-		 FILE *out)
+static int write_agreement(struct show *s, const char *verdict, const char *compared,
+			   const struct nm_style *style, FILE *out)
 {
 	switch (s->a->request->layout) {
 	case NM_DIFF_CSV: return nm_table_csv(&s->table, out);
@@ -302,8 +307,8 @@ int nm_agreement_show(struct nm_agreement *a, const struct nm_style *style, FILE
 	if (!first || nm_memstream_close(first, &verdict) || !second || nm_memstream_close(second, &compared))
 		status = nm_fail_memory(err);
 	if (!status)
-		status = fill(&s, err);
-	if (!status && write(&s, verdict, compared, style, out))
+		status = fill_table(&s, err);
+	if (!status && write_agreement(&s, verdict, compared, style, out))
 		status = nm_fail_memory(err);
 	nm_table_done(&s.table);
 	nm_vec_free(&s.outliers);

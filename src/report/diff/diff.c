@@ -73,7 +73,7 @@ int nm_diff_budget_parse(const char *text, struct nm_diff_budget *ret, struct nm
 
 /* ---- the comparison ----------------------------------------------------------------------------- */
 
-static int load(struct nm_diff *diff, struct nm_strings *pool, struct nm_error *err)
+static int load_sides(struct nm_diff *diff, struct nm_strings *pool, struct nm_error *err)
 {
 	struct nm_diff_texts texts[NM_DIFF_SIDES] = {{.arena = {0}}};
 	int64_t unique = 0;
@@ -93,7 +93,7 @@ static int load(struct nm_diff *diff, struct nm_strings *pool, struct nm_error *
 	return status;
 }
 
-static int64_t total(const struct nm_diff *diff, unsigned side, const char *metric)
+static int64_t side_total(const struct nm_diff *diff, unsigned side, const char *metric)
 {
 	for (unsigned m = 0; m < NM_DIFF_METRICS; m++)
 		if (!strcmp(nm_diff_metric_names[m], metric))
@@ -111,8 +111,8 @@ static int check_budget(const struct nm_diff *diff, char **ret_over)
 
 	if (!b->metric)
 		return 0;
-	before = total(diff, 0, b->metric);
-	after = total(diff, diff->count - 1, b->metric);
+	before = side_total(diff, 0, b->metric);
+	after = side_total(diff, diff->count - 1, b->metric);
 	if ((double)(after - before) <= (b->percent ? b->allowed * (double)before / 100 : b->allowed))
 		return 0;
 	return asprintf(ret_over, "%s of %s rose from %lld to %lld (%s %%), by more than the %.10g%s allowed",
@@ -157,7 +157,7 @@ int nm_diff_run(const struct nm_diff_input *inputs, unsigned count, const struct
 		diff.sides[i].profile = inputs[i].profile;
 	}
 	if (!status)
-		status = load(&diff, &pool, err);
+		status = load_sides(&diff, &pool, err);
 	if (!status && nm_diff_rows_make(diff.sides, count, diff.has, diff.by, &diff.rows))
 		status = nm_fail_memory(err);
 	if (!status)

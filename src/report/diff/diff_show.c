@@ -24,7 +24,7 @@ struct show {
 
 /* ---- columns ------------------------------------------------------------------------------------ */
 
-static struct nm_column *put(struct show *s, struct nm_column column)
+static struct nm_column *put_column(struct show *s, struct nm_column column)
 {
 	struct nm_column *to = &s->columns[s->table.column_count++];
 
@@ -32,7 +32,7 @@ static struct nm_column *put(struct show *s, struct nm_column column)
 	return to;
 }
 
-static const char *labelled(struct show *s, const char *format, const char *name, unsigned side)
+static const char *put_labelled(struct show *s, const char *format, const char *name, unsigned side)
 {
 	char text[64];
 
@@ -40,7 +40,7 @@ static const char *labelled(struct show *s, const char *format, const char *name
 	return nm_intern(&s->table.pool, text);
 }
 
-static const char *titled(struct show *s, const char *name, unsigned side)
+static const char *put_titled(struct show *s, const char *name, unsigned side)
 {
 	char text[64];
 
@@ -48,7 +48,7 @@ static const char *titled(struct show *s, const char *name, unsigned side)
 	return nm_intern(&s->table.pool, text);
 }
 
-static const char *changed(struct show *s, const char *name, const char *format)
+static const char *put_changed(struct show *s, const char *name, const char *format)
 {
 	char text[64];
 
@@ -89,7 +89,8 @@ static void put_keys(struct show *s)
 {
 	s->table.column_count = nm_diff_key_columns(s->diff->has, s->columns);
 	s->table.keys = s->table.column_count;
-	put(s, (struct nm_column){.name = "before", .title = "was", .kind = NM_COLUMN_NAME, .drop_order = 7});
+	put_column(
+	    s, (struct nm_column){.name = "before", .title = "was", .kind = NM_COLUMN_NAME, .drop_order = 7});
 }
 
 static void put_metric(struct show *s, enum nm_diff_metric metric, unsigned drop_sides, unsigned drop_change)
@@ -97,19 +98,20 @@ static void put_metric(struct show *s, enum nm_diff_metric metric, unsigned drop
 	const char *name = nm_diff_metric_names[metric];
 
 	for (unsigned side = 0; side < s->diff->count; side++)
-		put(s, (struct nm_column){.name = labelled(s, "%s_%c", name, side),
-					  .title = titled(s, name, side),
-					  .kind = NM_COLUMN_NUMBER,
-					  .hidden = drop_sides > 9,
-					  .drop_order = drop_sides});
-	put(s,
-	    (struct nm_column){.name = changed(s, name, "%s_change"),
-			       .title = metric == NM_DIFF_MISSES ? "change" : changed(s, name, "%s change"),
-			       .kind = NM_COLUMN_RIGHT,
-			       .hidden = drop_change > 9,
-			       .drop_order = drop_change});
+		put_column(s, (struct nm_column){.name = put_labelled(s, "%s_%c", name, side),
+						 .title = put_titled(s, name, side),
+						 .kind = NM_COLUMN_NUMBER,
+						 .hidden = drop_sides > 9,
+						 .drop_order = drop_sides});
+	put_column(s, (struct nm_column){
+			  .name = put_changed(s, name, "%s_change"),
+			  .title = metric == NM_DIFF_MISSES ? "change" : put_changed(s, name, "%s change"),
+			  .kind = NM_COLUMN_RIGHT,
+			  .hidden = drop_change > 9,
+			  .drop_order = drop_change});
 	if (metric == NM_DIFF_MISSES)
-		put(s, (struct nm_column){.name = "change_percent", .title = "%", .kind = NM_COLUMN_RIGHT});
+		put_column(
+		    s, (struct nm_column){.name = "change_percent", .title = "%", .kind = NM_COLUMN_RIGHT});
 }
 
 static void put_columns(struct show *s)
@@ -243,7 +245,7 @@ static int fill_row(struct show *s, const struct nm_diff_row *row)
 	return 0;
 }
 
-static int fill(struct show *s)
+static int fill_table(struct show *s)
 {
 	const struct nm_diff_rows *rows = &s->diff->rows;
 	const size_t limit = (size_t)s->diff->request->limit, offset = (size_t)s->diff->request->offset,
@@ -364,7 +366,7 @@ static int fill_totals(struct show *s, struct nm_column *columns, struct nm_tabl
 	columns[n++] = (struct nm_column){.name = "level", .title = "level", .kind = NM_COLUMN_TEXT};
 	for (unsigned side = 0; side < s->diff->count; side++)
 		columns[n++] = (struct nm_column){
-		    .name = "misses", .title = titled(s, "misses", side), .kind = NM_COLUMN_NUMBER};
+		    .name = "misses", .title = put_titled(s, "misses", side), .kind = NM_COLUMN_NUMBER};
 	columns[n++] = (struct nm_column){.name = "change", .title = "change", .kind = NM_COLUMN_RIGHT};
 	columns[n++] = (struct nm_column){.name = "percent", .title = "%", .kind = NM_COLUMN_RIGHT};
 	t->columns = columns;
@@ -509,7 +511,7 @@ int nm_diff_show(const struct nm_diff *diff, const struct nm_style *style, FILE 
 	if (text && nm_memstream_close(text, &verdict))
 		status = NM_ENOMEM;
 	if (!status)
-		status = fill(&s);
+		status = fill_table(&s);
 	if (!status) {
 		switch (diff->request->layout) {
 		case NM_DIFF_TEXT: status = as_text(&s, verdict, style, out); break;

@@ -45,7 +45,7 @@ const char *nm_diff_percent(int64_t before, int64_t after, char *text)
 	return text;
 }
 
-static double relative(const struct nm_diff *diff, enum nm_diff_metric metric)
+static double relative_change(const struct nm_diff *diff, enum nm_diff_metric metric)
 {
 	const int64_t before = diff->sides[0].totals[metric],
 		      after = diff->sides[diff->count - 1].totals[metric];
@@ -58,7 +58,7 @@ static void write_change(const struct nm_diff *diff, enum nm_diff_metric metric,
 {
 	const int64_t before = diff->sides[0].totals[metric],
 		      after = diff->sides[diff->count - 1].totals[metric];
-	const double change = relative(diff, metric);
+	const double change = relative_change(diff, metric);
 
 	if (before == after)
 		fputc('(', out);
@@ -74,21 +74,25 @@ static void write_change(const struct nm_diff *diff, enum nm_diff_metric metric,
 	fputc(')', out);
 }
 
-static const char *verb(double change) { return change < 0 ? "fall" : change > 0 ? "rise" : "stay the same"; }
+static const char *change_verb(double change)
+{
+	return change < 0 ? "fall" : change > 0 ? "rise" : "stay the same";
+}
 
 /* "misses of L1d fall by ..., and the cycles that they cost (estimated) by ...". */
 static void write_totals(const struct nm_diff *diff, FILE *out)
 {
-	const double misses = relative(diff, NM_DIFF_MISSES), cycles = relative(diff, NM_DIFF_CYCLES);
+	const double misses = relative_change(diff, NM_DIFF_MISSES),
+		     cycles = relative_change(diff, NM_DIFF_CYCLES);
 
-	fprintf(out, "misses of %s %s ", diff->sides[0].selection.request.level, verb(misses));
+	fprintf(out, "misses of %s %s ", diff->sides[0].selection.request.level, change_verb(misses));
 	write_change(diff, NM_DIFF_MISSES, out);
 	if (diff->has[NM_DIFF_CLASS]) /* cycles are not told apart by class */
 		return;
 	if ((misses < 0) == (cycles < 0) && cycles != 0)
 		fputs(", and the cycles that they cost (estimated) ", out);
 	else
-		fprintf(out, ", but the cycles that they cost (estimated) %s ", verb(cycles));
+		fprintf(out, ", but the cycles that they cost (estimated) %s ", change_verb(cycles));
 	write_change(diff, NM_DIFF_CYCLES, out);
 }
 
@@ -118,7 +122,8 @@ static void write_place(const struct nm_diff *diff, FILE *out)
 
 int nm_diff_verdict(const struct nm_diff *diff, FILE *out)
 {
-	const double misses = relative(diff, NM_DIFF_MISSES), cycles = relative(diff, NM_DIFF_CYCLES);
+	const double misses = relative_change(diff, NM_DIFF_MISSES),
+		     cycles = relative_change(diff, NM_DIFF_CYCLES);
 
 	if (misses == 0 && cycles == 0) {
 		fprintf(out, "no effect: A and %c have %s misses of %s", 'A' + (int)diff->count - 1,

@@ -67,7 +67,8 @@ static int add_row(struct nm_table *t, unsigned side, const struct nm_rows *rows
 	return 0;
 }
 
-static int fill(struct nm_table *t, const struct nm_diff_input *inputs, unsigned count, struct nm_error *err)
+static int fill_table(struct nm_table *t, const struct nm_diff_input *inputs, unsigned count,
+		      struct nm_error *err)
 {
 	int status = 0;
 
@@ -97,7 +98,7 @@ int nm_layout_levels(const struct nm_diff_input *inputs, unsigned count, enum nm
 {
 	struct nm_table table = {
 	    .columns = columns, .column_count = sizeof columns / sizeof *columns, .keys = 2};
-	int status = fill(&table, inputs, count, err);
+	int status = fill_table(&table, inputs, count, err);
 
 	if (!status && layout == NM_DIFF_MARKDOWN)
 		status = as_markdown(&table, inputs, count, out) ? nm_fail_memory(err) : 0;

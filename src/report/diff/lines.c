@@ -14,51 +14,51 @@ enum { MOST_CELLS = 1 << 24 };
 
 enum { TEXT = 8, EXECUTION = 4, REFERENCES = 3, OBJECTS = 2, PLACE = 1 };
 
-static int same_execution(const struct nm_diff_line *a, const struct nm_diff_line *b)
+static int same_execution(const struct nm_diff_line *l, const struct nm_diff_line *d)
 {
-	return a->references == b->references && a->objects == b->objects;
+	return l->references == d->references && l->objects == d->objects;
 }
 
 /* 0: they are not the same line. */
-static unsigned score(const struct nm_diff_line *a, const struct nm_diff_line *b, int64_t moved)
+static unsigned line_score(const struct nm_diff_line *l, const struct nm_diff_line *d, int64_t moved)
 {
 	unsigned points = 0;
 
-	if (a->text && a->text == b->text)
+	if (l->text && l->text == d->text)
 		points = TEXT;
-	else if (same_execution(a, b))
+	else if (same_execution(l, d))
 		points = EXECUTION;
-	else if (a->references == b->references)
+	else if (l->references == d->references)
 		points = REFERENCES;
-	else if (a->objects == b->objects)
+	else if (l->objects == d->objects)
 		points = OBJECTS;
-	return points + (b->number - a->number == moved ? PLACE : 0);
+	return points + (d->number - l->number == moved ? PLACE : 0);
 }
 
-static void match_numbers(const struct nm_diff_line *a, size_t a_count, const struct nm_diff_line *b,
+static void match_numbers(const struct nm_diff_line *l, size_t a_count, const struct nm_diff_line *d,
 			  size_t b_count, size_t *pair)
 {
 	for (size_t i = 0, j = 0; i < a_count; i++) {
-		while (j < b_count && b[j].number < a[i].number)
+		while (j < b_count && d[j].number < l[i].number)
 			j++;
-		pair[i] = j < b_count && b[j].number == a[i].number ? j : SIZE_MAX;
+		pair[i] = j < b_count && d[j].number == l[i].number ? j : SIZE_MAX;
 	}
 }
 
 /* best[i][j]: the highest score of an alignment of a[i..] and b[j..]. */
-static int align(const struct nm_diff_line *a, size_t a_count, const struct nm_diff_line *b, size_t b_count,
-		 size_t *pair)
+static int align_lines(const struct nm_diff_line *l, size_t a_count, const struct nm_diff_line *d,
+		       size_t b_count, size_t *pair)
 {
 	const size_t width = b_count + 1;
-	const int64_t moved = b[0].number - a[0].number;
+	const int64_t moved = d[0].number - l[0].number;
 	unsigned *best = calloc((a_count + 1) * width, sizeof *best);
 
 	if (!best)
 		return NM_ENOMEM;
 	for (size_t i = a_count; i-- > 0;) {
 		for (size_t j = b_count; j-- > 0;) {
-			const unsigned points = score(&a[i], &b[j], moved), down = best[(i + 1) * width + j],
-				       right = best[i * width + j + 1],
+			const unsigned points = line_score(&l[i], &d[j], moved),
+				       down = best[(i + 1) * width + j], right = best[i * width + j + 1],
 				       both = points ? points + best[(i + 1) * width + j + 1] : 0;
 			const unsigned skip = down > right ? down : right;
 
@@ -66,7 +66,7 @@ static int align(const struct nm_diff_line *a, size_t a_count, const struct nm_d
 		}
 	}
 	for (size_t i = 0, j = 0; i < a_count && j < b_count;) {
-		const unsigned here = best[i * width + j], points = score(&a[i], &b[j], moved);
+		const unsigned here = best[i * width + j], points = line_score(&l[i], &d[j], moved);
 
 		if (points && here == points + best[(i + 1) * width + j + 1])
 			pair[i++] = j++;
@@ -95,7 +95,7 @@ static size_t only_free(const struct nm_diff_line *lines, size_t count, const ch
 	return found;
 }
 
-static int match_moved(const struct nm_diff_line *a, size_t a_count, const struct nm_diff_line *b,
+static int match_moved(const struct nm_diff_line *l, size_t a_count, const struct nm_diff_line *d,
 		       size_t b_count, size_t *pair)
 {
 	char *a_has = calloc(a_count + b_count, 1), *b_has = a_has + a_count;
@@ -108,9 +108,9 @@ static int match_moved(const struct nm_diff_line *a, size_t a_count, const struc
 	for (size_t i = 0; i < a_count; i++) {
 		size_t j;
 
-		if (a_has[i] || !a[i].text || only_free(a, a_count, a_has, a[i].text) != i)
+		if (a_has[i] || !l[i].text || only_free(l, a_count, a_has, l[i].text) != i)
 			continue;
-		j = only_free(b, b_count, b_has, a[i].text);
+		j = only_free(d, b_count, b_has, l[i].text);
 		if (j == SIZE_MAX)
 			continue;
 		pair[i] = j;
@@ -120,33 +120,33 @@ static int match_moved(const struct nm_diff_line *a, size_t a_count, const struc
 	return 0;
 }
 
-int nm_diff_match_lines(const struct nm_diff_line *a, size_t a_count, const struct nm_diff_line *b,
+int nm_diff_match_lines(const struct nm_diff_line *l, size_t a_count, const struct nm_diff_line *d,
 			size_t b_count, int is_same_source, size_t *pair)
 {
 	for (size_t i = 0; i < a_count; i++) {
-		assert(!i || a[i - 1].number < a[i].number);
+		assert(!i || l[i - 1].number < l[i].number);
 		pair[i] = SIZE_MAX;
 	}
 	if (!a_count || !b_count)
 		return 0;
 	if (is_same_source || a_count > MOST_CELLS / b_count) {
-		match_numbers(a, a_count, b, b_count, pair);
+		match_numbers(l, a_count, d, b_count, pair);
 		return 0;
 	}
-	if (align(a, a_count, b, b_count, pair))
+	if (align_lines(l, a_count, d, b_count, pair))
 		return NM_ENOMEM;
-	return match_moved(a, a_count, b, b_count, pair);
+	return match_moved(l, a_count, d, b_count, pair);
 }
 
-double nm_diff_likeness(const struct nm_diff_line *a, size_t a_count, const struct nm_diff_line *b,
+double nm_diff_likeness(const struct nm_diff_line *l, size_t a_count, const struct nm_diff_line *d,
 			size_t b_count, const size_t *pair)
 {
 	size_t alike = 0;
 
 	for (size_t i = 0; i < a_count; i++) {
-		const struct nm_diff_line *to = pair[i] == SIZE_MAX ? NULL : &b[pair[i]];
+		const struct nm_diff_line *to = pair[i] == SIZE_MAX ? NULL : &d[pair[i]];
 
-		alike += to && ((a[i].text && a[i].text == to->text) || same_execution(&a[i], to));
+		alike += to && ((l[i].text && l[i].text == to->text) || same_execution(&l[i], to));
 	}
 	return (double)alike / (double)(a_count > b_count ? a_count : b_count ? b_count : 1);
 }

@@ -48,9 +48,9 @@ struct objects nm_vec(struct object);
 /* Numbers count as such, so that line 9 comes before line 10. */
 static int by_likeness(const void *a, const void *b)
 {
-	const struct object *x = a, *y = b;
+	const struct object *o = a, *y = b;
 
-	return x->like != y->like ? strcmp(x->like, y->like) : strverscmp(x->name, y->name);
+	return o->like != y->like ? strcmp(o->like, y->like) : strverscmp(o->name, y->name);
 }
 
 static int list_objects(const struct nm_diff_side *side, struct nm_strings *pool, struct objects *ret)
@@ -145,19 +145,22 @@ struct index {
 	struct nm_vec(size_t) facts_of; /* by line: its first fact; then that behind the last */
 };
 
-static int compare(const char *a, const char *b) { return a == b ? 0 : !a ? -1 : !b ? 1 : strcmp(a, b); }
+static int compare_likeness(const char *a, const char *b)
+{
+	return a == b ? 0 : !a ? -1 : !b ? 1 : strcmp(a, b);
+}
 
 static int by_place(const void *a, const void *b)
 {
-	const struct nm_diff_fact *x = *(struct nm_diff_fact *const *)a,
+	const struct nm_diff_fact *f = *(struct nm_diff_fact *const *)a,
 				  *y = *(struct nm_diff_fact *const *)b;
-	int order = compare(x->own.text[NM_DIFF_FUNCTION], y->own.text[NM_DIFF_FUNCTION]);
+	int order = compare_likeness(f->own.text[NM_DIFF_FUNCTION], y->own.text[NM_DIFF_FUNCTION]);
 
 	if (!order)
-		order = compare(x->own.text[NM_DIFF_FILE], y->own.text[NM_DIFF_FILE]);
+		order = compare_likeness(f->own.text[NM_DIFF_FILE], y->own.text[NM_DIFF_FILE]);
 	if (!order)
-		order = (x->own.line > y->own.line) - (x->own.line < y->own.line);
-	return order ? order : compare(x->own.text[NM_DIFF_OBJECT], y->own.text[NM_DIFF_OBJECT]);
+		order = (f->own.line > y->own.line) - (f->own.line < y->own.line);
+	return order ? order : compare_likeness(f->own.text[NM_DIFF_OBJECT], y->own.text[NM_DIFF_OBJECT]);
 }
 
 static int is_function(const struct function *function, const struct nm_diff_fact *fact)
@@ -297,16 +300,16 @@ static int match_lines(const struct index *from, const struct function *f, const
 		       const struct function *g, struct nm_strings *pool, size_t **ret_pair,
 		       struct nm_error *err)
 {
-	const struct nm_diff_source *a, *b;
+	const struct nm_diff_source *s, *b;
 	size_t *pair = calloc(f->lines, sizeof *pair);
 	int status = pair
-			 ? nm_diff_source_of(from->of->texts, from->of->side->profile, f->file, pool, &a, err)
+			 ? nm_diff_source_of(from->of->texts, from->of->side->profile, f->file, pool, &s, err)
 			 : nm_fail_memory(err);
 
 	if (!status)
 		status = nm_diff_source_of(to->of->texts, to->of->side->profile, g->file, pool, &b, err);
 	if (!status && nm_diff_match_lines(&from->lines.at[f->first], f->lines, &to->lines.at[g->first],
-					   g->lines, a->digest && a->digest == b->digest, pair))
+					   g->lines, s->digest && s->digest == b->digest, pair))
 		status = nm_fail_memory(err);
 	*ret_pair = pair;
 	return status;
@@ -317,10 +320,10 @@ static int can_tell(const struct index *from, const struct function *f, const st
 		    const struct function *g)
 {
 	enum { MUCH = 1000 };
-	const struct nm_diff_line *a = &from->lines.at[f->first], *b = &to->lines.at[g->first];
+	const struct nm_diff_line *l = &from->lines.at[f->first], *b = &to->lines.at[g->first];
 
 	return (f->lines > 1 && g->lines > 1) ||
-	       (f->lines == g->lines && a->references == b->references && a->references >= MUCH);
+	       (f->lines == g->lines && l->references == b->references && l->references >= MUCH);
 }
 
 /* A renamed function: the one without a partner in a file of the same name that is most like it. */
@@ -364,10 +367,10 @@ static int match_renamed(struct index *from, struct index *to, struct nm_strings
 
 /* Gives the facts of line j of `to` the function, file and number of a fact of `from`, or a number that no
  * other line has. */
-static void name_line(struct index *to, const struct function *g, size_t j,
+static void name_line(struct index *to, const struct function *f, size_t j,
 		      const struct nm_diff_names *function, int64_t line)
 {
-	const size_t at = g->first + j;
+	const size_t at = f->first + j;
 
 	for (size_t i = to->facts_of.at[at]; i < to->facts_of.at[at + 1]; i++) {
 		struct nm_diff_names *common = &to->facts[i]->common;

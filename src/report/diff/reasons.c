@@ -20,27 +20,28 @@
 
 enum { PAGE = 4096, TENTH = 10, STEADY = 4 /* three of four steps */, CONFLICTS = 4 };
 
-static int is(const char *text, const char *other) { return text && !strcmp(text, other); }
+static int is_word(const char *text, const char *other) { return text && !strcmp(text, other); }
 
 static int is_kernel(const struct nm_diff_names *n)
 {
-	return n &&
-	       (is(n->text[NM_DIFF_FUNCTION], "<kernel>") || is(n->text[NM_DIFF_OBJECT], "<kernel data>"));
+	return n && (is_word(n->text[NM_DIFF_FUNCTION], "<kernel>") ||
+		     is_word(n->text[NM_DIFF_OBJECT], "<kernel data>"));
 }
 
 /* Data that perf alone does not name. */
-static const char *unnamed(const struct nm_diff_names *n)
+static const char *is_unnamed(const struct nm_diff_names *n)
 {
 	const char *object = n ? n->text[NM_DIFF_OBJECT] : NULL;
 
-	if (is(object, "<no data>"))
+	if (is_word(object, "<no data>"))
 		return "these samples have no address";
-	return is(object, "[heap]") || is(object, "<anonymous memory>") ? "the samples have no name for it"
-									: NULL;
+	return is_word(object, "[heap]") || is_word(object, "<anonymous memory>")
+		   ? "the samples have no name for it"
+		   : NULL;
 }
 
 /* Takes over evidence from asprintf. */
-static int give(struct nm_reason *ret, const char *word, int printed, struct nm_error *err)
+static int give_evidence(struct nm_reason *ret, const char *word, int printed, struct nm_error *err)
 {
 	if (printed < 0) {
 		ret->evidence = NULL;
@@ -90,8 +91,8 @@ static int model_prefetches(const struct nm_agreement *a, struct nm_error *err)
 				  "SELECT 1 FROM levels WHERE prefetch IS NOT NULL AND prefetch <> ''", err);
 }
 
-static int prefetcher(const struct nm_agreement *a, const struct nm_diff_row *row, struct nm_reason *ret,
-		      struct nm_error *err)
+static int prefetcher_reason(const struct nm_agreement *a, const struct nm_diff_row *row,
+			     struct nm_reason *ret, struct nm_error *err)
 {
 	int64_t step = 0;
 	int prefetches = 1, status = 0;
@@ -102,15 +103,16 @@ static int prefetcher(const struct nm_agreement *a, const struct nm_diff_row *ro
 		return prefetches < 0 ? prefetches : 0;
 	status = steady_step(a->sides[NM_MODEL].profile, row->names[NM_MODEL], &step, err);
 	if (!status && step)
-		status = give(ret, "prefetcher",
-			      asprintf(&ret->evidence,
-				       "it steps by %" PRId64 " bytes, and no prefetcher is simulated", step),
-			      err);
+		status = give_evidence(
+		    ret, "prefetcher",
+		    asprintf(&ret->evidence, "it steps by %" PRId64 " bytes, and no prefetcher is simulated",
+			     step),
+		    err);
 	return status;
 }
 
-static int tlb(const struct nm_agreement *a, const struct nm_diff_row *row, struct nm_reason *ret,
-	       struct nm_error *err)
+static int tlb_reason(const struct nm_agreement *a, const struct nm_diff_row *row, struct nm_reason *ret,
+		      struct nm_error *err)
 {
 	const double misses = (double)row->sums[NM_MACHINE][NM_MACHINE_TLB],
 		     samples = (double)row->sums[NM_MACHINE][NM_MACHINE_SAMPLES];
@@ -118,9 +120,9 @@ static int tlb(const struct nm_agreement *a, const struct nm_diff_row *row, stru
 
 	if (!is_time || misses * TENTH < samples || misses * a->samples < 2 * samples * a->tlb_misses)
 		return 0;
-	return give(ret, "TLB",
-		    asprintf(&ret->evidence, "%.0f %% of its samples missed it", 100 * misses / samples),
-		    err);
+	return give_evidence(
+	    ret, "TLB", asprintf(&ret->evidence, "%.0f %% of its samples missed it", 100 * misses / samples),
+	    err);
 }
 
 static int page_colours(const struct nm_agreement *a, const struct nm_diff_row *row, struct nm_reason *ret,
@@ -144,10 +146,10 @@ static int page_colours(const struct nm_agreement *a, const struct nm_diff_row *
 	nm_rows_free(rows);
 	if (reaches <= 0)
 		return reaches;
-	return give(ret, "page colours",
-		    asprintf(&ret->evidence, "%.0f %% of its simulated misses are conflicts",
-			     100 * (double)conflicts / (double)misses),
-		    err);
+	return give_evidence(ret, "page colours",
+			     asprintf(&ret->evidence, "%.0f %% of its simulated misses are conflicts",
+				      100 * (double)conflicts / (double)misses),
+			     err);
 }
 
 /* First touches: of a file's pages, faults map several. */
@@ -168,9 +170,11 @@ static int file_pages(const struct nm_agreement *a, const struct nm_diff_row *ro
 	nm_rows_bind_text(rows, 1, row->names[NM_MODEL]->text[NM_DIFF_OBJECT]);
 	is_file = nm_rows_next(rows, err);
 	nm_rows_free(rows);
-	return is_file > 0 ? give(ret, "kernel",
-				  asprintf(&ret->evidence, "it maps several pages of a file at a fault"), err)
-			   : is_file;
+	return is_file > 0
+		   ? give_evidence(ret, "kernel",
+				   asprintf(&ret->evidence, "it maps several pages of a file at a fault"),
+				   err)
+		   : is_file;
 }
 
 int nm_agreement_reason(const struct nm_agreement *a, const struct nm_diff_row *row, struct nm_reason *ret,
@@ -179,18 +183,18 @@ int nm_agreement_reason(const struct nm_agreement *a, const struct nm_diff_row *
 	const double model = (double)row->sums[NM_MODEL][NM_MODEL_COUNT] / a->model,
 		     machine = (double)row->sums[NM_MACHINE][NM_MACHINE_SAMPLES] / a->samples;
 	const struct nm_diff_names *names = row->names[NM_MACHINE];
-	const char *no_names = unnamed(names);
+	const char *no_names = is_unnamed(names);
 	int status = 0;
 
 	*ret = (struct nm_reason){.word = NULL};
 	if (is_kernel(names))
-		return give(ret, "kernel", asprintf(&ret->evidence, "it is not simulated"), err);
+		return give_evidence(ret, "kernel", asprintf(&ret->evidence, "it is not simulated"), err);
 	if (no_names)
-		return give(ret, "no names", asprintf(&ret->evidence, "%s", no_names), err);
+		return give_evidence(ret, "no names", asprintf(&ret->evidence, "%s", no_names), err);
 	if (machine < model)
 		status = a->compared == NM_COMPARED_TOUCHES ? file_pages(a, row, ret, err)
-							    : prefetcher(a, row, ret, err);
+							    : prefetcher_reason(a, row, ret, err);
 	else
-		status = tlb(a, row, ret, err);
+		status = tlb_reason(a, row, ret, err);
 	return status || ret->word ? status : page_colours(a, row, ret, err);
 }

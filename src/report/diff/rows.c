@@ -25,8 +25,8 @@ static const char *key_of(const struct nm_diff_names *names, const char *has, st
 	return nm_intern(pool, text);
 }
 
-static int add(struct nm_diff_rows *rows, const struct nm_diff_fact *fact, unsigned side, const char *key,
-	       struct nm_map *row_of)
+static int add_fact(struct nm_diff_rows *rows, const struct nm_diff_fact *fact, unsigned side,
+		    const char *key, struct nm_map *row_of)
 {
 	const size_t i = nm_map_get(row_of, (uintptr_t)key, rows->at.count);
 	struct nm_diff_row *row;
@@ -78,22 +78,22 @@ static int descending(int64_t a, int64_t b)
 static int in_order(const void *a, const void *b, void *self)
 {
 	static const enum nm_diff_metric ties[] = {NM_DIFF_CYCLES, NM_DIFF_MISSES, NM_DIFF_REFERENCES};
-	const struct nm_diff_row *x = a, *y = b;
+	const struct nm_diff_row *r = a, *y = b;
 	const struct order *o = self;
-	int order = descending(nm_diff_change(x, o->count, o->by), nm_diff_change(y, o->count, o->by));
+	int order = descending(nm_diff_change(r, o->count, o->by), nm_diff_change(y, o->count, o->by));
 
 	for (unsigned i = 0; !order && i < sizeof ties / sizeof *ties; i++)
 		order =
-		    descending(nm_diff_change(x, o->count, ties[i]), nm_diff_change(y, o->count, ties[i]));
+		    descending(nm_diff_change(r, o->count, ties[i]), nm_diff_change(y, o->count, ties[i]));
 	for (unsigned side = o->count; !order && side-- > 0;) {
-		const struct nm_diff_names *m = x->names[side], *n = y->names[side];
+		const struct nm_diff_names *d = r->names[side], *n = y->names[side];
 
-		if (!m || !n)
+		if (!d || !n)
 			continue;
 		for (unsigned key = 0; key < NM_DIFF_KEYS && !order; key++)
-			order = strcmp(m->text[key] ? m->text[key] : "", n->text[key] ? n->text[key] : "");
+			order = strcmp(d->text[key] ? d->text[key] : "", n->text[key] ? n->text[key] : "");
 		if (!order)
-			order = (m->line > n->line) - (m->line < n->line);
+			order = (d->line > n->line) - (d->line < n->line);
 	}
 	return order;
 }
@@ -111,7 +111,7 @@ int nm_diff_rows_make(const struct nm_diff_side *sides, unsigned count, const ch
 			const struct nm_diff_fact *fact = &sides[side].facts.at[i];
 			const char *key = key_of(&fact->common, has, &keys);
 
-			status = key ? add(rows, fact, side, key, &row_of) : NM_ENOMEM;
+			status = key ? add_fact(rows, fact, side, key, &row_of) : NM_ENOMEM;
 		}
 	}
 	nm_map_done(&row_of);

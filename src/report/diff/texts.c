@@ -8,8 +8,8 @@
 #include <string.h>
 
 /* Interns each line of a text without the blanks at its ends. */
-static int split(struct nm_diff_source *source, const char *text, struct nm_strings *pool,
-		 struct nm_arena *arena)
+static int split_lines(struct nm_diff_source *source, const char *text, struct nm_strings *pool,
+		       struct nm_arena *arena)
 {
 	size_t count = 1, i = 0;
 
@@ -72,7 +72,7 @@ int nm_diff_source_of(struct nm_diff_texts *texts, struct nm_profile *profile, c
 		read_file(&stored, path);
 	}
 	if (stored.text)
-		status = split(source, stored.text, pool, &texts->arena);
+		status = split_lines(source, stored.text, pool, &texts->arena);
 	free(stored.text);
 	return status || (*stored.digest && !source->digest) ? nm_fail_memory(err) : 0;
 }

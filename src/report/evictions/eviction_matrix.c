@@ -75,8 +75,8 @@ static int take_row(struct matrix *m, size_t row)
 	return 0;
 }
 
-static int fill(struct matrix *m, struct nm_profile *profile, const struct nm_selection *selection,
-		struct nm_error *err)
+static int fill_matrix(struct matrix *m, struct nm_profile *profile, const struct nm_selection *selection,
+		       struct nm_error *err)
 {
 	const char *sort = selection->request.sort ? selection->request.sort : "lost";
 	struct nm_rows *rows = NULL;
@@ -111,7 +111,7 @@ static int fill(struct matrix *m, struct nm_profile *profile, const struct nm_se
 
 /* ---- as text -------------------------------------------------------------------------------------- */
 
-static size_t find(const struct matrix *m, const char *object)
+static size_t find_object(const struct matrix *m, const char *object)
 {
 	size_t i = 0;
 
@@ -125,14 +125,14 @@ static void take_shares(struct matrix *m)
 	size_t row;
 
 	for (row = 0; row < m->pairs.row_count; row++) {
-		size_t victim = find(m, nm_table_at(&m->pairs, row, 1)->text);
+		size_t victim = find_object(m, nm_table_at(&m->pairs, row, 1)->text);
 
-		m->share[find(m, nm_table_at(&m->pairs, row, 0)->text) * m->n + victim] =
+		m->share[find_object(m, nm_table_at(&m->pairs, row, 0)->text) * m->n + victim] =
 		    nm_table_at(&m->pairs, row, 4)->real;
 	}
 }
 
-static const char *number(struct matrix *m, size_t i)
+static const char *print_cell(struct matrix *m, size_t i)
 {
 	char text[24];
 
@@ -159,7 +159,7 @@ static int lay_columns(struct matrix *m)
 		const char *name = nm_table_at(&m->top, i, 0)->text;
 
 		if (nm_utf8_width(name) > SHORT_NAME)
-			name = number(m, i);
+			name = print_cell(m, i);
 		m->columns[FIRST + i] = (struct nm_column){
 		    .name = "share", .title = name, .kind = NM_COLUMN_RIGHT, .drop_order = (unsigned)i + 1};
 		if (!name)
@@ -208,7 +208,7 @@ static int lay_row(struct matrix *m, size_t row)
 		took = nm_table_at(&m->total, 0, 0)->integer - took;
 		lost = nm_table_at(&m->total, 0, 0)->integer - lost;
 	}
-	nm_vec_push(&t->values, text_value(row < m->n ? number(m, row) : ""));
+	nm_vec_push(&t->values, text_value(row < m->n ? print_cell(m, row) : ""));
 	nm_vec_push(&t->values, text_value(row < m->n ? nm_table_at(&m->top, row, 0)->text : "(others)"));
 	nm_vec_push(&t->values, count_value(took));
 	nm_vec_push(&t->values, count_value(lost));
@@ -252,7 +252,7 @@ static int as_text(struct matrix *m, const char *level, const struct nm_style *s
 	return nm_table_text(&m->shown, style, out);
 }
 
-static int known(const char *sort, struct nm_error *err)
+static int check_sort(const char *sort, struct nm_error *err)
 {
 	static const char *const words[] = {"lost", "took", "self", NULL};
 	unsigned i;
@@ -267,10 +267,10 @@ int nm_eviction_matrix(struct nm_profile *profile, const struct nm_selection *se
 		       const struct nm_style *style, FILE *out, struct nm_error *err)
 {
 	struct matrix m = {.n = 0};
-	int status = known(selection->request.sort, err);
+	int status = check_sort(selection->request.sort, err);
 
 	if (!status)
-		status = fill(&m, profile, selection, err);
+		status = fill_matrix(&m, profile, selection, err);
 	if (!status && style->format != NM_FORMAT_TEXT)
 		status = nm_table_show(&m.pairs, "evictions", selection->request.level, style, out, err);
 	else if (!status && as_text(&m, selection->request.level, style, out))

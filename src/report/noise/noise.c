@@ -78,8 +78,8 @@ static const struct subject lines = {
 	", (SELECT half FROM h WHERE h.victim IS r.object), (SELECT most FROM h WHERE h.victim IS r.object)"
 
 /* ?1: the level, ?2: the process or NULL, ?3: rows, -1: all. In e, the other columns are of the row with max(n). */
-static int query(struct nm_profile *profile, const struct subject *s, struct nm_rows **ret_rows,
-		 struct nm_error *err)
+static int query_rows(struct nm_profile *profile, const struct subject *s, struct nm_rows **ret_rows,
+		      struct nm_error *err)
 {
 	static const char where[] = "WHERE level = ?1 AND (?2 IS NULL OR process = ?2)";
 	char *sql;
@@ -106,12 +106,13 @@ static int query(struct nm_profile *profile, const struct subject *s, struct nm_
 	return status;
 }
 
-static int show(struct nm_profile *profile, const struct subject *s, const struct nm_report_request *request,
-		const struct nm_style *style, FILE *out, struct nm_error *err)
+static int show_subject(struct nm_profile *profile, const struct subject *s,
+			const struct nm_report_request *request, const struct nm_style *style, FILE *out,
+			struct nm_error *err)
 {
 	struct nm_table table = {.columns = s->columns, .column_count = s->column_count};
 	struct nm_rows *rows = NULL;
-	int status = query(profile, s, &rows, err);
+	int status = query_rows(profile, s, &rows, err);
 
 	if (!status) {
 		nm_rows_bind_text(rows, 1, request->level);
@@ -184,12 +185,12 @@ int nm_noise_run(struct nm_profile *profile, const struct nm_noise_request *requ
 		fputc('\n', out);
 	}
 	if (!status && request->rows != NM_NOISE_LINES)
-		status =
-		    show(profile, in_sets ? &objects_in_sets : &objects, &selection.request, style, out, err);
+		status = show_subject(profile, in_sets ? &objects_in_sets : &objects, &selection.request,
+				      style, out, err);
 	if (!status && both)
 		fputc('\n', out);
 	if (!status && (both || request->rows == NM_NOISE_LINES))
-		status = show(profile, &lines, &selection.request, style, out, err);
+		status = show_subject(profile, &lines, &selection.request, style, out, err);
 	nm_selection_done(&selection);
 	return status;
 }

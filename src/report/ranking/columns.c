@@ -17,8 +17,8 @@
 
 /* "file:line (function)", as far as known; of code without a source its
  * function and module. */
-static const char *place(struct nm_table *table, const char *function, const char *file, int64_t line,
-			 const char *module)
+static const char *compose_place(struct nm_table *table, const char *function, const char *file, int64_t line,
+				 const char *module)
 {
 	const char *head = file       ? nm_table_file_name(table, file)
 			   : function ? function
@@ -90,8 +90,9 @@ const char *nm_compose_location(struct nm_table *table, size_t row)
 					  nm_table_find(table, row, "inner_line")->integer};
 
 	return with_inner(
-	    table, place(table, at.function, at.file, at.line, nm_table_find(table, row, "module")->text), at,
-	    inner);
+	    table,
+	    compose_place(table, at.function, at.file, at.line, nm_table_find(table, row, "module")->text),
+	    at, inner);
 }
 
 const char *nm_compose_victim_location(struct nm_table *table, size_t row)
@@ -103,21 +104,21 @@ const char *nm_compose_victim_location(struct nm_table *table, size_t row)
 					  nm_table_find(table, row, "victim_inner_function")->text,
 					  nm_table_find(table, row, "victim_inner_line")->integer};
 
-	return with_inner(table, place(table, at.function, at.file, at.line, NULL), at, inner);
+	return with_inner(table, compose_place(table, at.function, at.file, at.line, NULL), at, inner);
 }
 
 const char *nm_compose_other_location(struct nm_table *table, size_t row)
 {
-	return place(table, nm_table_named(table, row, "other_function")->text,
-		     nm_table_named(table, row, "other_file")->text,
-		     nm_table_named(table, row, "other_line")->integer, NULL);
+	return compose_place(table, nm_table_named(table, row, "other_function")->text,
+			     nm_table_named(table, row, "other_file")->text,
+			     nm_table_named(table, row, "other_line")->integer, NULL);
 }
 
 const char *nm_compose_previous_location(struct nm_table *table, size_t row)
 {
-	return place(table, nm_table_named(table, row, "previous_function")->text,
-		     nm_table_named(table, row, "previous_file")->text,
-		     nm_table_named(table, row, "previous_line")->integer, NULL);
+	return compose_place(table, nm_table_named(table, row, "previous_function")->text,
+			     nm_table_named(table, row, "previous_file")->text,
+			     nm_table_named(table, row, "previous_line")->integer, NULL);
 }
 
 const char *nm_compose_evictor(struct nm_table *table, size_t row)
@@ -127,8 +128,8 @@ const char *nm_compose_evictor(struct nm_table *table, size_t row)
 
 	if (!object)
 		return NULL;
-	at = place(table, NULL, nm_table_named(table, row, "evictor_file")->text,
-		   nm_table_named(table, row, "evictor_line")->integer, NULL);
+	at = compose_place(table, NULL, nm_table_named(table, row, "evictor_file")->text,
+			   nm_table_named(table, row, "evictor_line")->integer, NULL);
 	if (!at || *at == '<')
 		return object;
 	return nm_table_keep(table, asprintf(&text, "%s (%s)", object, at) < 0 ? NULL : text);

@@ -24,35 +24,35 @@ const struct nm_ranked_column *nm_inner_columns(unsigned *ret_count)
 }
 
 /* Each key behind a text. */
-static void write_keys(const struct nm_inner_frames *m, const char *before, FILE *sql)
+static void write_keys(const struct nm_inner_frames *f, const char *before, FILE *sql)
 {
-	for (unsigned i = 0; i < m->key_count; i++)
-		fprintf(sql, "%s%s", before, m->keys[i]);
+	for (unsigned i = 0; i < f->key_count; i++)
+		fprintf(sql, "%s%s", before, f->keys[i]);
 }
 
 /* max(n) makes SQLite take the other columns of its group from the row that has it. */
-void nm_inner_frames_expression(const struct nm_inner_frames *m, FILE *sql)
+void nm_inner_frames_expression(const struct nm_inner_frames *f, FILE *sql)
 {
 	static const char inner[] = "inner_file, inner_line, inner_function, library, module";
-	const char *process = m->of_process ? " AND counts.process = ?2" : "";
+	const char *process = f->of_process ? " AND counts.process = ?2" : "";
 
 	fputs(", m AS MATERIALIZED (SELECT level", sql);
-	write_keys(m, ", ", sql);
+	write_keys(f, ", ", sql);
 	fprintf(sql, ", %s, max(n) AS n FROM (SELECT counts.level AS level", inner);
-	write_keys(m, m->among_chosen ? ", places." : ", counts.", sql);
+	write_keys(f, f->among_chosen ? ", places." : ", counts.", sql);
 	fprintf(sql, ", %s, sum(read_misses + write_misses) AS n FROM ", inner);
-	if (m->among_chosen) {
+	if (f->among_chosen) {
 		fprintf(sql,
 			"cells AS counts CROSS JOIN places ON places.place = counts.place "
 			"WHERE counts.place IN (SELECT place FROM a)%s GROUP BY counts.level, counts.place)",
 			process);
 	} else {
 		fprintf(sql, "%s WHERE counts.level IN (SELECT level FROM c)%s GROUP BY counts.level",
-			m->counts, process);
-		write_keys(m, ", counts.", sql);
+			f->counts, process);
+		write_keys(f, ", counts.", sql);
 		fprintf(sql, ", %s)", inner);
 	}
 	fputs(" GROUP BY level", sql);
-	write_keys(m, ", ", sql);
+	write_keys(f, ", ", sql);
 	fputc(')', sql);
 }

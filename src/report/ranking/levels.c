@@ -64,28 +64,28 @@ const struct nm_waiting nm_waiting[NM_CASES] = {
 
 struct nm_waits nm_waits_of(enum nm_case which, double latency)
 {
-	const struct nm_waiting *m = &nm_waiting[which];
-	const double together = fmax(latency - m->hidden, 0) / m->together;
+	const struct nm_waiting *w = &nm_waiting[which];
+	const double together = fmax(latency - w->hidden, 0) / w->together;
 
-	return (struct nm_waits){.chained = latency * m->chained,
+	return (struct nm_waits){.chained = latency * w->chained,
 				 .together = together,
-				 .foreseen = fmin(together * m->foreseen, m->transfer)};
+				 .foreseen = fmin(together * w->foreseen, w->transfer)};
 }
 
 /* Whether what misses `from` asks `to` next or later. */
-static int behind(const struct nm_levels *levels, unsigned from, unsigned to)
+static int is_behind(const struct nm_levels *levels, unsigned from, unsigned to)
 {
 	return to > from && nm_machine_same(levels->at[to].name, levels->at[from].name) &&
 	       (levels->at[to].side == NM_LEVEL_UNIFIED || levels->at[to].side == levels->at[from].side);
 }
 
 /* Levels between the processor and this one. */
-static unsigned distance(const struct nm_levels *levels, unsigned level)
+static unsigned level_distance(const struct nm_levels *levels, unsigned level)
 {
 	unsigned i, data = 0, code = 0;
 
 	for (i = 0; i < level; i++) {
-		if (!behind(levels, i, level))
+		if (!is_behind(levels, i, level))
 			continue;
 		data += levels->at[i].side != NM_LEVEL_CODE;
 		code += levels->at[i].side != NM_LEVEL_DATA;
@@ -112,8 +112,8 @@ const struct nm_level *nm_levels_last(const struct nm_levels *levels, const stru
 	return &levels->at[i];
 }
 
-static int unknown(const struct nm_levels *levels, const char *text, size_t at, size_t n,
-		   struct nm_error *err)
+static int fail_unknown_level(const struct nm_levels *levels, const char *text, size_t at, size_t n,
+			      struct nm_error *err)
 {
 	char list[300] = "";
 	size_t used = 0;
@@ -144,7 +144,7 @@ static int take_latencies(struct nm_levels *levels, const char *text, struct nm_
 		     : levels->walk && !strcmp(name, "walk") ? &levels->walk
 							     : NULL;
 		if (!to)
-			return unknown(levels, text, (size_t)(at - text), n, err);
+			return fail_unknown_level(levels, text, (size_t)(at - text), n, err);
 		if (at[n] != '=')
 			return nm_fail_at(err, text, (int)(at + n - text),
 					  "a latency is LEVEL=CYCLES, e.g. L2=14");
@@ -172,7 +172,7 @@ static int take_level(struct nm_levels *levels, struct nm_rows *rows)
 	level->size = nm_rows_bounded(rows, 2);
 	level->line_size = nm_rows_bounded(rows, 3);
 	level->way = nm_rows_bounded(rows, 4) * level->line_size;
-	n = distance(levels, levels->count++);
+	n = level_distance(levels, levels->count++);
 	level->latency = by_distance[n < 3 ? n : 3];
 	return level->name ? 0 : NM_ENOMEM;
 }
@@ -248,7 +248,7 @@ int nm_levels_split(const struct nm_levels *levels)
 }
 
 /* Whether the counts of level i say which loads are foreseen: those of the first machine do. */
-static int foresees(const struct nm_levels *levels, unsigned i)
+static int level_foresees(const struct nm_levels *levels, unsigned i)
 {
 	return levels->foresees && nm_machine_same(levels->at[0].name, levels->at[i].name);
 }
@@ -258,7 +258,7 @@ int64_t nm_levels_next_latency(const struct nm_levels *levels, const struct nm_l
 	const unsigned from = (unsigned)(level - levels->at);
 
 	for (unsigned k = from + 1; k < levels->count; k++)
-		if (behind(levels, from, k))
+		if (is_behind(levels, from, k))
 			return levels->at[k].latency;
 	return levels->memory;
 }
@@ -268,7 +268,7 @@ struct nm_waits nm_levels_waits(const struct nm_levels *levels, const struct nm_
 {
 	struct nm_waits w = nm_waits_of(which, (double)nm_levels_next_latency(levels, source));
 
-	if (!foresees(levels, (unsigned)(level - levels->at)))
+	if (!level_foresees(levels, (unsigned)(level - levels->at)))
 		return (struct nm_waits){.chained = 0};
 	if (source == level) {
 		w.chained_walk = (double)levels->walk * fmin(nm_waiting[which].chained, 1);
@@ -284,20 +284,21 @@ struct nm_waits nm_levels_waits(const struct nm_levels *levels, const struct nm_
 }
 
 /* One row of w: what the counts of level j say of level i. */
-static void weight(const struct nm_levels *levels, unsigned i, unsigned j, const char *comma, FILE *sql)
+static void write_weights(const struct nm_levels *levels, unsigned i, unsigned j, const char *comma,
+			  FILE *sql)
 {
 	const struct nm_level *level = &levels->at[i], *source = &levels->at[j];
 	int split = 0, last = 1;
-	int64_t hit = i != j || !distance(levels, i) ? source->latency : 0;
+	int64_t hit = i != j || !level_distance(levels, i) ? source->latency : 0;
 	unsigned k;
 
 	for (k = 0; k < levels->count; k++) {
 		split |=
 		    levels->at[k].side == NM_LEVEL_CODE && nm_machine_same(levels->at[k].name, level->name);
-		last &= !behind(levels, j, k);
+		last &= !is_behind(levels, j, k);
 	}
 	split &= level->side != NM_LEVEL_UNIFIED && source->side == NM_LEVEL_UNIFIED;
-	const int told = foresees(levels, i);
+	const int told = level_foresees(levels, i);
 
 	if (told && i != j)
 		hit = 0;
@@ -379,9 +380,9 @@ void nm_levels_weights(const struct nm_levels *levels, const char *level, FILE *
 		if (level && strcmp(level, levels->at[i].name))
 			continue;
 		for (j = i; j < levels->count; j++) {
-			if (i != j && !behind(levels, i, j))
+			if (i != j && !is_behind(levels, i, j))
 				continue;
-			weight(levels, i, j, comma, sql);
+			write_weights(levels, i, j, comma, sql);
 			comma = ", ";
 		}
 	}

@@ -105,7 +105,7 @@ static int take_keys(struct query_builder *b, const char *list, struct nm_error 
 
 /* ---- the result's columns ----------------------------------------------------------------------- */
 
-static int listed(const char *list, const char *name)
+static int is_listed(const char *list, const char *name)
 {
 	size_t n = strlen(name);
 
@@ -119,12 +119,12 @@ static int listed(const char *list, const char *name)
 static int is_own(const char *sql) { return !strncmp(sql, "c.", 2) && !strpbrk(sql, " ("); }
 
 /* sql: NULL for what is made from other columns. */
-static void put(struct query_builder *b, const struct nm_column *column, const char *sql)
+static void put_column(struct query_builder *b, const struct nm_column *column, const char *sql)
 {
 	struct nm_column *to = &b->query->columns[b->query->count++];
 
 	*to = *column;
-	if (listed(b->report->shown, to->name))
+	if (is_listed(b->report->shown, to->name))
 		to->hidden = 0;
 	if (sql && b->selection->request.limit > 0 && column->kind == NM_COLUMN_NUMBER && is_own(sql) &&
 	    !strcmp(column->name, b->sort))
@@ -151,9 +151,9 @@ static void put_keys(struct query_builder *b)
 		column.hidden = (b->has[LINE] && (key == LINE || key == SOURCE || key == FUNCTION)) ||
 				i >= b->requested_count;
 		if (b->has[LINE] && key == SOURCE)
-			put(b, &where, NULL);
+			put_column(b, &where, NULL);
 		snprintf(sql, sizeof sql, "c.%s", keys[key].name);
-		put(b, &column, sql);
+		put_column(b, &column, sql);
 		fprintf(b->ties, "%s%s", i ? ", " : "", keys[key].name);
 	}
 }
@@ -182,14 +182,14 @@ static void put_details(struct query_builder *b)
 			continue;
 		snprintf(sql, sizeof sql, "%s.%s", strcmp(columns[i].name, "touched") ? "d" : "f",
 			 columns[i].name);
-		put(b, &columns[i], sql);
+		put_column(b, &columns[i], sql);
 	}
 }
 
 static void put_list(struct query_builder *b, const struct nm_ranked_column *columns, unsigned count)
 {
 	for (unsigned i = 0; i < count; i++)
-		put(b, &columns[i].column, columns[i].sql);
+		put_column(b, &columns[i].column, columns[i].sql);
 }
 
 static void put_figures(struct query_builder *b)
@@ -203,7 +203,7 @@ static void put_figures(struct query_builder *b)
 
 		if (!strcmp(column.name, "last_misses"))
 			column.title = b->selection->last_title;
-		put(b, &column, m->sql);
+		put_column(b, &column, m->sql);
 	}
 	derived = nm_derived_columns(&count);
 	put_list(b, derived, count);
@@ -237,9 +237,9 @@ static void put_evictor(struct query_builder *b)
 
 	if (!has_evictor(b))
 		return;
-	put(b, &top, NULL);
+	put_column(b, &top, NULL);
 	for (i = 0; i < sizeof columns / sizeof *columns; i++)
-		put(b, &columns[i].column, columns[i].sql);
+		put_column(b, &columns[i].column, columns[i].sql);
 }
 
 static void put_stride(struct query_builder *b)
@@ -253,9 +253,9 @@ static void put_stride(struct query_builder *b)
 
 	if (!has_evictor(b))
 		return;
-	put(b, &stride, "s.stride");
-	put(b, &follow, "100.0 * s.followed / nullif(s.sampled, 0)");
-	put(b, &halved, "100.0 * s.halved / nullif(s.sampled, 0)");
+	put_column(b, &stride, "s.stride");
+	put_column(b, &follow, "100.0 * s.followed / nullif(s.sampled, 0)");
+	put_column(b, &halved, "100.0 * s.halved / nullif(s.sampled, 0)");
 }
 
 /* Where the machine foresees loads, it is known what lines of code load, too. */
@@ -350,7 +350,7 @@ static void write_chosen(const struct query_builder *b, FILE *sql)
 
 static void write_counts(const struct query_builder *b, FILE *sql)
 {
-	const struct nm_selection *a = b->selection;
+	const struct nm_selection *s = b->selection;
 	unsigned i;
 
 	fputs(", c AS MATERIALIZED (SELECT w.level AS level", sql);
@@ -363,17 +363,17 @@ static void write_counts(const struct query_builder *b, FILE *sql)
 	if (b->has[TYPE])
 		fputs(" LEFT JOIN o ON o.process = counts.process AND o.object = counts.object", sql);
 	fputs(" WHERE (w.code IS NULL OR w.code = (counts.object IN x))", sql);
-	if (a->request.process)
+	if (s->request.process)
 		fputs(" AND counts.process = ?2", sql);
-	if (a->request.thread)
+	if (s->request.thread)
 		fputs(" AND counts.thread = ?3", sql);
-	if (a->object.pattern)
-		fprintf(sql, " AND counts.object %s ?4", a->object.operator_);
-	if (a->function.pattern)
-		fprintf(sql, " AND counts.function %s ?5", a->function.operator_);
-	if (a->file.pattern)
-		fprintf(sql, " AND counts.file %s ?6", a->file.operator_);
-	if (a->leaves_apart)
+	if (s->object.pattern)
+		fprintf(sql, " AND counts.object %s ?4", s->object.operator_);
+	if (s->function.pattern)
+		fprintf(sql, " AND counts.function %s ?5", s->function.operator_);
+	if (s->file.pattern)
+		fprintf(sql, " AND counts.file %s ?6", s->file.operator_);
+	if (s->leaves_apart)
 		fprintf(sql, " AND NOT (%s)", nm_apart_expression);
 	if (b->report->needs_fields)
 		fputs(" AND counts.field IS NOT NULL", sql);
@@ -476,9 +476,9 @@ static void write_details(const struct query_builder *b, FILE *sql)
  * to touch is less. */
 static void write_footprint(const struct query_builder *b, FILE *sql)
 {
-	const struct nm_selection *a = b->selection;
+	const struct nm_selection *s = b->selection;
 	const char *process = b->has[PROCESS] ? "process, " : "";
-	int part = a->request.thread || a->function.pattern || a->file.pattern;
+	int part = s->request.thread || s->function.pattern || s->file.pattern;
 
 	if (b->chosen)
 		fprintf(sql,
@@ -551,7 +551,7 @@ static void write_joins(const struct query_builder *b, FILE *sql)
 	}
 }
 
-static char *assemble(const struct query_builder *b, const char *select, const char *ties)
+static char *assemble_query(const struct query_builder *b, const char *select, const char *ties)
 {
 	char *text = NULL;
 	FILE *sql = nm_memstream_open(&text, NULL);
@@ -582,11 +582,11 @@ static char *assemble(const struct query_builder *b, const char *select, const c
  * knows the rest. */
 static int is_for_first(const struct query_builder *b)
 {
-	const struct nm_selection *a = b->selection;
+	const struct nm_selection *s = b->selection;
 	const int is_place = b->count == 4 && b->has[SOURCE] && b->has[LINE] && b->has[FUNCTION];
 
-	return b->has[OBJECT] && (is_place || b->count == 1) && !a->object.pattern && !a->function.pattern &&
-	       !a->file.pattern && !b->report->needs_fields && b->rank && nm_top_pairs_apply(a, b->rank);
+	return b->has[OBJECT] && (is_place || b->count == 1) && !s->object.pattern && !s->function.pattern &&
+	       !s->file.pattern && !b->report->needs_fields && b->rank && nm_top_pairs_apply(s, b->rank);
 }
 
 int nm_query_make(struct nm_query *ret_query, const struct nm_report *report,
@@ -635,7 +635,7 @@ int nm_query_make(struct nm_query *ret_query, const struct nm_report *report,
 	if (!b.ties || nm_memstream_close(b.ties, &ties))
 		status = NM_ENOMEM;
 	ret_query->ties = ties;
-	ret_query->sql = status ? NULL : assemble(&b, select, ties);
+	ret_query->sql = status ? NULL : assemble_query(&b, select, ties);
 	free(select);
 	return ret_query->sql ? 0 : nm_fail_memory(err);
 }

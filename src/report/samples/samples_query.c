@@ -175,7 +175,7 @@ static void list_keys(const struct chosen_keys *k, const char *before, const cha
 		fprintf(sql, "%s%s%s", i ? between : "", before, keys[k->at[i]].name);
 }
 
-static void write_samples(const struct chosen_keys *k, const struct nm_selection *a, FILE *sql)
+static void write_samples(const struct chosen_keys *k, const struct nm_selection *s, FILE *sql)
 {
 	fputs("WITH s AS MATERIALIZED (SELECT ", sql);
 	for (unsigned i = 0; i < k->count; i++)
@@ -187,12 +187,12 @@ static void write_samples(const struct chosen_keys *k, const struct nm_selection
 	    "operation, CASE WHEN NOT missed THEN served END AS source, missed, snoop, tlb, locked, shared, latency_high, count, latency FROM samples "
 	    "WHERE operation IS NOT 'none' AND (?2 IS NULL OR process = ?2) AND (?3 = 0 OR thread = ?3)",
 	    sql);
-	if (a->object.pattern)
-		fprintf(sql, " AND object %s ?4", a->object.operator_);
-	if (a->function.pattern)
-		fprintf(sql, " AND function %s ?5", a->function.operator_);
-	if (a->file.pattern)
-		fprintf(sql, " AND file %s ?6", a->file.operator_);
+	if (s->object.pattern)
+		fprintf(sql, " AND object %s ?4", s->object.operator_);
+	if (s->function.pattern)
+		fprintf(sql, " AND function %s ?5", s->function.operator_);
+	if (s->file.pattern)
+		fprintf(sql, " AND file %s ?6", s->file.operator_);
 	fputs(")", sql);
 }
 

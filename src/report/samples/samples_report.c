@@ -65,8 +65,8 @@ static void hide_empty(struct nm_report_table *filled, const char *sort)
 }
 
 /* Whether the samples tell what a key or column needs. */
-static int needs(struct nm_profile *profile, const char *keys, const char *key, const char *sql,
-		 const char *why, struct nm_error *err)
+static int require_samples(struct nm_profile *profile, const char *keys, const char *key, const char *sql,
+			   const char *why, struct nm_error *err)
 {
 	int has = strstr(keys, key) ? nm_profile_has_row(profile, sql, err) : 1;
 
@@ -87,10 +87,11 @@ static int show_rows(const struct nm_report *report, struct nm_profile *profile,
 
 	by_time.sort = strstr(keys, "band") ? NULL : has_latency ? "latency_share" : "samples";
 	if (!status)
-		status = needs(profile, keys, "band", "SELECT 1 FROM samples WHERE latency > 0",
-			       "the samples hold no latencies: their event does not measure any", err);
+		status =
+		    require_samples(profile, keys, "band", "SELECT 1 FROM samples WHERE latency > 0",
+				    "the samples hold no latencies: their event does not measure any", err);
 	if (!status)
-		status = needs(
+		status = require_samples(
 		    profile, keys, "field", "SELECT 1 FROM samples WHERE field IS NOT NULL",
 		    "the samples name no fields: --exact joins them with a recording (--asm) that does", err);
 	if (!status)

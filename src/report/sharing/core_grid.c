@@ -33,8 +33,8 @@ static void print_grid(const int64_t *taken, int64_t cores, int width, FILE *out
 }
 
 /* Sums to taken[by * cores + from]. 0 or an error. */
-static int sum(struct nm_profile *profile, const struct nm_selection *selection, int64_t cores,
-	       int64_t *taken, struct nm_error *err)
+static int sum_takes(struct nm_profile *profile, const struct nm_selection *selection, int64_t cores,
+		     int64_t *taken, struct nm_error *err)
 {
 	struct nm_rows *rows = NULL;
 	int status = nm_profile_query(
@@ -74,7 +74,7 @@ int nm_sharing_core_grid(struct nm_profile *profile, const struct nm_selection *
 	taken = calloc((size_t)(cores * cores), sizeof *taken);
 	if (!taken)
 		return nm_fail_memory(err);
-	status = sum(profile, selection, cores, taken, err);
+	status = sum_takes(profile, selection, cores, taken, err);
 	for (int64_t i = 0; i < cores * cores; i++)
 		most = taken[i] > most ? taken[i] : most;
 	width = nm_format_grouped(most, text) + 2;

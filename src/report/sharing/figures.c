@@ -80,7 +80,7 @@ struct made {
 	unsigned count;
 };
 
-static void put(struct made *m, struct nm_column column)
+static void put_column(struct made *m, struct nm_column column)
 {
 	assert(m->count < COLUMNS);
 	m->columns[m->count++] = column;
@@ -89,7 +89,7 @@ static void put(struct made *m, struct nm_column column)
 static void put_all(struct made *m, const struct nm_column *columns, unsigned count)
 {
 	for (unsigned i = 0; i < count; i++)
-		put(m, columns[i]);
+		put_column(m, columns[i]);
 }
 
 /* With `ranges`, text shows the ranges instead of the figures. */
@@ -103,11 +103,11 @@ static void put_figures(struct made *m, const struct nm_figure_table *t, int ran
 			column.name = f->range;
 			column.kind = NM_COLUMN_RIGHT;
 			column.compose = f->compose_range;
-			put(m, column);
+			put_column(m, column);
 			column = f->column;
 			column.title = NULL;
 		}
-		put(m, column);
+		put_column(m, column);
 	}
 }
 
@@ -118,13 +118,15 @@ static void put_columns(struct made *m, const struct nm_figure_table *t, int ran
 	put_all(m, t->behind, t->behind_count);
 	put_all(m, t->facts, t->fact_count);
 	for (unsigned i = 0; ranges && i < t->figure_count; i++) {
-		put(m, (struct nm_column){.name = figures[t->figures[i]].min, .kind = NM_COLUMN_NUMBER});
-		put(m, (struct nm_column){.name = figures[t->figures[i]].max, .kind = NM_COLUMN_NUMBER});
+		put_column(m,
+			   (struct nm_column){.name = figures[t->figures[i]].min, .kind = NM_COLUMN_NUMBER});
+		put_column(m,
+			   (struct nm_column){.name = figures[t->figures[i]].max, .kind = NM_COLUMN_NUMBER});
 	}
 }
 
 /* Writes the columns that the query returns, each followed by `end`. */
-static void list(const struct nm_column *columns, unsigned count, const char *end, FILE *sql)
+static void list_columns(const struct nm_column *columns, unsigned count, const char *end, FILE *sql)
 {
 	for (unsigned i = 0; i < count; i++)
 		if (!columns[i].compose)
@@ -133,8 +135,8 @@ static void list(const struct nm_column *columns, unsigned count, const char *en
 
 static void list_keys(const struct nm_figure_table *t, FILE *sql)
 {
-	list(t->keys, t->key_count, ", ", sql);
-	list(t->behind, t->behind_count, ", ", sql);
+	list_columns(t->keys, t->key_count, ", ", sql);
+	list_columns(t->behind, t->behind_count, ", ", sql);
 }
 
 static void list_facts(const struct nm_figure_table *t, FILE *sql)
@@ -193,7 +195,7 @@ static char *write_query(const struct made *m, const struct nm_figure_table *t, 
 	if (!sql)
 		return NULL;
 	fputs("SELECT ", sql);
-	list(m->columns, m->count, ", ", sql);
+	list_columns(m->columns, m->count, ", ", sql);
 	fputs("0 FROM (", sql);
 	if (schedules > 1)
 		write_ranges(t, more, schedules, sql);

@@ -23,16 +23,16 @@ struct line {
 	unsigned bytes;
 };
 
-static int same(const char *a, const char *b) { return a == b || (a && b && !strcmp(a, b)); }
+static int same_member(const char *a, const char *b) { return a == b || (a && b && !strcmp(a, b)); }
 
 static int64_t element_of(const struct nm_repair_touch *t)
 {
 	return t->structure > 0 && t->position >= 0 ? t->position / t->structure : -1;
 }
 
-static int overlap(const struct nm_repair_touch *a, const struct nm_repair_touch *b)
+static int members_overlap(const struct nm_repair_touch *t, const struct nm_repair_touch *r)
 {
-	return a->offset < b->offset + b->bytes && b->offset < a->offset + a->bytes;
+	return t->offset < r->offset + r->bytes && r->offset < t->offset + t->bytes;
 }
 
 /* A writing touch some of whose bytes another thread also touches (if `writes`: writes); or NULL. */
@@ -41,7 +41,8 @@ static const struct nm_repair_touch *shared_write(const struct line *l, int writ
 	for (size_t i = 0; i < l->count; i++)
 		for (size_t k = 0; k < l->count && l->touches[i].writes; k++)
 			if (l->touches[i].thread != l->touches[k].thread &&
-			    overlap(&l->touches[i], &l->touches[k]) && (!writes || l->touches[k].writes))
+			    members_overlap(&l->touches[i], &l->touches[k]) &&
+			    (!writes || l->touches[k].writes))
 				return &l->touches[i];
 	return NULL;
 }
@@ -61,7 +62,7 @@ static const struct nm_repair_touch *most_written(const struct line *l)
 static const struct nm_repair_touch *other_object(const struct line *l, const struct nm_repair_touch *of)
 {
 	for (size_t i = 0; i < l->count; i++)
-		if (!same(l->touches[i].object, of->object) && l->touches[i].thread != of->thread)
+		if (!same_member(l->touches[i].object, of->object) && l->touches[i].thread != of->thread)
 			return &l->touches[i];
 	return NULL;
 }
@@ -86,7 +87,8 @@ static const struct nm_repair_touch *other_field(const struct line *l, const str
 {
 	for (size_t i = 0; i < l->count; i++)
 		if (l->touches[i].field && l->touches[i].thread != written->thread &&
-		    same(l->touches[i].type, written->type) && !same(l->touches[i].field, written->field))
+		    same_member(l->touches[i].type, written->type) &&
+		    !same_member(l->touches[i].field, written->field))
 			return &l->touches[i];
 	return NULL;
 }

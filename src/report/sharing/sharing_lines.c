@@ -90,9 +90,9 @@ struct line {
 };
 
 /* Fills a table with the rows of one line. */
-static int fill(struct nm_profile *profile, const struct nm_selection *selection,
-		const struct nm_figure_table *table, const struct line *l, int64_t limit,
-		struct nm_report_table *filled, struct nm_error *err)
+static int fill_line(struct nm_profile *profile, const struct nm_selection *selection,
+		     const struct nm_figure_table *table, const struct line *l, int64_t limit,
+		     struct nm_report_table *filled, struct nm_error *err)
 {
 	struct nm_selection chosen = *selection;
 	char of_line[40];
@@ -103,7 +103,7 @@ static int fill(struct nm_profile *profile, const struct nm_selection *selection
 	return nm_figures_fill(table, profile, &chosen, of_line, filled, err);
 }
 
-static int64_t figure(const struct line *l, const char *name)
+static int64_t line_figure(const struct line *l, const char *name)
 {
 	return nm_table_named(l->table, l->row, name)->integer;
 }
@@ -131,8 +131,8 @@ static int print_repair(const struct nm_table *t, const struct line *l, int64_t 
 					     .field = nm_table_named(t, row, "field")->text,
 					     .reads = nm_table_named(t, row, "reads")->integer,
 					     .writes = nm_table_named(t, row, "writes")->integer};
-	nm_repair_print(touches, t->row_count, (unsigned)bytes, figure(l, "misses"),
-			figure(l, "false_misses"), out);
+	nm_repair_print(touches, t->row_count, (unsigned)bytes, line_figure(l, "misses"),
+			line_figure(l, "false_misses"), out);
 	fputs("\n", out);
 	free(touches);
 	return 0;
@@ -148,7 +148,7 @@ static void print_figure(const struct line *l, const char *name, FILE *out)
 	min = nm_table_find(l->table, l->row, bound);
 	snprintf(bound, sizeof bound, "%s_max", name);
 	max = nm_table_find(l->table, l->row, bound);
-	nm_print_grouped(figure(l, name), out);
+	nm_print_grouped(line_figure(l, name), out);
 	if (min->integer == max->integer)
 		return;
 	fputs(" (", out);
@@ -175,10 +175,10 @@ static int show_line(struct nm_profile *profile, struct nm_selection *selection,
 		     int64_t bytes, const struct nm_style *style, FILE *out, struct nm_error *err)
 {
 	struct nm_report_table touches = {.table = {0}}, takers = {.table = {0}};
-	int status = fill(profile, selection, &touch_table, l, 0, &touches, err);
+	int status = fill_line(profile, selection, &touch_table, l, 0, &touches, err);
 
 	if (!status)
-		status = fill(profile, selection, &taker_table, l, TAKERS, &takers, err);
+		status = fill_line(profile, selection, &taker_table, l, TAKERS, &takers, err);
 	if (!status) {
 		print_title(l, out);
 		status = nm_table_show(&touches.table, "sharing", NULL, style, out, err);

@@ -14,7 +14,7 @@ const char *const nm_timeline_figures[NM_TIMELINE_FIGURES] = {
 
 enum { READ_MISSES = 2, WRITE_MISSES = 3 };
 
-static const char *keep(struct nm_process_timeline *t, const struct nm_rows *rows, unsigned column)
+static const char *keep_column(struct nm_process_timeline *t, const struct nm_rows *rows, unsigned column)
 {
 	const char *text = nm_rows_text(rows, column);
 
@@ -42,7 +42,7 @@ static int choose_process(struct nm_process_timeline *t, struct nm_profile *prof
 		char *joined;
 
 		if (!t->process) {
-			t->process = keep(t, rows, 0);
+			t->process = keep_column(t, rows, 0);
 			t->instructions = nm_rows_bounded(rows, 1);
 			continue;
 		}
@@ -108,7 +108,7 @@ static int is_interval(const struct nm_process_timeline *t, int64_t interval)
 
 static int add_cell(struct nm_process_timeline *t, const struct nm_rows *rows)
 {
-	const char *name = keep(t, rows, 0);
+	const char *name = keep_column(t, rows, 0);
 	const int64_t interval = nm_rows_integer(rows, 1);
 	struct nm_timeline_row *row = t->levels.count ? &t->levels.at[t->levels.count - 1] : NULL;
 	struct nm_timeline_cell *cell;
@@ -125,9 +125,9 @@ static int add_cell(struct nm_process_timeline *t, const struct nm_rows *rows)
 	cell = &row->cells[interval];
 	for (unsigned k = 0; k < NM_TIMELINE_FIGURES; k++)
 		cell->figures[k] = nm_rows_bounded(rows, 2 + k);
-	cell->object = keep(t, rows, 2 + NM_TIMELINE_FIGURES);
-	cell->function = keep(t, rows, 3 + NM_TIMELINE_FIGURES);
-	cell->file = keep(t, rows, 4 + NM_TIMELINE_FIGURES);
+	cell->object = keep_column(t, rows, 2 + NM_TIMELINE_FIGURES);
+	cell->function = keep_column(t, rows, 3 + NM_TIMELINE_FIGURES);
+	cell->file = keep_column(t, rows, 4 + NM_TIMELINE_FIGURES);
 	cell->line = nm_rows_bounded(rows, 5 + NM_TIMELINE_FIGURES);
 	row->misses[interval] = cell->figures[READ_MISSES] + cell->figures[WRITE_MISSES];
 	row->total += row->misses[interval];
@@ -169,7 +169,7 @@ static int load_stretches(struct nm_process_timeline *t, struct nm_profile *prof
 	while ((more = nm_rows_next(rows, err)) > 0 && !status) {
 		const struct nm_timeline_stretch stretch = {
 		    nm_rows_bounded(rows, 1), nm_rows_bounded(rows, 2), nm_rows_bounded(rows, 3),
-		    nm_rows_bounded(rows, 4), nm_rows_bounded(rows, 5), keep(t, rows, 0)};
+		    nm_rows_bounded(rows, 4), nm_rows_bounded(rows, 5), keep_column(t, rows, 0)};
 
 		if (!stretch.name || nm_vec_push(&t->stretches, stretch))
 			status = nm_fail_memory(err);
@@ -219,7 +219,7 @@ static struct nm_timeline_row *part_named(struct nm_process_timeline *t, const c
 
 static int add_part(struct nm_process_timeline *t, const struct nm_rows *rows, const char *phase)
 {
-	const char *name = keep(t, rows, 0);
+	const char *name = keep_column(t, rows, 0);
 	const int64_t interval = nm_rows_integer(rows, 1), misses = nm_rows_bounded(rows, 2);
 	struct nm_timeline_row *row = name ? part_named(t, name) : NULL;
 
@@ -234,11 +234,11 @@ static int add_part(struct nm_process_timeline *t, const struct nm_rows *rows, c
 
 static int by_total(const void *a, const void *b)
 {
-	const struct nm_timeline_row *x = a, *y = b;
+	const struct nm_timeline_row *r = a, *y = b;
 
-	if (x->total != y->total)
-		return x->total < y->total ? 1 : -1;
-	return strcmp(x->name, y->name);
+	if (r->total != y->total)
+		return r->total < y->total ? 1 : -1;
+	return strcmp(r->name, y->name);
 }
 
 static int load_parts(struct nm_process_timeline *t, struct nm_profile *profile,

@@ -10,7 +10,7 @@
 #include "timeline_priv.h"
 
 /* The part of an interval that lies in [from, to), of instructions. */
-static double overlap(const struct nm_timeline_interval *i, double from, double to)
+static double interval_overlap(const struct nm_timeline_interval *i, double from, double to)
 {
 	const double begin = (double)i->begin > from ? (double)i->begin : from;
 	const double end =
@@ -33,7 +33,7 @@ void nm_timeline_rates(const struct nm_process_timeline *t, const int64_t *value
 		ret_rates[c] = 0;
 		for (size_t i = 0; i < t->intervals.count; i++) {
 			const struct nm_timeline_interval *interval = &t->intervals.at[i];
-			const double part = overlap(interval, from, to);
+			const double part = interval_overlap(interval, from, to);
 
 			if (part > 0)
 				ret_rates[c] +=
@@ -51,7 +51,8 @@ void nm_timeline_working_set(const struct nm_process_timeline *t, double *ret_by
 		for (size_t i = 0; i < t->intervals.count; i++) {
 			const struct nm_timeline_interval *interval = &t->intervals.at[i];
 
-			if (overlap(interval, from, to) > 0 && (double)interval->working_set > ret_bytes[c])
+			if (interval_overlap(interval, from, to) > 0 &&
+			    (double)interval->working_set > ret_bytes[c])
 				ret_bytes[c] = (double)interval->working_set;
 		}
 	}

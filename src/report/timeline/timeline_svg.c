@@ -32,7 +32,7 @@ struct picture {
 	nm_shorten_function *shorten; /* names of rows */
 };
 
-static void text(const char *s, FILE *out)
+static void write_text(const char *s, FILE *out)
 {
 	for (; *s; s++)
 		switch (*s) {
@@ -52,7 +52,7 @@ static int print_name(const struct picture *p, const char *name, double y)
 	if (!shown)
 		return NM_ENOMEM;
 	fprintf(p->out, "<text x=\"%d\" y=\"%.1f\" text-anchor=\"end\">", LEFT - 8, y);
-	text(shown, p->out);
+	write_text(shown, p->out);
 	fputs("</text>", p->out);
 	free(shown);
 	return 0;
@@ -120,7 +120,7 @@ static int print_phases(struct picture *p)
 			p->y, width, STRIP - 3,
 			colours[(size_t)s->phase % (sizeof colours / sizeof *colours)],
 			nm_phase_letter(s->phase));
-		text(s->name, p->out);
+		write_text(s->name, p->out);
 		fputs("</title></rect>", p->out);
 		if (width > STRIP)
 			fprintf(p->out, "<text x=\"%.1f\" y=\"%.1f\" text-anchor=\"middle\">%c</text>",
@@ -175,11 +175,11 @@ static void print_head(const struct picture *p, double height)
 	    "font-family=\"sans-serif\" font-size=\"12\" fill=\"#222\">\n"
 	    "<style>.axis{stroke:#222;fill:none}</style>\n<title>",
 	    width, height, width, height);
-	text(p->timeline->process, p->out);
+	write_text(p->timeline->process, p->out);
 	fputs(": misses over instructions</title>\n<rect width=\"100%\" height=\"100%\" fill=\"#fff\"/>\n",
 	      p->out);
 	fprintf(p->out, "<text x=\"%d\" y=\"24\" font-size=\"16\" font-weight=\"bold\">", LEFT);
-	text(p->timeline->process, p->out);
+	write_text(p->timeline->process, p->out);
 	fprintf(p->out, ": misses over instructions</text>\n");
 }
 

@@ -185,7 +185,7 @@ static int print_parts(const struct canvas *c, const char *by)
 	return 0;
 }
 
-static int print(const struct canvas *c, const struct nm_timeline_request *request)
+static int print_canvas(const struct canvas *c, const struct nm_timeline_request *request)
 {
 	const struct nm_process_timeline *t = c->timeline;
 	char *heading;
@@ -220,7 +220,7 @@ int nm_timeline_text(const struct nm_process_timeline *t, const struct nm_timeli
 	int status;
 
 	c.values = calloc(c.width, sizeof *c.values);
-	status = c.values ? print(&c, request) : NM_ENOMEM;
+	status = c.values ? print_canvas(&c, request) : NM_ENOMEM;
 	free(c.values);
 	return status;
 }

@@ -41,7 +41,7 @@ static int is_last(const struct nm_environment *e, size_t i)
 	return 1;
 }
 
-static void limit(int resource, rlim_t most)
+static void set_limit(int resource, rlim_t most)
 {
 	struct rlimit limits;
 
@@ -71,8 +71,8 @@ void nm_environment_enter(const struct nm_environment *e)
 	clearenv();
 	for (size_t i = 0; i < count; i++)
 		putenv(texts[i]);
-	limit(RLIMIT_STACK, NM_PINNED_STACK);
-	limit(RLIMIT_NOFILE, NM_PINNED_FILES);
+	set_limit(RLIMIT_STACK, NM_PINNED_STACK);
+	set_limit(RLIMIT_NOFILE, NM_PINNED_FILES);
 }
 
 void nm_environment_write(const struct nm_environment *e, FILE *out)

@@ -150,8 +150,8 @@ void nm_launcher_done(struct nm_launcher *launcher)
 }
 
 /* In the child: executes Valgrind, or sends errno through the pipe. */
-static void become(const struct nm_launcher *launcher, const int inherited[2], char *const *args,
-		   const sigset_t *ignored, int report)
+static void exec_valgrind(const struct nm_launcher *launcher, const int inherited[2], char *const *args,
+			  const sigset_t *ignored, int report)
 {
 	int saved;
 
@@ -172,8 +172,8 @@ static void become(const struct nm_launcher *launcher, const int inherited[2], c
 	_exit(127);
 }
 
-static int start(const struct nm_launcher *launcher, const int inherited[2], char *const *args,
-		 const sigset_t *ignored, pid_t *ret_pid, struct nm_error *err)
+static int fork_child(const struct nm_launcher *launcher, const int inherited[2], char *const *args,
+		      const sigset_t *ignored, pid_t *ret_pid, struct nm_error *err)
 {
 	int fds[2], failure = 0;
 	ssize_t n;
@@ -188,7 +188,7 @@ static int start(const struct nm_launcher *launcher, const int inherited[2], cha
 		return nm_fail_errno(err, "cannot start the collector");
 	}
 	if (pid == 0)
-		become(launcher, inherited, args, ignored, fds[1]);
+		exec_valgrind(launcher, inherited, args, ignored, fds[1]);
 	close(fds[1]);
 	do
 		n = read(fds[0], &failure, sizeof failure);
@@ -266,7 +266,7 @@ int nm_launch(struct nm_launcher *launcher, int arena, int log, const char *path
 	for (size_t i = 1; i < argc; i++)
 		args[n++] = argv[i];
 	link_library(launcher);
-	status = start(launcher, inherited, args, ignored, ret_pid, err);
+	status = fork_child(launcher, inherited, args, ignored, ret_pid, err);
 	free(pools);
 	free(args);
 	return status;

@@ -12,7 +12,7 @@
 
 #include "cache_folder.h"
 
-static void preload(struct nm_symbols *symbols, const char *path)
+static void preload_file(struct nm_symbols *symbols, const char *path)
 {
 	char real[PATH_MAX];
 
@@ -27,7 +27,7 @@ static int preload_library(struct dl_phdr_info *info, size_t size, void *symbols
 
 	(void)size;
 	if (!strncmp(name, "libc.so", 7) || !strncmp(name, "ld-linux", 8))
-		preload(symbols, info->dlpi_name);
+		preload_file(symbols, info->dlpi_name);
 	return 0;
 }
 
@@ -54,7 +54,7 @@ void nm_names_preload(struct nm_symbols *symbols, const char *program)
 	if (uses_debuginfod())
 		return;
 	dl_iterate_phdr(preload_library, symbols);
-	preload(symbols, program);
+	preload_file(symbols, program);
 }
 
 void nm_names_save(struct nm_symbols *symbols, const char *program)

@@ -19,14 +19,14 @@ enum { SCRIPT_DEPTH = 4 }; /* scripts that interpret scripts: the kernel's limit
  * link_tool_exe). */
 static const uint64_t LOADED_AT = 0x108000, VALGRIND_AT = 0x58000000;
 
-static int check(const char *path, int depth, struct nm_error *err);
+static int check_file(const char *path, int depth, struct nm_error *err);
 
 static int read_at(int fd, void *to, size_t bytes, off_t at)
 {
 	return pread(fd, to, bytes, at) == (ssize_t)bytes;
 }
 
-static int missing(const char *path, const char *interpreter, struct nm_error *err)
+static int fail_interpreter(const char *path, const char *interpreter, struct nm_error *err)
 {
 	return nm_fail(err, NM_ENOENT, "'%s' needs the interpreter %s, which is not there", path,
 		       interpreter);
@@ -40,8 +40,8 @@ static int check_script(const char *path, const char *head, int depth, struct nm
 
 	snprintf(interpreter, sizeof interpreter, "%.*s", (int)strcspn(start, " \t\n"), start);
 	if (access(interpreter, F_OK))
-		return missing(path, interpreter, err);
-	return depth < SCRIPT_DEPTH ? check(interpreter, depth + 1, err) : 0;
+		return fail_interpreter(path, interpreter, err);
+	return depth < SCRIPT_DEPTH ? check_file(interpreter, depth + 1, err) : 0;
 }
 
 /* Code and static data must end below Valgrind's own, if they begin there. */
@@ -84,7 +84,7 @@ static int check_linker(const char *path, int fd, const Elf64_Ehdr *elf, struct 
 		    !read_at(fd, linker, segment.p_filesz, (off_t)segment.p_offset))
 			continue;
 		linker[segment.p_filesz - 1] = '\0';
-		return access(linker, F_OK) ? missing(path, linker, err) : 0;
+		return access(linker, F_OK) ? fail_interpreter(path, linker, err) : 0;
 	}
 	return 0;
 }
@@ -105,7 +105,7 @@ static int check_elf(const char *path, int fd, struct nm_error *err)
 	return status ? status : check_linker(path, fd, &elf, err);
 }
 
-static int check(const char *path, int depth, struct nm_error *err)
+static int check_file(const char *path, int depth, struct nm_error *err)
 {
 	char head[256] = "";
 	struct stat st;
@@ -126,4 +126,4 @@ static int check(const char *path, int depth, struct nm_error *err)
 	return status;
 }
 
-int nm_program_check(const char *path, struct nm_error *err) { return check(path, 0, err); }
+int nm_program_check(const char *path, struct nm_error *err) { return check_file(path, 0, err); }

@@ -11,14 +11,14 @@ enum { SIGNALS = sizeof nm_forwarded_signals / sizeof *nm_forwarded_signals };
 static volatile sig_atomic_t forward_to; /* the program, or 0 */
 static sigset_t unblocked;               /* the mask before nm_signals_catch */
 
-static void forward(int number, siginfo_t *info, void *context)
+static void forward_signal(int number, siginfo_t *info, void *context)
 {
 	(void)context;
 	if (info->si_code <= 0 && forward_to > 0) /* sent by a process, not by the terminal */
 		kill((pid_t)forward_to, number);
 }
 
-static void handle(int number, const struct sigaction *action, sigset_t *ignored)
+static void set_handler(int number, const struct sigaction *action, sigset_t *ignored)
 {
 	struct sigaction before;
 
@@ -30,13 +30,13 @@ void nm_signals_ignore_failed_writes(sigset_t *ignored)
 {
 	const struct sigaction action = {.sa_handler = SIG_IGN};
 
-	handle(SIGPIPE, &action, ignored);
-	handle(SIGXFSZ, &action, ignored);
+	set_handler(SIGPIPE, &action, ignored);
+	set_handler(SIGXFSZ, &action, ignored);
 }
 
 void nm_signals_catch(sigset_t *ignored)
 {
-	struct sigaction action = {.sa_sigaction = forward, .sa_flags = SA_SIGINFO | SA_RESTART};
+	struct sigaction action = {.sa_sigaction = forward_signal, .sa_flags = SA_SIGINFO | SA_RESTART};
 
 	sigset_t all;
 
@@ -46,7 +46,7 @@ void nm_signals_catch(sigset_t *ignored)
 	pthread_sigmask(SIG_BLOCK, &all, &unblocked);
 	for (size_t i = 0; i < SIGNALS; i++)
 		if (nm_forwarded_signals[i] != SIGPIPE && nm_forwarded_signals[i] != SIGXFSZ)
-			handle(nm_forwarded_signals[i], &action, ignored);
+			set_handler(nm_forwarded_signals[i], &action, ignored);
 }
 
 void nm_signals_restore(const sigset_t *ignored)

@@ -99,11 +99,11 @@ static uint64_t next_change(struct nm_module *module, uint64_t vaddr, uint64_t e
 										: end;
 }
 
-static int same_chain(const struct nm_source_position *a, size_t n, const struct nm_source_position *b,
+static int same_chain(const struct nm_source_position *p, size_t n, const struct nm_source_position *s,
 		      size_t m)
 {
 	for (size_t i = 0; i < n && n == m; i++)
-		if (a[i].function != b[i].function || a[i].file != b[i].file || a[i].line != b[i].line)
+		if (p[i].function != s[i].function || p[i].file != s[i].file || p[i].line != s[i].line)
 			return 0;
 	return n == m;
 }

@@ -164,23 +164,23 @@ int nm_symbols_load_cache(struct nm_symbols *symbols, const char *folder, const 
 }
 
 /* Removes the one that was used longest ago if there are too many. */
-static void prune(const char *folder)
+static void prune_folder(const char *folder)
 {
 	DIR *dir = opendir(folder);
 	char oldest[NAME_MAX + 1] = "";
 	struct timespec when = {0};
 	unsigned count = 0;
 
-	for (struct dirent *e; dir && (e = readdir(dir));) {
-		size_t n = strlen(e->d_name);
+	for (struct dirent *d; dir && (d = readdir(dir));) {
+		size_t n = strlen(d->d_name);
 		struct stat s;
 
-		if (n < sizeof ENDING || strcmp(e->d_name + n - (sizeof ENDING - 1), ENDING) ||
-		    fstatat(dirfd(dir), e->d_name, &s, 0))
+		if (n < sizeof ENDING || strcmp(d->d_name + n - (sizeof ENDING - 1), ENDING) ||
+		    fstatat(dirfd(dir), d->d_name, &s, 0))
 			continue;
 		if (!count++ || s.st_mtim.tv_sec < when.tv_sec) {
 			when = s.st_mtim;
-			memcpy(oldest, e->d_name, n + 1);
+			memcpy(oldest, d->d_name, n + 1);
 		}
 	}
 	if (count > MOST_FILES)
@@ -189,7 +189,7 @@ static void prune(const char *folder)
 		closedir(dir);
 }
 
-static int append(struct image *image, const void *bytes, size_t count)
+static int append_bytes(struct image *image, const void *bytes, size_t count)
 {
 	if (nm_vec_reserve(image, count))
 		return NM_ENOMEM;
@@ -203,16 +203,17 @@ static int append(struct image *image, const void *bytes, size_t count)
 static int make_image(const struct symbol_cache *c, const uint8_t *items, size_t count, struct image *image)
 {
 	struct head head = {.format = FORMAT, .fingerprints = c->fingerprints.count};
-	int failed = append(image, &head, sizeof head);
+	int failed = append_bytes(image, &head, sizeof head);
 
 	for (size_t i = 0; i < c->fingerprints.count && !failed; i++) {
 		const struct fingerprint *fingerprint = &c->fingerprints.at[i];
 		const struct stored_fingerprint s = {fingerprint->bytes, fingerprint->modified,
 						     strlen(fingerprint->path)};
 
-		failed = append(image, &s, sizeof s) || append(image, fingerprint->path, s.path_bytes);
+		failed =
+		    append_bytes(image, &s, sizeof s) || append_bytes(image, fingerprint->path, s.path_bytes);
 	}
-	if (failed || append(image, c->items.at, c->items.count) || append(image, items, count) ||
+	if (failed || append_bytes(image, c->items.at, c->items.count) || append_bytes(image, items, count) ||
 	    image->count > MOST_BYTES)
 		return NM_ENOMEM;
 	head.checksum = checksum_of(image->at + offsetof(struct head, fingerprints),
@@ -233,7 +234,7 @@ void nm_symbols_save_cache(struct nm_symbols *symbols, const char *folder, const
 		return;
 	if (!make_image(symbols->cache, items, count, &image)) {
 		(void)nm_cache_folder_write(folder, name, image.at, image.count);
-		prune(folder);
+		prune_folder(folder);
 	}
 	nm_vec_free(&image);
 }

@@ -19,59 +19,59 @@ struct coder {
 	int status;
 };
 
-static void fail(struct coder *c, int status) { c->status = c->status ? c->status : status; }
+static void fail_coding(struct coder *c, int status) { c->status = c->status ? c->status : status; }
 
 /* A condition on input. */
-static void require(struct coder *c, int valid)
+static void require_valid(struct coder *c, int valid)
 {
 	if (c->mode == READ && !valid)
-		fail(c, NM_EFORMAT);
+		fail_coding(c, NM_EFORMAT);
 }
 
 /* ---- numbers and bytes ---- */
 
-static void put(struct coder *c, uint64_t n)
+static void put_number(struct coder *c, uint64_t n)
 {
 	struct symbol_encoder *e = c->symbols->encoder;
 
 	if (nm_vec_reserve(&e->items, NM_VARINT_BYTES)) {
-		fail(c, NM_ENOMEM);
+		fail_coding(c, NM_ENOMEM);
 		return;
 	}
 	e->items.count += nm_varint_put(e->items.at + e->items.count, n);
 }
 
-static uint64_t get(struct coder *c)
+static uint64_t get_number(struct coder *c)
 {
 	uint64_t n = 0;
 
 	if (c->status || !nm_varint_get(&c->at, c->end, &n))
-		fail(c, NM_EFORMAT);
+		fail_coding(c, NM_EFORMAT);
 	return n;
 }
 
-static void number(struct coder *c, uint64_t *n)
+static void code_number(struct coder *c, uint64_t *n)
 {
 	if (c->mode == WRITE)
-		put(c, *n);
+		put_number(c, *n);
 	else if (c->mode == READ)
-		*n = get(c);
+		*n = get_number(c);
 }
 
 static void small_number(struct coder *c, uint32_t *n)
 {
 	uint64_t wide = *n;
 
-	number(c, &wide);
-	require(c, wide <= UINT32_MAX);
+	code_number(c, &wide);
+	require_valid(c, wide <= UINT32_MAX);
 	*n = (uint32_t)wide;
 }
 
-static void flag(struct coder *c, int *n)
+static void code_flag(struct coder *c, int *n)
 {
 	uint64_t wide = (uint64_t)*n;
 
-	number(c, &wide);
+	code_number(c, &wide);
 	*n = wide != 0;
 }
 
@@ -79,9 +79,9 @@ static void write_bytes(struct coder *c, const uint8_t *bytes, size_t count)
 {
 	struct symbol_encoder *e = c->symbols->encoder;
 
-	put(c, count);
+	put_number(c, count);
 	if (nm_vec_reserve(&e->items, count)) {
-		fail(c, NM_ENOMEM);
+		fail_coding(c, NM_ENOMEM);
 		return;
 	}
 	if (count)
@@ -89,14 +89,14 @@ static void write_bytes(struct coder *c, const uint8_t *bytes, size_t count)
 	e->items.count += count;
 }
 
-static void data(struct coder *c, const uint8_t **bytes, size_t *count)
+static void code_bytes(struct coder *c, const uint8_t **bytes, size_t *count)
 {
 	if (c->mode == WRITE) {
 		write_bytes(c, *bytes, *count);
 	} else if (c->mode == READ) {
-		uint64_t n = get(c);
+		uint64_t n = get_number(c);
 
-		require(c, n <= (size_t)(c->end - c->at));
+		require_valid(c, n <= (size_t)(c->end - c->at));
 		*bytes = c->at;
 		*count = c->status ? 0 : (size_t)n;
 		c->at += *count;
@@ -107,13 +107,13 @@ static void data(struct coder *c, const uint8_t **bytes, size_t *count)
 
 static void write_item(struct coder *c, struct item *item);
 
-static void text(struct coder *c, const char **name)
+static void code_text(struct coder *c, const char **name)
 {
 	if (c->mode == READ) {
 		const struct symbol_decoder *d = c->symbols->decoder;
-		uint64_t n = get(c);
+		uint64_t n = get_number(c);
 
-		require(c, n <= d->texts.count);
+		require_valid(c, n <= d->texts.count);
 		*name = n && !c->status ? d->texts.at[n - 1] : NULL;
 		return;
 	}
@@ -121,23 +121,23 @@ static void text(struct coder *c, const char **name)
 	uint64_t n = *name ? nm_map_get(texts, (uintptr_t)*name, 0) : 0;
 
 	if (c->mode == WRITE) {
-		put(c, n);
+		put_number(c, n);
 	} else if (*name && !n) {
 		if (nm_map_put(texts, (uintptr_t)*name, texts->count + 1))
-			fail(c, NM_ENOMEM);
+			fail_coding(c, NM_ENOMEM);
 		write_item(c, &(struct item){.kind = ITEM_TEXT,
 					     .data = (const uint8_t *)*name,
 					     .data_bytes = strlen(*name)});
 	}
 }
 
-static void type(struct coder *c, const struct nm_type **ret_type)
+static void code_type(struct coder *c, const struct nm_type **ret_type)
 {
 	if (c->mode == READ) {
 		const struct symbol_decoder *d = c->symbols->decoder;
-		uint64_t n = get(c);
+		uint64_t n = get_number(c);
 
-		require(c, n <= d->types.count);
+		require_valid(c, n <= d->types.count);
 		*ret_type = n && !c->status ? d->types.at[n - 1] : NULL;
 		return;
 	}
@@ -145,44 +145,44 @@ static void type(struct coder *c, const struct nm_type **ret_type)
 	uint64_t n = *ret_type ? nm_map_get(types, (uintptr_t)*ret_type, 0) : 0;
 
 	if (c->mode == WRITE) {
-		put(c, n);
+		put_number(c, n);
 	} else if (*ret_type && !n) {
 		struct nm_type copy = **ret_type;
 
 		if (nm_map_put(types, (uintptr_t)*ret_type, types->count + 1))
-			fail(c, NM_ENOMEM);
+			fail_coding(c, NM_ENOMEM);
 		write_item(c, &(struct item){.kind = ITEM_TYPE, .described_type = &copy});
 	}
 }
 
-static void module(struct coder *c, struct nm_module **ret_module)
+static void code_module(struct coder *c, struct nm_module **ret_module)
 {
 	if (c->mode == WRITE) {
-		put(c, (*ret_module)->encoded_number);
+		put_number(c, (*ret_module)->encoded_number);
 	} else if (c->mode == READ) {
 		const struct symbol_decoder *d = c->symbols->decoder;
-		uint64_t n = get(c);
+		uint64_t n = get_number(c);
 
-		require(c, n && n <= d->modules.count);
+		require_valid(c, n && n <= d->modules.count);
 		*ret_module = c->status ? NULL : d->modules.at[n - 1];
 	}
 }
 
 /* The module, and low and end. */
-static void range(struct coder *c, struct item *item)
+static void code_range(struct coder *c, struct item *item)
 {
 	uint64_t *last =
 	    c->mode == READ ? &c->symbols->decoder->last[item->kind] : &c->symbols->encoder->last[item->kind];
 	uint64_t distance = item->low - *last;
 	uint64_t zigzag = distance << 1 ^ (uint64_t)((int64_t)distance >> 63), bytes = item->end - item->low;
 
-	module(c, &item->module);
-	number(c, &zigzag);
-	number(c, &bytes);
+	code_module(c, &item->module);
+	code_number(c, &zigzag);
+	code_number(c, &bytes);
 	if (c->mode == READ) {
 		item->low = *last + (zigzag >> 1 ^ -(zigzag & 1));
 		item->end = item->low + bytes;
-		require(c, item->end >= item->low);
+		require_valid(c, item->end >= item->low);
 	}
 	if (c->mode != INTRODUCE)
 		*last = item->low;
@@ -194,30 +194,30 @@ static void build_id(struct coder *c, struct nm_module *m)
 {
 	const uint8_t *id = m->wanted_id;
 
-	data(c, &id, &m->wanted_id_bytes);
-	require(c, m->wanted_id_bytes <= BUILD_ID_MAX);
+	code_bytes(c, &id, &m->wanted_id_bytes);
+	require_valid(c, m->wanted_id_bytes <= BUILD_ID_MAX);
 	if (c->mode == READ && !c->status)
 		memcpy(m->wanted_id, id, m->wanted_id_bytes);
 }
 
-static void segments(struct coder *c, struct nm_module *m)
+static void code_segments(struct coder *c, struct nm_module *m)
 {
 	uint64_t count = m->segments.count;
 
-	number(c, &count);
+	code_number(c, &count);
 	for (uint64_t i = 0; i < count && !c->status; i++) {
 		if (c->mode == READ && nm_vec_push(&m->segments, (struct segment){0})) {
-			fail(c, NM_ENOMEM);
+			fail_coding(c, NM_ENOMEM);
 			return;
 		}
 		struct segment *s = &m->segments.at[i];
 
-		number(c, &s->offset);
-		number(c, &s->vaddr);
-		number(c, &s->file_bytes);
-		number(c, &s->bytes);
-		flag(c, &s->executable);
-		require(c, s->vaddr + s->bytes >= s->vaddr && s->offset + s->file_bytes >= s->offset);
+		code_number(c, &s->offset);
+		code_number(c, &s->vaddr);
+		code_number(c, &s->file_bytes);
+		code_number(c, &s->bytes);
+		code_flag(c, &s->executable);
+		require_valid(c, s->vaddr + s->bytes >= s->vaddr && s->offset + s->file_bytes >= s->offset);
 	}
 }
 
@@ -225,54 +225,54 @@ static void module_fields(struct coder *c, struct nm_module *m)
 {
 	uint64_t modified = (uint64_t)m->modified;
 
-	text(c, &m->path);
+	code_text(c, &m->path);
 	build_id(c, m);
-	flag(c, &m->had_file);
-	number(c, &modified);
+	code_flag(c, &m->had_file);
+	code_number(c, &modified);
 	m->modified = (int64_t)modified;
-	segments(c, m);
-	number(c, &m->tls_bytes);
-	number(c, &m->tls_image_bytes);
-	number(c, &m->tls_align);
-	require(c, m->path != NULL);
+	code_segments(c, m);
+	code_number(c, &m->tls_bytes);
+	code_number(c, &m->tls_image_bytes);
+	code_number(c, &m->tls_align);
+	require_valid(c, m->path != NULL);
 }
 
 static void position_fields(struct coder *c, struct item *item)
 {
-	range(c, item);
-	number(c, &item->position_count);
-	require(c, item->position_count <= POSITIONS_MAX);
+	code_range(c, item);
+	code_number(c, &item->position_count);
+	require_valid(c, item->position_count <= POSITIONS_MAX);
 	for (uint64_t i = 0; i < item->position_count && !c->status; i++) {
-		text(c, &item->positions[i].function);
-		text(c, &item->positions[i].file);
+		code_text(c, &item->positions[i].function);
+		code_text(c, &item->positions[i].file);
 		small_number(c, &item->positions[i].line);
 	}
 }
 
 static void field_fields(struct coder *c, struct nm_field *f)
 {
-	text(c, &f->name);
-	number(c, &f->offset);
-	number(c, &f->bytes);
-	number(c, &f->stride);
+	code_text(c, &f->name);
+	code_number(c, &f->offset);
+	code_number(c, &f->bytes);
+	code_number(c, &f->stride);
 	small_number(c, &f->count);
-	text(c, &f->type);
-	require(c, f->name && f->count && (f->count == 1 || f->stride));
+	code_text(c, &f->type);
+	require_valid(c, f->name && f->count && (f->count == 1 || f->stride));
 }
 
 static void type_fields(struct coder *c, struct nm_type *t)
 {
 	struct nm_field *fields = (struct nm_field *)t->fields; /* writing leaves them alone */
 
-	text(c, &t->name);
-	number(c, &t->bytes);
-	number(c, &t->alignment);
+	code_text(c, &t->name);
+	code_number(c, &t->bytes);
+	code_number(c, &t->alignment);
 	small_number(c, &t->field_count);
-	require(c, t->name && t->bytes && t->field_count <= TYPE_FIELDS_MAX);
+	require_valid(c, t->name && t->bytes && t->field_count <= TYPE_FIELDS_MAX);
 	if (c->mode == READ && !c->status) {
 		t->fields = fields = calloc(t->field_count + 1, sizeof *fields);
 		if (!fields)
-			fail(c, NM_ENOMEM);
+			fail_coding(c, NM_ENOMEM);
 	}
 	for (uint32_t i = 0; i < t->field_count && !c->status; i++)
 		field_fields(c, &fields[i]);
@@ -280,14 +280,14 @@ static void type_fields(struct coder *c, struct nm_type *t)
 
 static void local_fields(struct coder *c, struct nm_local *l)
 {
-	text(c, &l->name);
-	text(c, &l->type);
-	text(c, &l->file);
+	code_text(c, &l->name);
+	code_text(c, &l->type);
+	code_text(c, &l->file);
 	small_number(c, &l->line);
-	number(c, &l->below);
-	number(c, &l->bytes);
-	type(c, &l->structure);
-	require(c, l->name && l->bytes && l->bytes <= l->below);
+	code_number(c, &l->below);
+	code_number(c, &l->bytes);
+	code_type(c, &l->structure);
+	require_valid(c, l->name && l->bytes && l->bytes <= l->below);
 }
 
 static void locals_fields(struct coder *c, struct nm_locals *locals)
@@ -295,103 +295,103 @@ static void locals_fields(struct coder *c, struct nm_locals *locals)
 	struct nm_local *list = (struct nm_local *)locals->at; /* writing leaves them alone */
 
 	small_number(c, &locals->count);
-	require(c, locals->count <= LOCALS_MAX);
+	require_valid(c, locals->count <= LOCALS_MAX);
 	if (c->mode == READ && !c->status) {
 		locals->at = list = calloc(locals->count + 1, sizeof *list);
 		if (!list)
-			fail(c, NM_ENOMEM);
+			fail_coding(c, NM_ENOMEM);
 	}
 	for (uint32_t i = 0; i < locals->count && !c->status; i++) {
 		local_fields(c, &list[i]);
-		require(c, !i || list[i].below <= list[i - 1].below - list[i - 1].bytes);
+		require_valid(c, !i || list[i].below <= list[i - 1].below - list[i - 1].bytes);
 	}
 }
 
 static void variable_fields(struct coder *c, struct item *item)
 {
-	range(c, item);
-	text(c, &item->name);
-	text(c, &item->type_name);
-	text(c, &item->file);
+	code_range(c, item);
+	code_text(c, &item->name);
+	code_text(c, &item->type_name);
+	code_text(c, &item->file);
 	small_number(c, &item->line);
-	number(c, &item->number);
-	number(c, &item->bytes);
-	require(c, item->name && item->number <= NM_VAR_SECTION);
+	code_number(c, &item->number);
+	code_number(c, &item->bytes);
+	require_valid(c, item->name && item->number <= NM_VAR_SECTION);
 }
 
 static void question_fields(struct coder *c, struct item *item)
 {
-	module(c, &item->module);
-	number(c, &item->number);
+	code_module(c, &item->module);
+	code_number(c, &item->number);
 	if (item->number == ITEM_DIGEST)
-		text(c, &item->file);
+		code_text(c, &item->file);
 	else
-		number(c, &item->low);
-	require(c, item->number < ITEM_KINDS);
+		code_number(c, &item->low);
+	require_valid(c, item->number < ITEM_KINDS);
 }
 
 static void allocated_fields(struct coder *c, struct item *item)
 {
-	module(c, &item->module);
-	number(c, &item->low);
-	number(c, &item->bytes);
-	number(c, &item->number);
-	type(c, &item->type);
-	require(c, item->number < NM_ALLOCATED_STRUCTURE || item->number == NM_ALLOCATED_OTHER ||
-		       (item->number == NM_ALLOCATED_STRUCTURE && item->type));
+	code_module(c, &item->module);
+	code_number(c, &item->low);
+	code_number(c, &item->bytes);
+	code_number(c, &item->number);
+	code_type(c, &item->type);
+	require_valid(c, item->number < NM_ALLOCATED_STRUCTURE || item->number == NM_ALLOCATED_OTHER ||
+			     (item->number == NM_ALLOCATED_STRUCTURE && item->type));
 }
 
 static void assigned_fields(struct coder *c, struct item *item)
 {
-	module(c, &item->module);
-	number(c, &item->low);
-	text(c, &item->name);
+	code_module(c, &item->module);
+	code_number(c, &item->low);
+	code_text(c, &item->name);
 	small_number(c, &item->line);
-	number(c, &item->number);
+	code_number(c, &item->number);
 }
 
 static void item_fields(struct coder *c, struct item *item)
 {
 	switch (item->kind) {
-	case ITEM_TEXT: data(c, &item->data, &item->data_bytes); return;
+	case ITEM_TEXT: code_bytes(c, &item->data, &item->data_bytes); return;
 	case ITEM_MODULE: module_fields(c, item->described); return;
 	case ITEM_LEVEL:
-		module(c, &item->module);
-		number(c, &item->number);
-		require(c, item->number <= NM_DEBUG_DWARF);
+		code_module(c, &item->module);
+		code_number(c, &item->number);
+		require_valid(c, item->number <= NM_DEBUG_DWARF);
 		return;
 	case ITEM_FUNCTION:
-		range(c, item);
-		text(c, &item->name);
-		text(c, &item->linkage_name);
-		require(c, item->name && item->linkage_name);
+		code_range(c, item);
+		code_text(c, &item->name);
+		code_text(c, &item->linkage_name);
+		require_valid(c, item->name && item->linkage_name);
 		return;
 	case ITEM_POSITIONS: position_fields(c, item); return;
 	case ITEM_VARIABLE:
 	case ITEM_TLS_VARIABLE: variable_fields(c, item); return;
 	case ITEM_CODE:
-		module(c, &item->module);
-		number(c, &item->low);
-		data(c, &item->data, &item->data_bytes);
+		code_module(c, &item->module);
+		code_number(c, &item->low);
+		code_bytes(c, &item->data, &item->data_bytes);
 		return;
 	case ITEM_TYPE: type_fields(c, item->described_type); return;
 	case ITEM_VARIABLE_TYPE:
-		module(c, &item->module);
-		number(c, &item->low);
-		number(c, &item->number);
-		type(c, &item->type);
-		require(c, item->number <= 1);
+		code_module(c, &item->module);
+		code_number(c, &item->low);
+		code_number(c, &item->number);
+		code_type(c, &item->type);
+		require_valid(c, item->number <= 1);
 		return;
 	case ITEM_ALLOCATED: allocated_fields(c, item); return;
 	case ITEM_LOCALS:
-		range(c, item);
+		code_range(c, item);
 		locals_fields(c, &item->locals);
 		return;
 	case ITEM_DIGEST:
-		module(c, &item->module);
-		text(c, &item->file);
-		text(c, &item->digest);
-		require(c, item->file && item->digest);
+		code_module(c, &item->module);
+		code_text(c, &item->file);
+		code_text(c, &item->digest);
+		require_valid(c, item->file && item->digest);
 		return;
 	case ITEM_ASSIGNED: assigned_fields(c, item); return;
 	case ITEM_NOTHING: question_fields(c, item); return;
@@ -409,10 +409,10 @@ static void write_item(struct coder *c, struct item *item)
 
 	item_fields(&fields, item);
 	fields.mode = WRITE;
-	put(&fields, item->kind);
+	put_number(&fields, item->kind);
 	item_fields(&fields, item);
 	if (fields.status)
-		fail(c, fields.status);
+		fail_coding(c, fields.status);
 }
 
 void item_write(struct nm_symbols *symbols, struct item *item)
@@ -427,9 +427,9 @@ void item_write(struct nm_symbols *symbols, struct item *item)
 int item_read(struct nm_symbols *symbols, const uint8_t **at, const uint8_t *end, struct item *item)
 {
 	struct coder c = {.symbols = symbols, .mode = READ, .at = *at, .end = end};
-	uint64_t kind = get(&c);
+	uint64_t kind = get_number(&c);
 
-	require(&c, kind && kind < ITEM_KINDS);
+	require_valid(&c, kind && kind < ITEM_KINDS);
 	if (!c.status) {
 		item->kind = (enum item_kind)kind;
 		item_fields(&c, item);

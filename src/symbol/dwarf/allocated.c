@@ -54,7 +54,7 @@ struct search {
 
 static void add_members(struct search *s, Dwarf_Die *structure, int hops);
 
-static unsigned dimensions(Dwarf_Die *array)
+static unsigned array_dimensions(Dwarf_Die *array)
 {
 	unsigned n = 0, budget = MOST_CANDIDATES;
 	Dwarf_Die child;
@@ -70,13 +70,13 @@ static unsigned dimensions(Dwarf_Die *array)
 enum { LEADS_NOWHERE, LEADS_ON, LEADS_TO_VOID };
 
 /* What is assigned to, after so many subscripts and stars, is a pointer: to what? */
-static int lead(Dwarf_Die type, unsigned steps, Dwarf_Die *ret_target)
+static int lead_to(Dwarf_Die type, unsigned steps, Dwarf_Die *ret_target)
 {
 	if (!type_peel(&type, 0))
 		return LEADS_NOWHERE;
 	while (steps) {
 		int tag = dwarf_tag(&type);
-		unsigned taken = tag == DW_TAG_array_type ? dimensions(&type) : 1;
+		unsigned taken = tag == DW_TAG_array_type ? array_dimensions(&type) : 1;
 
 		if ((tag != DW_TAG_array_type && tag != DW_TAG_pointer_type) || taken > steps ||
 		    !die_reference(&type, DW_AT_type, &type) || !type_peel(&type, 0))
@@ -91,7 +91,7 @@ static int lead(Dwarf_Die type, unsigned steps, Dwarf_Die *ret_target)
 }
 
 /* A variable or member that is a pointer, or an array of them; or a structure with such members. */
-static void add(struct search *s, Dwarf_Die *die, uint32_t line, int hops)
+static void add_pointer(struct search *s, Dwarf_Die *die, uint32_t line, int hops)
 {
 	struct candidate c = {.name = die_name(die), .line = line};
 	Dwarf_Die inside;
@@ -125,7 +125,7 @@ static void add_members(struct search *s, Dwarf_Die *structure, int hops)
 		return;
 	do
 		if (dwarf_tag(&child) == DW_TAG_member && !die_flag(&child, DW_AT_external))
-			add(s, &child, 0, hops);
+			add_pointer(s, &child, 0, hops);
 	while (--budget && dwarf_siblingof(&child, &child) == 0);
 }
 
@@ -145,7 +145,7 @@ static void add_locals(struct search *s, const Dwarf_Die *function)
 
 		descend = tag == DW_TAG_lexical_block;
 		if (tag == DW_TAG_variable || tag == DW_TAG_formal_parameter)
-			add(s, die, (uint32_t)die_number(die, DW_AT_decl_line), HOPS);
+			add_pointer(s, die, (uint32_t)die_number(die, DW_AT_decl_line), HOPS);
 	}
 }
 
@@ -158,7 +158,7 @@ static void add_globals(struct search *s)
 		return;
 	do
 		if (dwarf_tag(&child) == DW_TAG_variable)
-			add(s, &child, 0, HOPS);
+			add_pointer(s, &child, 0, HOPS);
 	while (--budget && dwarf_siblingof(&child, &child) == 0);
 }
 
@@ -258,7 +258,7 @@ static enum nm_allocated by_allocator(struct search *s, struct frame *frame)
 
 /* All pointers of this name, or declared on this line: what they lead to, if they agree. A pointer to void
  * agrees with every other and is no evidence. */
-static enum nm_allocated agreed(struct search *s, const char *name, unsigned steps, uint32_t line)
+static enum nm_allocated agreed_type(struct search *s, const char *name, unsigned steps, uint32_t line)
 {
 	Dwarf_Die target = {0}, other;
 
@@ -266,7 +266,7 @@ static enum nm_allocated agreed(struct search *s, const char *name, unsigned ste
 		const struct candidate *c = &s->list.at[i];
 
 		if ((name ? !c->name || strcmp(c->name, name) : !line || c->line != line) ||
-		    lead(c->type, steps, &other) != LEADS_ON)
+		    lead_to(c->type, steps, &other) != LEADS_ON)
 			continue;
 		if (target.addr && target.addr != other.addr)
 			return NM_ALLOCATED_UNKNOWN;
@@ -286,9 +286,9 @@ static enum nm_allocated by_line(struct search *s, const char *file, uint32_t li
 		call.text = text;
 		s->is_rounded = s->bytes % PAGE == 0 && statement_counts(&call);
 		if (statement_pointer(&call, word, &steps))
-			what = agreed(s, word, steps, 0);
+			what = agreed_type(s, word, steps, 0);
 	}
-	what = what == NM_ALLOCATED_UNKNOWN ? agreed(s, NULL, 0, line) : what;
+	what = what == NM_ALLOCATED_UNKNOWN ? agreed_type(s, NULL, 0, line) : what;
 	s->is_rounded = 0;
 	return what;
 }
@@ -378,7 +378,7 @@ static enum nm_allocated by_size(struct search *s)
 
 	for (size_t i = 0; i < s->list.count; i++)
 		for (unsigned steps = 0; steps < MOST_STARS; steps++) {
-			if (lead(s->list.at[i].type, steps, &target) != LEADS_ON ||
+			if (lead_to(s->list.at[i].type, steps, &target) != LEADS_ON ||
 			    !type_is_structure(&target) || type_bytes(&target) != s->bytes)
 				continue;
 			type = type_of(s->module, &target, s->unit->language);
@@ -395,8 +395,8 @@ static int add_returned(struct search *s, Dwarf_Die *function)
 {
 	Dwarf_Die type, target;
 
-	add(s, function, 0, HOPS);
-	return die_reference(function, DW_AT_type, &type) && lead(type, 0, &target) == LEADS_TO_VOID;
+	add_pointer(s, function, 0, HOPS);
+	return die_reference(function, DW_AT_type, &type) && lead_to(type, 0, &target) == LEADS_TO_VOID;
 }
 
 /* ---- Rust ---- */
@@ -443,11 +443,11 @@ static enum nm_allocated by_type_argument(struct search *s, struct frame *frame,
 		return NM_ALLOCATED_UNKNOWN;
 	if (known && type_is_structure(&argument) && type_bytes(&argument) == s->bytes)
 		return judge_type(s, &argument);
-	add(s, &root, 0, RUST_HOPS); /* what it returns */
+	add_pointer(s, &root, 0, RUST_HOPS); /* what it returns */
 	return by_size(s);
 }
 
-static void empty(struct search *s)
+static void empty_search(struct search *s)
 {
 	s->list.count = 0;
 	nm_map_done(&s->visited);
@@ -464,7 +464,7 @@ static enum nm_allocated ask_frame(struct search *s, struct frame *frame, const 
 	*ret_on = 1;
 	if (s->unit->language == DW_LANG_Rust && function && is_of_library(function)) {
 		what = by_type_argument(s, frame, function);
-		empty(s);
+		empty_search(s);
 		return what;
 	}
 	if (what != NM_ALLOCATED_UNKNOWN || !function || !strncmp(function, "std::", 5) ||
@@ -483,7 +483,7 @@ static enum nm_allocated ask_frame(struct search *s, struct frame *frame, const 
 	if (what == NM_ALLOCATED_UNKNOWN && !hands_on)
 		what = by_size(s);
 	*ret_on = hands_on;
-	empty(s);
+	empty_search(s);
 	return what;
 }
 

@@ -52,8 +52,8 @@ static int is_made_by(Dwarf_Die *member, const char *callee)
 }
 
 /* The name with the class in front of it if its first word is a member there; interned. */
-static const char *qualified(struct nm_module *module, const struct frame *frame, const char *name,
-			     const char *callee)
+static const char *qualify_name(struct nm_module *module, const struct frame *frame, const char *name,
+				const char *callee)
 {
 	char first[ASSIGNED_ROOM];
 	const char *class_name;
@@ -119,7 +119,7 @@ static const char *copied_to(struct nm_module *module, const struct frame *frame
 	if (local[strcspn(local, ".-[:(")] || !lines_behind(file, line, text) ||
 	    !text_copied(text, local, copy))
 		return NULL;
-	name = qualified(module, frame, copy, NULL);
+	name = qualify_name(module, frame, copy, NULL);
 	return name && (strpbrk(copy, ".-") || strcmp(name, copy)) ? name : NULL;
 }
 
@@ -187,7 +187,7 @@ static unsigned handing_parameter(const struct frame *frame, const char *text, c
 static const char *argument_name(struct nm_module *module, const struct frame *frame,
 				 const struct statement_call *statement, unsigned argument, char *name)
 {
-	return statement_argument(statement, argument, name) ? qualified(module, frame, name, NULL) : NULL;
+	return statement_argument(statement, argument, name) ? qualify_name(module, frame, name, NULL) : NULL;
 }
 
 struct nm_assigned module_assigned(struct nm_module *module, uint64_t vaddr, const struct nm_call_place *call)
@@ -222,6 +222,6 @@ struct nm_assigned module_assigned(struct nm_module *module, uint64_t vaddr, con
 	assigned.parameter = handing_parameter(frame, text, name, is_fortran(unit->language));
 	assigned.name = copied_to(module, frame, file, line, name);
 	if (!assigned.name)
-		assigned.name = qualified(module, frame, name, call->callee);
+		assigned.name = qualify_name(module, frame, name, call->callee);
 	return assigned;
 }

@@ -96,7 +96,7 @@ const char *die_file(Dwarf_Die *die, unsigned attribute)
 }
 
 /* Does the entry enclose `target`?  It does if the next one on its level does not start at or before it. */
-static int encloses(Dwarf_Die *die, const Dwarf_Die *target)
+static int die_encloses(Dwarf_Die *die, const Dwarf_Die *target)
 {
 	Dwarf_Die next;
 	if (die->addr >= target->addr || !dwarf_haschildren(die))
@@ -114,7 +114,7 @@ void die_scope(Dwarf_Die *die, char *text, size_t room)
 	die_walk_start(&walk, &root, UINT32_MAX);
 	int descend = 1, more;
 	while ((more = die_walk_next(&walk, descend)) && walk.at[walk.depth].addr < die->addr)
-		descend = encloses(&walk.at[walk.depth], die);
+		descend = die_encloses(&walk.at[walk.depth], die);
 	if (!more || walk.at[walk.depth].addr != die->addr)
 		return;
 	for (unsigned depth = 1; depth < walk.depth; depth++) {

@@ -26,7 +26,7 @@ struct format {
 	unsigned count;
 };
 
-static const uint8_t *take(struct cursor *c, uint64_t bytes)
+static const uint8_t *take_bytes(struct cursor *c, uint64_t bytes)
 {
 	const uint8_t *at = c->at;
 
@@ -39,22 +39,22 @@ static const uint8_t *take(struct cursor *c, uint64_t bytes)
 	return at;
 }
 
-static uint64_t number(struct cursor *c, unsigned bytes)
+static uint64_t take_number(struct cursor *c, unsigned bytes)
 {
 	uint64_t n = 0;
-	const uint8_t *at = take(c, bytes);
+	const uint8_t *at = take_bytes(c, bytes);
 
 	if (!c->broken)
 		memcpy(&n, at, bytes);
 	return n;
 }
 
-static uint64_t leb(struct cursor *c)
+static uint64_t take_leb128(struct cursor *c)
 {
 	uint64_t n = 0;
 
 	for (unsigned shift = 0; !c->broken; shift += 7) {
-		uint64_t byte = number(c, 1);
+		uint64_t byte = take_number(c, 1);
 
 		n |= shift < 64 ? (byte & 0x7f) << shift : 0;
 		if (byte < 0x80)
@@ -63,42 +63,42 @@ static uint64_t leb(struct cursor *c)
 	return n;
 }
 
-static void skip(struct cursor *c, uint64_t form)
+static void skip_form(struct cursor *c, uint64_t form)
 {
 	const uint8_t *end;
 
 	switch (form) {
 	case DW_FORM_string:
 		end = memchr(c->at, 0, (size_t)(c->end - c->at));
-		take(c, end ? (uint64_t)(end - c->at) + 1 : UINT64_MAX);
+		take_bytes(c, end ? (uint64_t)(end - c->at) + 1 : UINT64_MAX);
 		break;
 	case DW_FORM_line_strp:
 	case DW_FORM_strp:
-	case DW_FORM_strp_sup: take(c, c->offset_bytes); break;
+	case DW_FORM_strp_sup: take_bytes(c, c->offset_bytes); break;
 	case DW_FORM_udata:
-	case DW_FORM_strx: leb(c); break;
+	case DW_FORM_strx: take_leb128(c); break;
 	case DW_FORM_data1:
-	case DW_FORM_strx1: take(c, 1); break;
+	case DW_FORM_strx1: take_bytes(c, 1); break;
 	case DW_FORM_data2:
-	case DW_FORM_strx2: take(c, 2); break;
-	case DW_FORM_strx3: take(c, 3); break;
+	case DW_FORM_strx2: take_bytes(c, 2); break;
+	case DW_FORM_strx3: take_bytes(c, 3); break;
 	case DW_FORM_data4:
-	case DW_FORM_strx4: take(c, 4); break;
-	case DW_FORM_data8: take(c, 8); break;
-	case DW_FORM_data16: take(c, DIGEST); break;
-	case DW_FORM_block: take(c, leb(c)); break;
+	case DW_FORM_strx4: take_bytes(c, 4); break;
+	case DW_FORM_data8: take_bytes(c, 8); break;
+	case DW_FORM_data16: take_bytes(c, DIGEST); break;
+	case DW_FORM_block: take_bytes(c, take_leb128(c)); break;
 	default: c->broken = 1;
 	}
 }
 
 static struct format read_format(struct cursor *c)
 {
-	struct format f = {.count = (unsigned)number(c, 1)};
+	struct format f = {.count = (unsigned)take_number(c, 1)};
 
 	c->broken |= f.count > MOST_FORMATS;
 	for (unsigned i = 0; i < f.count && !c->broken; i++) {
-		f.content[i] = leb(c);
-		f.form[i] = leb(c);
+		f.content[i] = take_leb128(c);
+		f.form[i] = take_leb128(c);
 	}
 	return f;
 }
@@ -111,7 +111,7 @@ static const uint8_t *read_entry(struct cursor *c, const struct format *f)
 	for (unsigned i = 0; i < f->count && !c->broken; i++) {
 		if (f->content[i] == DW_LNCT_MD5 && f->form[i] == DW_FORM_data16)
 			digest = c->at;
-		skip(c, f->form[i]);
+		skip_form(c, f->form[i]);
 	}
 	return c->broken ? NULL : digest;
 }
@@ -120,31 +120,31 @@ static const uint8_t *read_entry(struct cursor *c, const struct format *f)
  * none. */
 static uint64_t read_head(struct cursor *c, struct format *ret_format)
 {
-	uint64_t length = number(c, 4), count;
+	uint64_t length = take_number(c, 4), count;
 
 	c->offset_bytes = length == UINT32_MAX ? 8 : 4;
 	if (length == UINT32_MAX)
-		take(c, 8);
-	if (number(c, 2) != 5)
+		take_bytes(c, 8);
+	if (take_number(c, 2) != 5)
 		return 0;
-	take(c, 2); /* sizes of addresses and segment selectors */
-	length = number(c, c->offset_bytes);
+	take_bytes(c, 2); /* sizes of addresses and segment selectors */
+	length = take_number(c, c->offset_bytes);
 	if (c->broken || length > (uint64_t)(c->end - c->at))
 		return 0;
 	c->end = c->at + length;
-	take(c, 5); /* of instructions and special opcodes */
-	count = number(c, 1);
-	take(c, count ? count - 1 : 0);
+	take_bytes(c, 5); /* of instructions and special opcodes */
+	count = take_number(c, 1);
+	take_bytes(c, count ? count - 1 : 0);
 	*ret_format = read_format(c);
-	count = leb(c);
+	count = take_leb128(c);
 	for (uint64_t i = 0; i < count && ret_format->count && !c->broken; i++)
 		read_entry(c, ret_format); /* folders */
 	*ret_format = read_format(c);
-	count = leb(c);
+	count = take_leb128(c);
 	return c->broken || !ret_format->count ? 0 : count;
 }
 
-static void keep(struct nm_module *module, const char *path, const uint8_t *digest)
+static void keep_digest(struct nm_module *module, const char *path, const uint8_t *digest)
 {
 	static const char digits[] = "0123456789abcdef";
 	const char *known = (const char *)(uintptr_t)nm_map_get(&module->digests, (uintptr_t)path, 0), *text;
@@ -194,8 +194,8 @@ void unit_read_digests(struct nm_module *module, struct unit *unit)
 		const uint8_t *digest = read_entry(&c, &format);
 
 		if (digest)
-			keep(module, path_of(module, &unit->die, dwarf_filesrc(files, i, NULL, NULL)),
-			     digest);
+			keep_digest(module, path_of(module, &unit->die, dwarf_filesrc(files, i, NULL, NULL)),
+				    digest);
 	}
 }
 

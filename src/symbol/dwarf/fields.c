@@ -279,11 +279,11 @@ static void add_members(struct flattener *f, Dwarf_Die *type, uint64_t at, const
 
 static int by_offset(const void *left, const void *right)
 {
-	const struct nm_field *a = left, *b = right;
+	const struct nm_field *f = left, *b = right;
 
-	if (a->offset != b->offset)
-		return a->offset < b->offset ? -1 : 1;
-	return a->bytes < b->bytes ? -1 : a->bytes > b->bytes;
+	if (f->offset != b->offset)
+		return f->offset < b->offset ? -1 : 1;
+	return f->bytes < b->bytes ? -1 : f->bytes > b->bytes;
 }
 
 static uint64_t end_of(const struct nm_field *field)
@@ -291,7 +291,7 @@ static uint64_t end_of(const struct nm_field *field)
 	return field->offset + field->stride * (field->count - 1) + field->bytes;
 }
 
-static void join(struct flattener *f, uint32_t into, const struct nm_field *more)
+static void join_names(struct flattener *f, uint32_t into, const struct nm_field *more)
 {
 	struct nm_field *to = &f->fields[into];
 	uint64_t end = end_of(to) > end_of(more) ? end_of(to) : end_of(more);
@@ -312,12 +312,12 @@ static void join(struct flattener *f, uint32_t into, const struct nm_field *more
 }
 
 /* Fields of one array lie between each other and do not overlap. */
-static int overlap(const struct nm_field *a, const struct nm_field *b)
+static int fields_overlap(const struct nm_field *f, const struct nm_field *b)
 {
-	if (a->count > 1 && b->count == a->count && b->stride == a->stride &&
-	    b->offset < a->offset + a->stride)
-		return b->offset < a->offset + a->bytes;
-	return b->offset < end_of(a);
+	if (f->count > 1 && b->count == f->count && b->stride == f->stride &&
+	    b->offset < f->offset + f->stride)
+		return b->offset < f->offset + f->bytes;
+	return b->offset < end_of(f);
 }
 
 static void join_overlapping(struct flattener *f)
@@ -328,8 +328,8 @@ static void join_overlapping(struct flattener *f)
 	for (uint32_t i = 0; i < f->count; i++) {
 		const struct nm_field next = f->fields[i];
 
-		if (kept && overlap(&f->fields[kept - 1], &next)) {
-			join(f, kept - 1, &next);
+		if (kept && fields_overlap(&f->fields[kept - 1], &next)) {
+			join_names(f, kept - 1, &next);
 		} else {
 			f->joined[kept] = 1;
 			f->fields[kept++] = next;
@@ -353,15 +353,15 @@ static uint64_t hash_of(const struct nm_type *type)
 	return hash;
 }
 
-static int same_type(const struct nm_type *a, const struct nm_type *b)
+static int same_type(const struct nm_type *t, const struct nm_type *b)
 {
-	if (a->name != b->name || a->bytes != b->bytes || a->alignment != b->alignment ||
-	    a->field_count != b->field_count)
+	if (t->name != b->name || t->bytes != b->bytes || t->alignment != b->alignment ||
+	    t->field_count != b->field_count)
 		return 0;
-	for (uint32_t i = 0; i < a->field_count; i++)
-		if (a->fields[i].name != b->fields[i].name || a->fields[i].type != b->fields[i].type ||
-		    a->fields[i].offset != b->fields[i].offset || a->fields[i].bytes != b->fields[i].bytes ||
-		    a->fields[i].stride != b->fields[i].stride || a->fields[i].count != b->fields[i].count)
+	for (uint32_t i = 0; i < t->field_count; i++)
+		if (t->fields[i].name != b->fields[i].name || t->fields[i].type != b->fields[i].type ||
+		    t->fields[i].offset != b->fields[i].offset || t->fields[i].bytes != b->fields[i].bytes ||
+		    t->fields[i].stride != b->fields[i].stride || t->fields[i].count != b->fields[i].count)
 			return 0;
 	return 1;
 }
@@ -386,7 +386,7 @@ const struct nm_type *type_intern(struct nm_symbols *symbols, const struct nm_ty
 }
 
 /* The structure that the entry describes, flattened. */
-static const struct nm_type *flatten(struct nm_module *module, Dwarf_Die *type, int language)
+static const struct nm_type *flatten_structure(struct nm_module *module, Dwarf_Die *type, int language)
 {
 	struct flattener *f = calloc(1, sizeof *f);
 	const struct nm_type *interned = NULL;
@@ -420,7 +420,7 @@ const struct nm_type *type_of(struct nm_module *module, Dwarf_Die *type, int lan
 	known = nm_map_get(&module->types_of, key, UINT64_MAX);
 	if (known != UINT64_MAX)
 		return (const struct nm_type *)(uintptr_t)known;
-	made = flatten(module, type, language);
+	made = flatten_structure(module, type, language);
 	(void)nm_map_put(&module->types_of, key, (uintptr_t)made);
 	return made;
 }

@@ -35,8 +35,8 @@ static int add_frame(struct nm_module *module, struct unit *unit, Dwarf_Die *die
 }
 
 /* Makes a frame if the current entry is one, and says in *ret_descend whether there may be more inside. */
-static int visit(struct nm_module *module, struct unit *unit, struct die_walk *walk, uint32_t *inside,
-		 int *ret_descend)
+static int visit_die(struct nm_module *module, struct unit *unit, struct die_walk *walk, uint32_t *inside,
+		     int *ret_descend)
 {
 	Dwarf_Die *die = &walk->at[walk->depth];
 	uint32_t parent = inside[walk->depth - 1];
@@ -83,7 +83,7 @@ void unit_read_frames(struct nm_module *module, struct unit *unit)
 	unit->frames_read = 1;
 	die_walk_start(&walk, &unit->body, unit->bytes);
 	while (!failed && die_walk_next(&walk, descend))
-		failed = visit(module, unit, &walk, inside, &descend);
+		failed = visit_die(module, unit, &walk, inside, &descend);
 	if (failed || spans_flatten(&unit->code)) { /* a span may have no frame yet */
 		nm_vec_free(&unit->code);
 		nm_vec_free(&unit->frames);

@@ -114,7 +114,7 @@ static int find_base(struct nm_module *module, Dwarf_Die *function, uint64_t *re
 }
 
 /* Notes how far below the frame base a variable begins. scope: the function that declares it. */
-static void add(struct nm_module *module, struct locals *l, Dwarf_Die *die, Dwarf_Die *scope)
+static void add_local(struct nm_module *module, struct locals *l, Dwarf_Die *die, Dwarf_Die *scope)
 {
 	struct local *to = &l->at[l->count];
 	const char *name = die_name(die), *prefix;
@@ -142,7 +142,8 @@ static void add(struct nm_module *module, struct locals *l, Dwarf_Die *die, Dwar
 		l->count++;
 }
 
-static void find(struct nm_module *module, struct locals *l, const Dwarf_Die *function, uint64_t budget)
+static void find_locals(struct nm_module *module, struct locals *l, const Dwarf_Die *function,
+			uint64_t budget)
 {
 	struct die_walk walk;
 	unsigned scope[DIE_DEPTH] = {0}; /* at each depth: that of the function around the entry */
@@ -158,12 +159,12 @@ static void find(struct nm_module *module, struct locals *l, const Dwarf_Die *fu
 			  tag == DW_TAG_try_block || tag == DW_TAG_catch_block;
 		scope[walk.depth] = tag == DW_TAG_inlined_subroutine ? walk.depth : around;
 		if (tag == DW_TAG_variable || tag == DW_TAG_formal_parameter)
-			add(module, l, die, &walk.at[around]);
+			add_local(module, l, die, &walk.at[around]);
 	}
 }
 
 /* From below the base to below the CFA; leaves out what is not below that: in the caller's frame. */
-static void place(struct locals *l, uint64_t base_below)
+static void place_locals(struct locals *l, uint64_t base_below)
 {
 	size_t kept = 0;
 
@@ -181,18 +182,18 @@ static void place(struct locals *l, uint64_t base_below)
 
 static int by_place(const void *left, const void *right)
 {
-	const struct nm_local *a = &((const struct local *)left)->seen,
+	const struct nm_local *l = &((const struct local *)left)->seen,
 			      *b = &((const struct local *)right)->seen;
 
-	if (a->below != b->below)
-		return a->below > b->below ? -1 : 1;
-	return a->bytes > b->bytes ? -1 : a->bytes < b->bytes;
+	if (l->below != b->below)
+		return l->below > b->below ? -1 : 1;
+	return l->bytes > b->bytes ? -1 : l->bytes < b->bytes;
 }
 
-static int is_same(const struct local *a, const struct local *b)
+static int is_same(const struct local *l, const struct local *b)
 {
-	return a->seen.below == b->seen.below && a->seen.bytes == b->seen.bytes &&
-	       a->type.addr == b->type.addr;
+	return l->seen.below == b->seen.below && l->seen.bytes == b->seen.bytes &&
+	       l->type.addr == b->type.addr;
 }
 
 /* Where the variable's own name begins, behind its function's. */
@@ -206,7 +207,7 @@ static size_t scope_length(const char *name)
 }
 
 /* One name for both, which has the function once if that is the same; NULL when memory is exhausted. */
-static const char *join(struct nm_module *module, const char *a, const char *b)
+static const char *join_names(struct nm_module *module, const char *a, const char *b)
 {
 	size_t scope = scope_length(b), n;
 	char text[NAME_ROOM];
@@ -222,14 +223,14 @@ static const char *join(struct nm_module *module, const char *a, const char *b)
 }
 
 /* Makes one of both, which overlap; the other does not begin before. */
-static void unite(struct nm_module *module, struct local *one, const struct local *other)
+static void unite_locals(struct nm_module *module, struct local *one, const struct local *other)
 {
 	uint64_t end = one->seen.below - one->seen.bytes, other_end = other->seen.below - other->seen.bytes;
 	const char *name = one->joined++ < MOST_JOINED ? other->seen.name : "...";
 
 	one->mixed |= !is_same(one, other);
 	if (one->seen.name)
-		one->seen.name = join(module, one->seen.name, name);
+		one->seen.name = join_names(module, one->seen.name, name);
 	one->seen.bytes = one->seen.below - (other_end < end ? other_end : end);
 }
 
@@ -244,14 +245,14 @@ static void sort_out(struct nm_module *module, struct locals *l)
 
 		for (group = i + 1;
 		     group < l->count && l->at[group].seen.below > one.seen.below - one.seen.bytes; group++)
-			unite(module, &one, &l->at[group]);
+			unite_locals(module, &one, &l->at[group]);
 		if (one.seen.name && one.seen.bytes >= LINE)
 			l->at[kept++] = one;
 	}
 	l->count = kept;
 }
 
-static void complete(struct nm_module *module, int language, struct local *l)
+static void complete_local(struct nm_module *module, int language, struct local *l)
 {
 	l->seen.type = l->mixed ? NULL : type_name(module, &l->die, language);
 	l->seen.file = path_near(module, &l->die, die_file(&l->die, DW_AT_decl_file));
@@ -259,7 +260,8 @@ static void complete(struct nm_module *module, int language, struct local *l)
 	l->seen.structure = l->mixed ? NULL : type_of_variable(module, &l->die, language);
 }
 
-static const struct nm_locals *make(struct nm_module *module, const struct unit *unit, Dwarf_Die *function)
+static const struct nm_locals *make_locals(struct nm_module *module, const struct unit *unit,
+					   Dwarf_Die *function)
 {
 	struct locals *l = calloc(1, sizeof *l);
 	struct nm_local list[MOST_LOCALS];
@@ -268,13 +270,13 @@ static const struct nm_locals *make(struct nm_module *module, const struct unit 
 
 	if (!l)
 		return NULL;
-	find(module, l, function, unit->bytes);
+	find_locals(module, l, function, unit->bytes);
 	if (l->count && !find_base(module, function, &below))
 		l->count = 0;
-	place(l, below);
+	place_locals(l, below);
 	sort_out(module, l);
 	for (size_t i = 0; i < l->count; i++) {
-		complete(module, unit->language, &l->at[i]);
+		complete_local(module, unit->language, &l->at[i]);
 		list[i] = l->at[i].seen;
 	}
 	if (l->count)
@@ -350,7 +352,7 @@ const struct nm_locals *module_locals(struct nm_module *module, uint64_t vaddr)
 	known = nm_map_get(&module->locals_of, (uintptr_t)unit->frames.at[id].die.addr, UINT64_MAX);
 	if (known != UINT64_MAX)
 		return (const struct nm_locals *)(uintptr_t)known;
-	locals = make(module, unit, &unit->frames.at[id].die);
+	locals = make_locals(module, unit, &unit->frames.at[id].die);
 	(void)nm_map_put(&module->locals_of, (uintptr_t)unit->frames.at[id].die.addr, (uintptr_t)locals);
 	return locals;
 }

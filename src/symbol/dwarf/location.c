@@ -30,7 +30,7 @@ static int may_be_static(Dwarf_Attribute *location)
 }
 
 /* The value that an operation pushes.  1 if it is an address, 2 if it is a constant, else 0. */
-static int pushed(Dwarf_Attribute *location, const Dwarf_Op *op, uint64_t *ret_value)
+static int pushed_value(Dwarf_Attribute *location, const Dwarf_Op *op, uint64_t *ret_value)
 {
 	Dwarf_Attribute indexed;
 	Dwarf_Addr address;
@@ -67,7 +67,7 @@ int location_read(Dwarf_Die *die, struct place *ret_place)
 	    dwarf_getlocation(&location, &ops, &count) != 0 || !count)
 		return 0;
 	uint64_t value = 0;
-	int what = pushed(&location, &ops[0], &value), is_tls = 0;
+	int what = pushed_value(&location, &ops[0], &value), is_tls = 0;
 	for (size_t i = 1; what && i < count; i++) {
 		unsigned atom = ops[i].atom;
 		if (atom == DW_OP_plus_uconst)

@@ -44,8 +44,8 @@ static const char *symbol_name(struct nm_module *module, uint64_t vaddr)
 }
 
 /* The chain of frames from the innermost outwards. */
-static size_t chain(struct nm_module *module, struct unit *unit, uint64_t vaddr, uint32_t id,
-		    struct line_row line, struct nm_source_position *at, size_t max)
+static size_t inline_chain(struct nm_module *module, struct unit *unit, uint64_t vaddr, uint32_t id,
+			   struct line_row line, struct nm_source_position *at, size_t max)
 {
 	size_t n = 0;
 	while (id != NO_ID && n < max) {
@@ -75,7 +75,7 @@ size_t module_source_positions(struct nm_module *module, uint64_t vaddr, struct 
 		line = line_at(unit, vaddr, span);
 	}
 	if (span)
-		return chain(module, unit, vaddr, span->id, line, at, max);
+		return inline_chain(module, unit, vaddr, span->id, line, at, max);
 	const char *function = max ? symbol_name(module, vaddr) : NULL;
 	if (!function && !line.file)
 		return 0;

@@ -166,7 +166,7 @@ static void put_member_pointer(struct speller *speller, Dwarf_Die *type)
 	}
 }
 
-static const char *spell(struct nm_module *module, Dwarf_Die *type, enum family family, int nested);
+static const char *spell_type(struct nm_module *module, Dwarf_Die *type, enum family family, int nested);
 
 static void put_parameters(struct speller *speller, Dwarf_Die *function)
 {
@@ -181,7 +181,7 @@ static void put_parameters(struct speller *speller, Dwarf_Die *function)
 			continue;
 		if (dwarf_tag(&child) != DW_TAG_unspecified_parameters)
 			name = die_reference(&child, DW_AT_type, &type)
-				   ? spell(speller->module, &type, speller->family, speller->nested + 1)
+				   ? spell_type(speller->module, &type, speller->family, speller->nested + 1)
 				   : NULL;
 		put_behind(speller, count++ ? ", " : "");
 		put_behind(speller, name ? name : "?");
@@ -217,7 +217,7 @@ static void put_qualifier(struct speller *speller, const char *qualifier, int of
 }
 
 /* Takes one step from a derived type towards its base.  0 if `type` is a base. */
-static int step(struct speller *speller, Dwarf_Die *type, Dwarf_Die *target, int has_target)
+static int step_to_base(struct speller *speller, Dwarf_Die *type, Dwarf_Die *target, int has_target)
 {
 	int tag = dwarf_tag(type);
 	const char *qualifier = qualifier_of(tag);
@@ -316,14 +316,14 @@ static const char *base_name(struct speller *speller, Dwarf_Die *type)
 	return nm_intern_format(module_pool(speller->module), "%s%s%s%s", keyword, scope, name, close);
 }
 
-static const char *spell(struct nm_module *module, Dwarf_Die *type, enum family family, int nested)
+static const char *spell_type(struct nm_module *module, Dwarf_Die *type, enum family family, int nested)
 {
 	struct speller speller = {.module = module, .family = family, .nested = nested};
 	Dwarf_Die here = *type, target;
 	int has_target = 1, steps = CHAIN_STEPS;
 	for (; steps; steps--) {
 		has_target = die_reference(&here, DW_AT_type, &target);
-		if (!step(&speller, &here, &target, has_target) || !has_target)
+		if (!step_to_base(&speller, &here, &target, has_target) || !has_target)
 			break;
 		here = target;
 	}
@@ -343,7 +343,7 @@ static const char *spell(struct nm_module *module, Dwarf_Die *type, enum family 
 
 const char *type_spelled(struct nm_module *module, Dwarf_Die *type, int language)
 {
-	return spell(module, type, family_of(language), 0);
+	return spell_type(module, type, family_of(language), 0);
 }
 
 const char *type_name(struct nm_module *module, Dwarf_Die *variable, int language)
@@ -351,5 +351,5 @@ const char *type_name(struct nm_module *module, Dwarf_Die *variable, int languag
 	Dwarf_Die type;
 	if (!die_reference(variable, DW_AT_type, &type))
 		return NULL;
-	return spell(module, &type, family_of(language), 0);
+	return spell_type(module, &type, family_of(language), 0);
 }

@@ -31,12 +31,12 @@ struct reader {
 	struct scope scopes[DIE_DEPTH]; /* what surrounds the entries below each depth */
 };
 
-static const char *join(struct reader *reader, const char *a, const char *b, const char *c)
+static const char *join_names(struct reader *reader, const char *a, const char *b, const char *c)
 {
 	return nm_intern_format(module_pool(reader->module), "%s%s%s", a, b, c);
 }
 
-static const char *demangled(struct reader *reader, Dwarf_Die *die)
+static const char *demangled_name(struct reader *reader, Dwarf_Die *die)
 {
 	const char *linkage = die_linkage_name(die);
 	if (!linkage || !is_mangled(linkage))
@@ -45,7 +45,8 @@ static const char *demangled(struct reader *reader, Dwarf_Die *die)
 }
 
 /* The scope that the entries inside die are in.  0 if nothing inside matters. */
-static int enter(struct reader *reader, Dwarf_Die *die, const struct scope *around, struct scope *ret_scope)
+static int enter_scope(struct reader *reader, Dwarf_Die *die, const struct scope *around,
+		       struct scope *ret_scope)
 {
 	const char *name; /* read only if it matters: reading it takes a third of the walk */
 	*ret_scope = *around;
@@ -65,18 +66,19 @@ static int enter(struct reader *reader, Dwarf_Die *die, const struct scope *arou
 		return 1;
 	case DW_TAG_namespace:
 		name = die_name(die);
-		ret_scope->prefix = join(reader, around->prefix, name ? name : "(anonymous namespace)", "::");
+		ret_scope->prefix =
+		    join_names(reader, around->prefix, name ? name : "(anonymous namespace)", "::");
 		return ret_scope->prefix != NULL;
 	case DW_TAG_module:
 		name = die_name(die);
-		ret_scope->prefix = join(reader, name ? name : "", "::", "");
+		ret_scope->prefix = join_names(reader, name ? name : "", "::", "");
 		ret_scope->kind = NM_VAR_MODULE;
 		return ret_scope->prefix != NULL;
 	case DW_TAG_common_block:
 		name = die_name(die);
 		if (!name || !strcmp(name, "__BLNK__") || !strcmp(name, "//"))
 			name = "(blank)";
-		ret_scope->prefix = join(reader, name, "/", "");
+		ret_scope->prefix = join_names(reader, name, "/", "");
 		ret_scope->kind = NM_VAR_COMMON_MEMBER;
 		ret_scope->covered = nm_map_get(&reader->blocks, (uintptr_t)ret_scope->prefix, 0);
 		return ret_scope->prefix != NULL;
@@ -86,7 +88,7 @@ static int enter(struct reader *reader, Dwarf_Die *die, const struct scope *arou
 
 static const char *full_name(struct reader *reader, Dwarf_Die *die, struct scope *scope, int *ret_lacks_scope)
 {
-	const char *name = demangled(reader, die);
+	const char *name = demangled_name(reader, die);
 	if (name)
 		return name;
 	name = die_name(die);
@@ -98,7 +100,7 @@ static const char *full_name(struct reader *reader, Dwarf_Die *die, struct scope
 	/* A function without a name, or a lambda, of which many have the same. */
 	*ret_lacks_scope = scope->prefix && (!scope->prefix[0] || scope->prefix[0] == '<' ||
 					     !strncmp(scope->prefix, "operator()", 10));
-	return name && scope->prefix ? join(reader, scope->prefix, name, "") : NULL;
+	return name && scope->prefix ? join_names(reader, scope->prefix, name, "") : NULL;
 }
 
 static uint64_t size_of(Dwarf_Die *die)
@@ -128,7 +130,7 @@ static int is_placed(const struct nm_module *module, const struct place *place)
 	return place->address && module_holds(module, place->address);
 }
 
-static int add(struct reader *reader, Dwarf_Die *die, struct scope *scope)
+static int add_variable(struct reader *reader, Dwarf_Die *die, struct scope *scope)
 {
 	struct nm_module *module = reader->module;
 	struct place place;
@@ -168,8 +170,8 @@ static int read_unit(struct reader *reader)
 		struct scope *around = &reader->scopes[walk->depth - 1];
 		descend = 0;
 		if (dwarf_tag(die) != DW_TAG_variable)
-			descend = enter(reader, die, around, &reader->scopes[walk->depth]);
-		else if (add(reader, die, around))
+			descend = enter_scope(reader, die, around, &reader->scopes[walk->depth]);
+		else if (add_variable(reader, die, around))
 			return NM_ENOMEM;
 	}
 	return 0;

@@ -46,7 +46,7 @@ static int crc_is(Elf *elf, uint32_t wanted)
 }
 
 /* Keeps the file as module->debug if it is the module's.  crc NULL: only the build-id can prove it. */
-static int accept(struct nm_module *module, const char *path, const uint32_t *crc)
+static int accept_file(struct nm_module *module, const char *path, const uint32_t *crc)
 {
 	struct elf_file found;
 	fingerprint_file(module->store, path);
@@ -73,7 +73,7 @@ static int find_by_id(struct nm_module *module)
 	for (size_t i = 1; i < module->wanted_id_bytes; i++)
 		n += snprintf(path + n, sizeof path - (size_t)n, "%02x", module->wanted_id[i]);
 	snprintf(path + n, sizeof path - (size_t)n, ".debug");
-	return accept(module, path, NULL);
+	return accept_file(module, path, NULL);
 }
 
 /* The file that .gnu_debuglink names: its name, zero bytes up to a multiple of four, the CRC. */
@@ -94,14 +94,14 @@ static int find_by_link(struct nm_module *module)
 	const char *name = data->d_buf;
 	char path[PATH_ROOM];
 	if (snprintf(path, sizeof path, "%.*s%s", folder, module->path, name) < PATH_ROOM &&
-	    strcmp(path, module->path) && accept(module, path, &crc))
+	    strcmp(path, module->path) && accept_file(module, path, &crc))
 		return 1;
 	if (snprintf(path, sizeof path, "%.*s.debug/%s", folder, module->path, name) < PATH_ROOM &&
-	    accept(module, path, &crc))
+	    accept_file(module, path, &crc))
 		return 1;
 	return snprintf(path, sizeof path, "%s%s%.*s%s", DEBUG_ROOT, module->path[0] == '/' ? "" : "/",
 			folder, module->path, name) < PATH_ROOM &&
-	       accept(module, path, &crc);
+	       accept_file(module, path, &crc);
 }
 
 static int find_by_server(struct nm_module *module)
@@ -111,7 +111,7 @@ static int find_by_server(struct nm_module *module)
 		return 0;
 	char path[64];
 	snprintf(path, sizeof path, "/proc/self/fd/%d", fd);
-	int found = accept(module, path, NULL);
+	int found = accept_file(module, path, NULL);
 	close(fd);
 	return found;
 }

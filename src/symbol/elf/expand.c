@@ -56,7 +56,7 @@ static size_t expanded_bytes(const char *image, size_t bytes, const Elf64_Shdr *
 }
 
 /* Unpacks section i to the end of the copy. 1 if it could be. */
-static int expand(char *copy, size_t bytes, size_t *end, size_t total, Elf64_Shdr *section)
+static int expand_section(char *copy, size_t bytes, size_t *end, size_t total, Elf64_Shdr *section)
 {
 	Elf64_Chdr header;
 	size_t n;
@@ -94,7 +94,7 @@ Elf *elf_expand(Elf *elf, char **ret_image)
 	for (size_t i = 0; i < count && good; i++) {
 		Elf64_Shdr *to = (Elf64_Shdr *)(void *)(copy + ((const char *)&sections[i] - image));
 
-		good = expand(copy, bytes, &end, total, to);
+		good = expand_section(copy, bytes, &end, total, to);
 	}
 	if (good)
 		expanded = elf_memory(copy, total);

@@ -26,8 +26,8 @@ struct slots {
 
 static int by_vaddr(const void *left, const void *right)
 {
-	const struct slot *a = left, *b = right;
-	return a->vaddr < b->vaddr ? -1 : a->vaddr > b->vaddr;
+	const struct slot *s = left, *b = right;
+	return s->vaddr < b->vaddr ? -1 : s->vaddr > b->vaddr;
 }
 
 /* The function that an IRELATIVE relocation resolves.  The list is sorted already. */

@@ -40,7 +40,7 @@ void module_read_segments(struct nm_module *module)
 	}
 }
 
-static int holds(const struct nm_module *module, uint64_t vaddr, int executable)
+static int segment_holds(const struct nm_module *module, uint64_t vaddr, int executable)
 {
 	for (size_t i = 0; i < module->segments.count; i++) {
 		const struct segment *segment = &module->segments.at[i];
@@ -50,9 +50,12 @@ static int holds(const struct nm_module *module, uint64_t vaddr, int executable)
 	return 0;
 }
 
-int module_holds_code(const struct nm_module *module, uint64_t vaddr) { return holds(module, vaddr, 1); }
+int module_holds_code(const struct nm_module *module, uint64_t vaddr)
+{
+	return segment_holds(module, vaddr, 1);
+}
 
-int module_holds(const struct nm_module *module, uint64_t vaddr) { return holds(module, vaddr, 0); }
+int module_holds(const struct nm_module *module, uint64_t vaddr) { return segment_holds(module, vaddr, 0); }
 
 int nm_module_segment_at(const struct nm_module *module, size_t i, struct nm_module_segment *ret_segment)
 {

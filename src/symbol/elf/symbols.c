@@ -15,15 +15,15 @@
 
 static int by_address(const void *left, const void *right)
 {
-	const struct elf_symbol *a = left, *b = right;
-	if (a->low != b->low)
-		return a->low < b->low ? -1 : 1;
-	if (a->rank != b->rank)
-		return a->rank < b->rank ? -1 : 1;
-	size_t n = strlen(a->raw), m = strlen(b->raw);
+	const struct elf_symbol *s = left, *b = right;
+	if (s->low != b->low)
+		return s->low < b->low ? -1 : 1;
+	if (s->rank != b->rank)
+		return s->rank < b->rank ? -1 : 1;
+	size_t n = strlen(s->raw), m = strlen(b->raw);
 	if (n != m)
 		return n < m ? -1 : 1;
-	return strcmp(a->raw, b->raw);
+	return strcmp(s->raw, b->raw);
 }
 
 static void sort_and_drop_aliases(struct elf_symbols *symbols)
@@ -43,8 +43,8 @@ static void sort_and_drop_aliases(struct elf_symbols *symbols)
 
 static int section_by_low(const void *left, const void *right)
 {
-	const struct section *a = left, *b = right;
-	return a->low < b->low ? -1 : a->low > b->low;
+	const struct section *s = left, *b = right;
+	return s->low < b->low ? -1 : s->low > b->low;
 }
 
 static void read_sections(struct nm_module *module)

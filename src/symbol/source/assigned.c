@@ -72,7 +72,7 @@ static size_t back_operand(const char *text, size_t at)
 }
 
 /* The operand without blanks; 0 if it is none that names anything. */
-static int take(const char *text, size_t from, size_t to, const char *behind, char *name)
+static int take_operand(const char *text, size_t from, size_t to, const char *behind, char *name)
 {
 	size_t n = 0;
 
@@ -218,7 +218,7 @@ static int is_assignment(const char *text, size_t at)
 
 /* The target of an assignment whose sign ends before `at`. "let mut v: Vec<f64> =" names its variable at the
  * start. */
-static int target(const char *text, size_t at, char *name)
+static int assigned_target(const char *text, size_t at, char *name)
 {
 	size_t end = at - 1, from, let;
 
@@ -228,13 +228,13 @@ static int target(const char *text, size_t at, char *name)
 	if (!strncmp(text + let, "let ", 4)) {
 		let += 4 + strspn(text + let + 4, " ");
 		let += strncmp(text + let, "mut ", 4) ? 0 : 4;
-		return take(text, let, let + strcspn(text + let, " :="), "", name);
+		return take_operand(text, let, let + strcspn(text + let, " :="), "", name);
 	}
 	while (end && strchr("+-*/|&^", text[end - 1]))
 		end--;
 	end = back_blanks(text, end);
 	from = back_operand(text, end);
-	return from < end && take(text, from, end, "", name);
+	return from < end && take_operand(text, from, end, "", name);
 }
 
 /* The call or declaration whose parenthesis encloses `at`, or 0. */
@@ -271,7 +271,7 @@ static int used_by(const char *text, size_t at, char *name);
 
 /* What a closure yields that is handed to a method of the operand at [from, end): what becomes of the whole
  * holds it. */
-static int yielded(const char *text, size_t from, size_t end, char *name)
+static int yielded_operand(const char *text, size_t from, size_t end, char *name)
 {
 	if (from == end || !used_by(text, from, name))
 		return 0;
@@ -308,7 +308,7 @@ static int tuple_item(const char *text, size_t open, size_t sign, size_t at, cha
 	from += strspn(text + from, " \t\n");
 	from += strncmp(text + from, "mut ", 4) ? 0 : 4;
 	to -= text[to - 1] == ',';
-	return from < to && take(text, from, to, "", name);
+	return from < to && take_operand(text, from, to, "", name);
 }
 
 /* What becomes of the value of an expression that begins at `at`. */
@@ -320,19 +320,19 @@ static int used_by(const char *text, size_t at, char *name)
 		size_t i = back_casts(text, at), word, receiver, enclosing;
 
 		if (is_assignment(text, i))
-			return target(text, i, name);
+			return assigned_target(text, i, name);
 		if (i && (text[i - 1] == '?' || text[i - 1] == ':') && (i < 2 || text[i - 2] != ':')) {
 			size_t question = i;
 
 			while (question && !strchr(";{}?", text[question - 1]))
 				question--;
 			if (!question || text[question - 1] != '?') /* "field: value" */
-				return take(text, back_word(text, back_blanks(text, i - 1)),
-					    back_blanks(text, i - 1), "", name);
+				return take_operand(text, back_word(text, back_blanks(text, i - 1)),
+						    back_blanks(text, i - 1), "", name);
 			for (at = question - 1;
 			     at && !is_assignment(text, at) && !strchr(";{}", text[at - 1]); at--)
 				;
-			return is_assignment(text, at) && target(text, at, name);
+			return is_assignment(text, at) && assigned_target(text, at, name);
 		}
 		enclosing = back_enclosing(text, i);
 		i = back_blanks(text, enclosing);
@@ -347,13 +347,13 @@ static int used_by(const char *text, size_t at, char *name)
 			       from = back_operand(text, end);
 
 			if (holds_closure(text, enclosing))
-				return yielded(text, from, end, name);
-			return from < end &&
-			       take(text, from, end, is_token(text, word, i, "reset") ? "" : "[]", name);
+				return yielded_operand(text, from, end, name);
+			return from < end && take_operand(text, from, end,
+							  is_token(text, word, i, "reset") ? "" : "[]", name);
 		}
 		if (receiver && (is_word(text[receiver - 1]) || text[receiver - 1] == '>') &&
 		    !is_token(text, back_word(text, receiver), receiver, "return"))
-			return take(text, word, i, "", name); /* a declaration: type name(value) */
+			return take_operand(text, word, i, "", name); /* a declaration: type name(value) */
 		at = word;
 	}
 	return 0;
@@ -389,7 +389,7 @@ static int allocated_item(const char *list, unsigned order, char *name)
 		end = end ? end : at;
 		item += strspn(item, " \t\n&");
 		if (!memchr(item, '=', (size_t)(end - item)) && !order--)
-			return take(item, 0, (size_t)(end - item), "", name);
+			return take_operand(item, 0, (size_t)(end - item), "", name);
 		if (*at == ')')
 			return 0;
 		item = at + 1;
@@ -406,7 +406,7 @@ static int operand_of(const struct statement_call *c, const char *sign, char *na
 	for (const char *at = c->text + c->line; (at = strstr(at, sign)); at++)
 		if (sign[n - 1] == '=' && at[n] != '=' &&
 		    (n > 1 || is_assignment(c->text, (size_t)(at - c->text) + 1)))
-			return target(c->text, (size_t)(at - c->text) + n, name);
+			return assigned_target(c->text, (size_t)(at - c->text) + n, name);
 	return 0;
 }
 
@@ -425,7 +425,7 @@ static int by_argument(const char *text, const struct call *call, char *name)
 	if (text[at] == '(') /* a cast */
 		at += strcspn(text + at, ")") + 1;
 	at += strspn(text + at, " \t\n");
-	return text[at] == '&' && take(text, at + 1, at + strcspn(text + at, ",);"), "", name);
+	return text[at] == '&' && take_operand(text, at + 1, at + strcspn(text + at, ",);"), "", name);
 }
 
 /* The last argument of a list that begins at its parenthesis; *ret_end: behind it. */
@@ -463,7 +463,7 @@ static int by_last_argument(const char *text, const struct call *call, const cha
 			return 0;
 		from += strlen(mut);
 	}
-	return from < end && take(text, from, end, "", name);
+	return from < end && take_operand(text, from, end, "", name);
 }
 
 int statement_argument(const struct statement_call *c, unsigned argument, char name[ASSIGNED_ROOM])
@@ -496,7 +496,7 @@ int statement_argument(const struct statement_call *c, unsigned argument, char n
 		depth -= strchr(")]", text[end]) != NULL;
 	}
 	end = back_blanks(text, end);
-	return argument == 1 && back_operand(text, end) == at && take(text, at, end, "", name);
+	return argument == 1 && back_operand(text, end) == at && take_operand(text, at, end, "", name);
 }
 
 int text_copied(const char *text, const char *name, char copied[ASSIGNED_ROOM])
@@ -507,7 +507,7 @@ int text_copied(const char *text, const char *name, char copied[ASSIGNED_ROOM])
 		const size_t from = (size_t)(at - text), before = back_casts(text, from);
 
 		if (!is_word(at[n]) && at[n + strspn(at + n, " \t")] == ';' && is_assignment(text, before))
-			return target(text, before, copied);
+			return assigned_target(text, before, copied);
 	}
 	return 0;
 }
@@ -539,17 +539,17 @@ int statement_assigned(const struct statement_call *c, char name[ASSIGNED_ROOM])
 	if (!find_call(c, method, &call)) {
 		equals = strchr(text + c->line, '=');
 		return equals && is_assignment(text, (size_t)(equals - text) + 1) && equals[1] != '=' &&
-		       target(text, (size_t)(equals - text) + 1, name);
+		       assigned_target(text, (size_t)(equals - text) + 1, name);
 	}
 	if (by_argument(text, &call, name) || (c->callee && by_last_argument(text, &call, c->callee, name)))
 		return 1;
 	before = back_blanks(text, call.start);
 	if (!strcmp(method, "operator[]"))
-		return take(text, back_operand(text, call.word_end), call.word_end, "", name);
+		return take_operand(text, back_operand(text, call.word_end), call.word_end, "", name);
 	if (constructs && !call.is_new && strncmp(text + call.word, method, strlen(method)) &&
 	    is_declared(text, call.start, call.word))
-		return take(text, call.word, call.word_end, "",
-			    name); /* a declaration, or a member that is constructed */
+		return take_operand(text, call.word, call.word_end, "",
+				    name); /* a declaration, or a member that is constructed */
 	if (before > 1 && (text[before - 1] == '.' || !strncmp(text + before - 2, "->", 2)) && c->callee &&
 	    strstr(c->callee, "::")) {
 		size_t end = before - (text[before - 1] == '.' ? 1 : 2);
@@ -557,7 +557,7 @@ int statement_assigned(const struct statement_call *c, char name[ASSIGNED_ROOM])
 		from = back_operand(text, end);
 		if (!is_growth(method) && !c->is_number && used_by(text, from, name))
 			return 1;
-		return from < end && take(text, from, end, "", name);
+		return from < end && take_operand(text, from, end, "", name);
 	}
 	if (c->is_number)
 		return 0;

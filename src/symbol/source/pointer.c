@@ -21,7 +21,7 @@ static const char *behind_template(const char *at)
 }
 
 /* Is a call part of what stands behind a sign: in no parenthesis that has closed, behind no comma? */
-static int holds(const char *sign, const char *call)
+static int holds_call(const char *sign, const char *call)
 {
 	int depth = 0;
 
@@ -37,7 +37,7 @@ static int holds(const char *sign, const char *call)
 }
 
 /* The "=" that assigns the result of a call, the last that holds it, or, if its place is not known, the first. */
-static const char *assigning(const char *text, const char *call)
+static const char *assigning_sign(const char *text, const char *call)
 {
 	const char *found = NULL;
 
@@ -48,7 +48,7 @@ static const char *assigning(const char *text, const char *call)
 		}
 		if (!call)
 			return equals;
-		if (holds(equals, call))
+		if (holds_call(equals, call))
 			found = equals;
 	}
 	return found;
@@ -57,7 +57,7 @@ static const char *assigning(const char *text, const char *call)
 /* The last name before the "=" that assigns, and how many subscripts and stars it has. */
 static int name_before(const char *text, const char *call, char *word, unsigned *ret_steps)
 {
-	const char *equals = assigning(text, call), *end, *first;
+	const char *equals = assigning_sign(text, call), *end, *first;
 	int depth = 0;
 
 	if (!equals)

@@ -42,7 +42,7 @@ static int is_fortran_source(const char *file)
 }
 
 /* Does a statement end with this line?  A line without code ends the statement before it, too. */
-static int ends(const char *line, int by_line)
+static int statement_ends(const char *line, int by_line)
 {
 	size_t n = strlen(line);
 
@@ -76,9 +76,9 @@ int statement_read(const char *file, uint32_t line, char text[STATEMENT_ROOM], s
 			*ret_line = used;
 		memcpy(text + used, one, length + 1);
 		used += length;
-		if (at < line && ends(one, by_line))
+		if (at < line && statement_ends(one, by_line))
 			used = 0;
-		else if (at >= line && ends(one, by_line))
+		else if (at >= line && statement_ends(one, by_line))
 			break;
 	}
 	free(one);

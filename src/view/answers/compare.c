@@ -11,9 +11,9 @@ struct comparison {
 	struct nm_diff_request request;
 };
 
-static nm_view_report compare;
-static int compare(struct nm_profile *profile, const void *request, const struct nm_style *style, FILE *out,
-		   struct nm_error *err)
+static nm_view_report compare_profiles;
+static int compare_profiles(struct nm_profile *profile, const void *request, const struct nm_style *style,
+			    FILE *out, struct nm_error *err)
 {
 	const struct comparison *c = request;
 	char *over;
@@ -50,5 +50,5 @@ int nm_view_compare(const struct nm_view *view, const struct nm_request *request
 
 	for (unsigned side = 0; !status && side < 2; side++)
 		status = read_side(&c, side, view, request, err);
-	return status ? status : nm_view_run(compare, c.sides[0].profile, &c, ret_answer, err);
+	return status ? status : nm_view_run(compare_profiles, c.sides[0].profile, &c, ret_answer, err);
 }

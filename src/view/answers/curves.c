@@ -7,16 +7,16 @@
 #include "selection.h"
 #include "view_json.h"
 
-static nm_view_report draw;
-static int draw(struct nm_profile *profile, const void *request, const struct nm_style *style, FILE *out,
-		struct nm_error *err)
+static nm_view_report draw_curves;
+static int draw_curves(struct nm_profile *profile, const void *request, const struct nm_style *style,
+		       FILE *out, struct nm_error *err)
 {
 	const struct nm_curve_source source = {.profile = profile};
 
 	return nm_curve_run(&source, 1, request, NM_CURVE_JSON, style, out, err);
 }
 
-static json_t *reshape(json_t *curve)
+static json_t *reshape_curve(json_t *curve)
 {
 	json_t *point;
 	size_t i;
@@ -61,9 +61,9 @@ int nm_view_curves(const struct nm_view_profile *of, const struct nm_request *re
 		status = has < 0 ? has : 0;
 	}
 	if (!status && has)
-		status = nm_view_run(draw, profile, &what, &document, err);
+		status = nm_view_run(draw_curves, profile, &what, &document, err);
 	json_array_foreach(json_object_get(document, "curves"), i, curve)
-	    json_array_append_new(series, reshape(curve));
+	    json_array_append_new(series, reshape_curve(curve));
 	json_decref(document);
 	return status ? status : add_sizes(profile, *ret_answer, err);
 }

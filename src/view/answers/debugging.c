@@ -7,14 +7,14 @@
 
 #include <string.h>
 
-static const char *parameter(void *self, const char *name) { return nm_request_text(self, name); }
+static const char *query_parameter(void *self, const char *name) { return nm_request_text(self, name); }
 
-static int answer(struct nm_debugger *debugger, const struct nm_request *request, FILE *out,
-		  struct nm_error *err)
+static int answer_request(struct nm_debugger *debugger, const struct nm_request *request, FILE *out,
+			  struct nm_error *err)
 {
 	const struct nm_debugger_request asked = {.method = request->method,
 						  .path = request->path + strlen(NM_VIEW_DEBUGGER_PATH),
-						  .parameter = parameter,
+						  .parameter = query_parameter,
 						  .self = (void *)request,
 						  .body = request->body_bytes ? request->body : NULL};
 
@@ -29,7 +29,7 @@ int nm_view_debugger_answer(struct nm_view *view, const struct nm_request *reque
 
 	if (!status && !debugger)
 		status = nm_fail(err, NM_ENOENT, "no loop nest or trace was opened to be debugged");
-	return status ? status : answer(debugger, request, out, err);
+	return status ? status : answer_request(debugger, request, out, err);
 }
 
 static nm_view_report ask_session;
@@ -40,7 +40,7 @@ static int ask_session(struct nm_profile *profile, const void *view, const struc
 	    .method = "GET", .path = NM_VIEW_DEBUGGER_PATH "session", .body = ""};
 
 	(void)profile, (void)style;
-	return answer(((const struct nm_view *)view)->tabs.first, &request, out, err);
+	return answer_request(((const struct nm_view *)view)->tabs.first, &request, out, err);
 }
 
 int nm_view_debugger_session(const struct nm_view *view, json_t **ret_session, struct nm_error *err)

@@ -10,8 +10,8 @@
 
 static const char nameless[] = "?"; /* name of an object without a name */
 
-static int load(const struct nm_view_profile *of, const struct nm_request *request, char **ret_level,
-		const struct nm_cube **ret_facts, struct nm_error *err)
+static int load_facts(const struct nm_view_profile *of, const struct nm_request *request, char **ret_level,
+		      const struct nm_cube **ret_facts, struct nm_error *err)
 {
 	int status = nm_view_level(of->profile, request, ret_level, err);
 
@@ -31,7 +31,7 @@ struct objects {
 	struct nm_map number_of; /* name -> place in `at` */
 };
 
-static void done(struct objects *objects)
+static void free_objects(struct objects *objects)
 {
 	nm_vec_free(&objects->at);
 	nm_map_done(&objects->number_of);
@@ -53,9 +53,9 @@ static int add_object(struct objects *objects, nm_key name, int64_t count)
 
 static int by_count(const void *a, const void *b)
 {
-	const struct object *x = a, *y = b;
+	const struct object *o = a, *y = b;
 
-	return x->count != y->count ? (x->count < y->count ? 1 : -1) : nm_key_compare(x->name, y->name, 0);
+	return o->count != y->count ? (o->count < y->count ? 1 : -1) : nm_key_compare(o->name, y->name, 0);
 }
 
 /* The `top` objects with the most evictions in pairs of evictor and victim. */
@@ -142,7 +142,7 @@ int nm_view_evictions(const struct nm_view_profile *of, const struct nm_request 
 	struct objects objects = {0};
 	char *level = NULL;
 	int64_t top = 0;
-	int status = load(of, request, &level, &facts, err);
+	int status = load_facts(of, request, &level, &facts, err);
 
 	if (!status)
 		status = nm_request_number(request, "top", 1, 200, 40, &top, err);
@@ -156,7 +156,7 @@ int nm_view_evictions(const struct nm_view_profile *of, const struct nm_request 
 		else
 			json_object_set_new(*ret_answer, "level", json_string(level));
 	}
-	done(&objects);
+	free_objects(&objects);
 	nm_cube_done(&pairs);
 	free(level);
 	return status;
@@ -215,7 +215,7 @@ int nm_view_eviction_lines(const struct nm_view_profile *of, const struct nm_req
 	int64_t offset = 0, limit = 0;
 	char *level = NULL;
 	unsigned count;
-	int status = load(of, request, &level, &facts, err);
+	int status = load_facts(of, request, &level, &facts, err);
 
 	if (!status)
 		status = nm_view_part(request, 200, &offset, &limit, err);

@@ -16,7 +16,7 @@ const char *const nm_grouping_names[] = {"object",  "function", "file",  "line",
 
 /* ---- the request ---- */
 
-static int has(const struct nm_grouping *g, const char *key)
+static int has_key(const struct nm_grouping *g, const char *key)
 {
 	for (unsigned i = 0; i < g->count; i++)
 		if (!strcmp(g->keys[i], key))
@@ -24,7 +24,7 @@ static int has(const struct nm_grouping *g, const char *key)
 	return 0;
 }
 
-static int has_fields(const struct nm_grouping *g) { return has(g, "type") || has(g, "field"); }
+static int has_fields(const struct nm_grouping *g) { return has_key(g, "type") || has_key(g, "field"); }
 
 static int add_key(struct nm_grouping *g, const char *name, struct nm_error *err)
 {
@@ -34,9 +34,9 @@ static int add_key(struct nm_grouping *g, const char *name, struct nm_error *err
 		k++;
 	if (!nm_grouping_names[k])
 		return nm_fail_unknown("key", name, nm_grouping_names, err);
-	if (has(g, name))
+	if (has_key(g, name))
 		return 0;
-	if (!strcmp(name, "line") && !has(g, "file")) { /* a line number needs its file */
+	if (!strcmp(name, "line") && !has_key(g, "file")) { /* a line number needs its file */
 		int status = add_key(g, "file", err);
 
 		if (status)

@@ -16,7 +16,7 @@ struct list {
 	struct nm_ranked *order; /* malloc'ed */
 };
 
-static void done(struct list *list)
+static void free_list(struct list *list)
 {
 	nm_cube_done(&list->rows);
 	free(list->order);
@@ -84,7 +84,7 @@ static int add_objects(const struct nm_cube *facts, nm_key file, nm_key line, js
 	json_object_set_new(answer, "reuse",
 			    json_pack("{so so}", "per_load", ratio(1, s.reuse, s.loads), "waste",
 				      ratio(100, s.loaded_bytes - s.used_bytes, s.loaded_bytes)));
-	done(&list);
+	free_list(&list);
 	return status;
 }
 
@@ -109,7 +109,7 @@ static int add_evictors(const struct nm_cube *facts, nm_key file, nm_key line, j
 		json_array_append_new(evictors, json);
 	}
 	json_object_set_new(answer, "evictors", evictors);
-	done(&list);
+	free_list(&list);
 	return status;
 }
 

@@ -8,9 +8,9 @@
 
 #include "view_json.h"
 
-static nm_view_report share;
-static int share(struct nm_profile *profile, const void *request, const struct nm_style *style, FILE *out,
-		 struct nm_error *err)
+static nm_view_report show_sharing;
+static int show_sharing(struct nm_profile *profile, const void *request, const struct nm_style *style,
+			FILE *out, struct nm_error *err)
 {
 	return nm_sharing_run(profile, request, style, out, err);
 }
@@ -42,7 +42,7 @@ int nm_view_sharing(const struct nm_view_profile *of, const struct nm_request *r
 		status = nm_view_part(request, 40, &what.offset, &what.limit, err);
 	if (status)
 		return status;
-	status = nm_view_run(share, profile, &what, &document, err);
+	status = nm_view_run(show_sharing, profile, &what, &document, err);
 	if (status && status != NM_ENOENT)
 		return status;
 	rows = json_object_get(document, "rows");

@@ -82,9 +82,9 @@ int nm_view_sources(const struct nm_view_profile *of, const struct nm_request *r
 
 /* ---- one file ---- */
 
-static nm_view_report annotate;
-static int annotate(struct nm_profile *profile, const void *request, const struct nm_style *style, FILE *out,
-		    struct nm_error *err)
+static nm_view_report annotate_source;
+static int annotate_source(struct nm_profile *profile, const void *request, const struct nm_style *style,
+			   FILE *out, struct nm_error *err)
 {
 	return nm_annotate_run(profile, request, style, out, err);
 }
@@ -112,7 +112,7 @@ static json_t *file_of(const json_t *document, const char *name)
 	return NULL;
 }
 
-static json_t *reshape(const json_t *file, const json_t *document)
+static json_t *reshape_file(const json_t *file, const json_t *document)
 {
 	json_t *lines = json_array(), *line;
 	size_t i;
@@ -166,11 +166,11 @@ int nm_view_source(const struct nm_view_profile *of, const struct nm_request *re
 		if (of->search)
 			what.search = *of->search;
 		what.whole = nm_cube_all_counts(facts);
-		status = nm_view_run(annotate, of->profile, &what, &document, err);
+		status = nm_view_run(annotate_source, of->profile, &what, &document, err);
 		file = file_of(document, name);
 	}
 	if (file)
-		*ret_answer = reshape(file, document);
+		*ret_answer = reshape_file(file, document);
 	else if (!status)
 		status = nm_fail(err, NM_ENOENT, "the profile has no file %.200s", name);
 	json_decref(document);

@@ -25,7 +25,7 @@ static const char affinity_sql[] =
     "SELECT type, field, other, sum(together) AS together, sum(apart) AS apart FROM affinity WHERE type IS NOT NULL "
     "GROUP BY 1, 2, 3";
 
-static json_t *named(json_t *structures, const json_t *type)
+static json_t *find_structure(json_t *structures, const json_t *type)
 {
 	json_t *structure;
 	size_t i;
@@ -36,7 +36,7 @@ static json_t *named(json_t *structures, const json_t *type)
 }
 
 /* A query cannot return lists: it returns the objects as JSON. */
-static void prepare(json_t *structure)
+static void prepare_structure(json_t *structure)
 {
 	json_t *objects = json_loads(json_string_value(json_object_get(structure, "objects")), 0, NULL);
 
@@ -51,7 +51,7 @@ static void add_fields(json_t *structures, json_t *fields)
 
 	json_array_foreach(fields, i, field)
 	{
-		structure = named(structures, json_object_get(field, "type"));
+		structure = find_structure(structures, json_object_get(field, "type"));
 		json_object_del(field, "type");
 		if (structure)
 			json_array_append(json_object_get(structure, "fields"), field);
@@ -94,7 +94,7 @@ static void add_affinity(json_t *structures, const json_t *pairs)
 		const double all = both + (double)json_integer_value(json_object_get(pair, "apart"));
 		json_t *matrix;
 
-		structure = named(structures, json_object_get(pair, "type"));
+		structure = find_structure(structures, json_object_get(pair, "type"));
 		matrix = json_object_get(structure, "affinity");
 		j = field_number(structure, json_object_get(pair, "field"));
 		n = field_number(structure, json_object_get(pair, "other"));
@@ -124,7 +124,7 @@ int nm_view_structures(const struct nm_view_profile *of, const struct nm_request
 	status =
 	    nm_view_select(profile, types_sql, (const char *[]){level, most, left_out}, 3, ret_answer, err);
 	if (!status)
-		json_array_foreach(*ret_answer, i, structure) prepare(structure);
+		json_array_foreach(*ret_answer, i, structure) prepare_structure(structure);
 	if (!status)
 		status = nm_view_select(profile, fields_sql, (const char *[]){level}, 1, &fields, err);
 	if (!status)

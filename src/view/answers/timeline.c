@@ -6,9 +6,9 @@
 
 #include "view_json.h"
 
-static nm_view_report draw;
-static int draw(struct nm_profile *profile, const void *request, const struct nm_style *style, FILE *out,
-		struct nm_error *err)
+static nm_view_report draw_timeline;
+static int draw_timeline(struct nm_profile *profile, const void *request, const struct nm_style *style,
+			 FILE *out, struct nm_error *err)
 {
 	return nm_timeline_run(profile, request, NM_TIMELINE_JSON, style, out, err);
 }
@@ -22,7 +22,7 @@ static int read_timeline(const struct nm_view_profile *of, const struct nm_reque
 					   .by = by ? by : "object"};
 	int status = nm_request_number(request, "limit", 1, NM_VIEW_ROWS, 24, &what.limit, err);
 
-	return status ? status : nm_view_run(draw, of->profile, &what, ret_document, err);
+	return status ? status : nm_view_run(draw_timeline, of->profile, &what, ret_document, err);
 }
 
 /* The intervals with what each level counted; and all processes that have a timeline. */

@@ -63,7 +63,7 @@ static int find_largest(struct areas *areas, const struct tree_request *r, const
 	return 0;
 }
 
-static json_t *node(json_t *name, int64_t value)
+static json_t *tree_node(json_t *name, int64_t value)
 {
 	return json_pack("{so sI}", "name", name, "value", (json_int_t)value);
 }
@@ -103,7 +103,7 @@ static void add_rest(json_t *parent)
 	json_array_foreach(children, i, child) left -= json_integer_value(json_object_get(child, "value"));
 	if (left <= 0)
 		return;
-	rest = node(json_string("rest"), left);
+	rest = tree_node(json_string("rest"), left);
 	json_object_set_new(rest, "rest", json_true());
 	json_array_append_new(children, rest);
 }
@@ -117,7 +117,8 @@ static int add_parents(json_t *root, const struct tree_request *r, const struct 
 
 	for (size_t i = 0; !status && i < parents->at.count; i++) {
 		const size_t row = parents->at.at[i].row;
-		json_t *parent = node(name_of(parents->rows, row, 0, 1), value_of(r, parents->rows, row));
+		json_t *parent =
+		    tree_node(name_of(parents->rows, row, 0, 1), value_of(r, parents->rows, row));
 
 		if (r->by.count > 1)
 			json_object_set_new(parent, "children", json_array());
@@ -138,8 +139,9 @@ static void add_children(json_t *root, const struct tree_request *r, const struc
 		const size_t row = children->at.at[i].row;
 
 		parent = json_array_get(list, nm_map_get(parent_at, *nm_cube_keys(rows, row), 0));
-		json_array_append_new(json_object_get(parent, "children"),
-				      node(name_of(rows, row, 1, rows->key_count), value_of(r, rows, row)));
+		json_array_append_new(
+		    json_object_get(parent, "children"),
+		    tree_node(name_of(rows, row, 1, rows->key_count), value_of(r, rows, row)));
 	}
 	json_array_foreach(list, i, parent) add_rest(parent);
 }

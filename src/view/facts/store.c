@@ -34,7 +34,7 @@ static const char *const counts[] = {
 };
 
 /* An empty cube of a kind, and the query for its rows, malloc'ed; NULL: no memory. */
-static char *prepare(struct nm_cube *cube, enum nm_fact_kind kind, int has_inner)
+static char *prepare_cube(struct nm_cube *cube, enum nm_fact_kind kind, int has_inner)
 {
 	const char *keys[NM_CUBE_KEYS + 1];
 	unsigned n = 0;
@@ -57,13 +57,13 @@ static char *prepare(struct nm_cube *cube, enum nm_fact_kind kind, int has_inner
 	return nm_memstream_close(sql, &text) ? NULL : text;
 }
 
-static int load(struct nm_cube *cube, struct nm_cube_names *names, struct nm_profile *profile,
-		enum nm_fact_kind kind, const char *level, struct nm_error *err)
+static int load_cube(struct nm_cube *cube, struct nm_cube_names *names, struct nm_profile *profile,
+		     enum nm_fact_kind kind, const char *level, struct nm_error *err)
 {
 	struct nm_rows *rows = NULL;
 	int has_inner =
 	    nm_profile_has_row(profile, "SELECT 1 FROM temp.sqlite_schema WHERE name = 'evictions'", err);
-	char *sql = has_inner < 0 ? NULL : prepare(cube, kind, has_inner);
+	char *sql = has_inner < 0 ? NULL : prepare_cube(cube, kind, has_inner);
 	int status = has_inner < 0 ? has_inner
 		     : sql         ? nm_profile_query(profile, sql, &rows, err)
 				   : nm_fail_memory(err);
@@ -77,7 +77,7 @@ static int load(struct nm_cube *cube, struct nm_cube_names *names, struct nm_pro
 	return status;
 }
 
-static void clear(struct nm_stored_facts *stored)
+static void clear_facts(struct nm_stored_facts *stored)
 {
 	nm_cube_done(&stored->facts);
 	free(stored->level);
@@ -101,13 +101,13 @@ int nm_fact_store_get(struct nm_fact_store *store, struct nm_profile *profile, e
 		if (stored->used < oldest->used)
 			oldest = stored;
 	}
-	clear(oldest);
-	status = load(&oldest->facts, &store->names, profile, kind, level, err);
+	clear_facts(oldest);
+	status = load_cube(&oldest->facts, &store->names, profile, kind, level, err);
 	oldest->level = status ? NULL : strdup(level);
 	if (!status && !oldest->level)
 		status = nm_fail_memory(err);
 	if (status) {
-		clear(oldest);
+		clear_facts(oldest);
 		return status;
 	}
 	oldest->profile = profile;
@@ -120,6 +120,6 @@ int nm_fact_store_get(struct nm_fact_store *store, struct nm_profile *profile, e
 void nm_fact_store_done(struct nm_fact_store *store)
 {
 	for (unsigned i = 0; i < NM_STORED_FACTS; i++)
-		clear(&store->at[i]);
+		clear_facts(&store->at[i]);
 	nm_cube_names_done(&store->names);
 }

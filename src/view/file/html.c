@@ -31,7 +31,7 @@ struct html {
 	const char *separator; /* of the next answer from the one before */
 };
 
-static const struct nm_asset *asset(const char *name)
+static const struct nm_asset *find_asset(const char *name)
 {
 	for (size_t i = 0; i < nm_n_assets; i++)
 		if (!strcmp(nm_assets[i].name, name))
@@ -39,7 +39,7 @@ static const struct nm_asset *asset(const char *name)
 	return NULL;
 }
 
-static void put(struct html *html, const char *text)
+static void put_text(struct html *html, const char *text)
 {
 	html->bytes += strlen(text);
 	fputs(text, html->out);
@@ -62,16 +62,17 @@ static void put_policy(struct html *html, const struct nm_asset *script)
 	SHA256Init(&context);
 	SHA256Update(&context, script->bytes, script->n_bytes);
 	SHA256Final(digest, &context);
-	put(html,
+	put_text(
+	    html,
 	    "<!DOCTYPE html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n"
 	    "<meta http-equiv=\"Content-Security-Policy\" content=\"default-src 'none'; style-src 'unsafe-inline'; "
 	    "img-src data: blob:; ");
-	put(html,
-	    debugs ? "worker-src blob:; script-src 'wasm-unsafe-eval' 'sha256-" : "script-src 'sha256-");
+	put_text(html,
+		 debugs ? "worker-src blob:; script-src 'wasm-unsafe-eval' 'sha256-" : "script-src 'sha256-");
 	nm_base64_write(digest, sizeof digest, html->out);
 	html->bytes += nm_base64_length(sizeof digest);
-	put(html, "'\">\n<meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">\n"
-		  "<title>nearmiss</title>\n<link rel=\"icon\" href=\"data:,\">\n<style>\n");
+	put_text(html, "'\">\n<meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">\n"
+		       "<title>nearmiss</title>\n<link rel=\"icon\" href=\"data:,\">\n<style>\n");
 }
 
 /* ---- answers ---- */
@@ -128,17 +129,17 @@ static void begin_answers(struct html *html, const char *id)
 	char text[sizeof begin + 20];
 
 	snprintf(text, sizeof text, begin, id);
-	put(html, text);
+	put_text(html, text);
 	html->separator = "\n";
 }
 
 /* Ends the answers of the first page, and begins the others. */
 static void put_script(struct html *html)
 {
-	put(html, end);
-	put(html, "<script>");
+	put_text(html, end);
+	put_text(html, "<script>");
 	put_asset(html, html->script);
-	put(html, "</script>\n");
+	put_text(html, "</script>\n");
 	begin_answers(html, "more-answers");
 }
 
@@ -158,8 +159,8 @@ static int put_member(void *self, const struct nm_request *request, struct nm_er
 		put_script(html);
 	html->questions++;
 	if (html->bytes + bytes + 2 <= html->most) {
-		put(html, html->separator);
-		put(html, text);
+		put_text(html, html->separator);
+		put_text(html, text);
 		html->separator = ",\n";
 	}
 	free(text);
@@ -172,17 +173,17 @@ static int put_debugger(struct html *html, struct nm_error *err)
 
 	if (!view->tabs.first)
 		return 0;
-	return nm_html_write_parts(view->tabs.first, asset("engine.wasm"),
+	return nm_html_write_parts(view->tabs.first, find_asset("engine.wasm"),
 				   NM_HTML_LARGEST - html->bytes - sizeof tail, html->out, &view->written,
 				   err);
 }
 
 int nm_view_write_html(struct nm_view *view, FILE *out, struct nm_error *err)
 {
-	const struct nm_asset *style = asset("app.css");
+	const struct nm_asset *style = find_asset("app.css");
 	struct html html = {.view = view,
 			    .out = out,
-			    .script = asset("app.js"),
+			    .script = find_asset("app.js"),
 			    .most = (view->tabs.first ? NM_HTML_LARGEST / 2 : NM_HTML_LARGEST) - sizeof end -
 				    sizeof tail};
 	int status;
@@ -193,16 +194,16 @@ int nm_view_write_html(struct nm_view *view, FILE *out, struct nm_error *err)
 			       "sources, and build it again");
 	put_policy(&html, html.script);
 	put_asset(&html, style);
-	put(&html, "\n</style>\n</head>\n<body>\n<div id=\"app\">"
-		   "<p class=\"waiting\" role=\"status\">Loading &hellip;</p></div>\n"
-		   "<noscript>The pages of nearmiss need JavaScript.</noscript>\n");
+	put_text(&html, "\n</style>\n</head>\n<body>\n<div id=\"app\">"
+			"<p class=\"waiting\" role=\"status\">Loading &hellip;</p></div>\n"
+			"<noscript>The pages of nearmiss need JavaScript.</noscript>\n");
 	begin_answers(&html, "answers");
 	status = nm_view_questions(view, put_member, &html, err);
 	if (html.questions <= NM_VIEW_FIRST_QUESTIONS)
 		put_script(&html);
-	put(&html, end);
+	put_text(&html, end);
 	if (!status)
 		status = put_debugger(&html, err);
-	put(&html, tail);
+	put_text(&html, tail);
 	return status;
 }

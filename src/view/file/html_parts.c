@@ -21,8 +21,8 @@ struct writer {
 
 enum { ELEMENT_ROOM = 200 };
 
-static int put(struct nm_part_sink *sink, const struct nm_program_part *part, int *ret_fits,
-	       struct nm_error *err)
+static int put_part(struct nm_part_sink *sink, const struct nm_program_part *part, int *ret_fits,
+		    struct nm_error *err)
 {
 	static const char end[] = "</script>\n";
 	struct writer *w = (struct writer *)sink;
@@ -56,8 +56,8 @@ int nm_html_write_parts(const struct nm_debugger *debugger, const struct nm_asse
 {
 	const struct nm_program_part part = {
 	    .kind = "engine", .bytes = engine->bytes, .size = engine->n_bytes};
-	struct writer w = {.sink = {put}, .room = room, .out = out};
-	int fits, status = put(&w.sink, &part, &fits, err);
+	struct writer w = {.sink = {put_part}, .room = room, .out = out};
+	int fits, status = put_part(&w.sink, &part, &fits, err);
 
 	if (!status && !fits)
 		status = nm_fail(err, NM_ENOSPC, "there is no room for the debugger");

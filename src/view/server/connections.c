@@ -12,7 +12,7 @@
 /* Milliseconds that a request may take to arrive: normally, and if no connection is free. */
 static const double patience = 10000, short_patience = 1000;
 
-static unsigned position(const struct nm_connections *c, int socket)
+static unsigned connection_position(const struct nm_connections *c, int socket)
 {
 	unsigned i = 0;
 
@@ -21,9 +21,9 @@ static unsigned position(const struct nm_connections *c, int socket)
 	return i;
 }
 
-static void set(struct nm_connections *c, int socket, int is_answered)
+static void set_state(struct nm_connections *c, int socket, int is_answered)
 {
-	const unsigned i = position(c, socket);
+	const unsigned i = connection_position(c, socket);
 
 	assert(i < c->count);
 	c->at[i].is_answered = is_answered;
@@ -34,19 +34,19 @@ void nm_connections_add(struct nm_connections *c, int socket)
 {
 	assert(c->count < NM_CONNECTIONS);
 	c->at[c->count++].socket = socket;
-	set(c, socket, 0);
+	set_state(c, socket, 0);
 }
 
 void nm_connections_remove(struct nm_connections *c, int socket)
 {
-	const unsigned i = position(c, socket);
+	const unsigned i = connection_position(c, socket);
 
 	assert(i < c->count);
 	c->at[i] = c->at[--c->count];
 }
 
-void nm_connections_answer(struct nm_connections *c, int socket) { set(c, socket, 1); }
-void nm_connections_wait(struct nm_connections *c, int socket) { set(c, socket, 0); }
+void nm_connections_answer(struct nm_connections *c, int socket) { set_state(c, socket, 1); }
+void nm_connections_wait(struct nm_connections *c, int socket) { set_state(c, socket, 0); }
 
 void nm_connections_cut_off(const struct nm_connections *c)
 {

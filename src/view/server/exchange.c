@@ -51,7 +51,7 @@ void nm_exchange_end(struct nm_exchange *exchange)
 	free(exchange);
 }
 
-static int refuse(struct nm_exchange *exchange, unsigned status, const char *reason)
+static int refuse_request(struct nm_exchange *exchange, unsigned status, const char *reason)
 {
 	exchange->refusal = status;
 	exchange->reason = reason;
@@ -63,11 +63,11 @@ void nm_exchange_take(struct nm_exchange *e, const char *bytes, size_t count)
 	if (!e->body && !e->refusal)
 		e->body = malloc(NM_EXCHANGE_BODY + 1);
 	if (!e->body) {
-		refuse(e, MHD_HTTP_SERVICE_UNAVAILABLE, "out of memory");
+		refuse_request(e, MHD_HTTP_SERVICE_UNAVAILABLE, "out of memory");
 	} else if (count > NM_EXCHANGE_BODY - e->bytes) {
-		refuse(e, MHD_HTTP_CONTENT_TOO_LARGE, "the body is too long");
+		refuse_request(e, MHD_HTTP_CONTENT_TOO_LARGE, "the body is too long");
 	} else if (memchr(bytes, '\0', count)) {
-		refuse(e, MHD_HTTP_BAD_REQUEST, "the body is not JSON");
+		refuse_request(e, MHD_HTTP_BAD_REQUEST, "the body is not JSON");
 	} else {
 		memcpy(e->body + e->bytes, bytes, count);
 		e->bytes += count;
@@ -77,7 +77,7 @@ void nm_exchange_take(struct nm_exchange *e, const char *bytes, size_t count)
 
 /* ---- checks of a request ---- */
 
-static const char *header(struct MHD_Connection *connection, const char *name)
+static const char *header_value(struct MHD_Connection *connection, const char *name)
 {
 	return MHD_lookup_connection_value(connection, MHD_HEADER_KIND, name);
 }
@@ -111,19 +111,22 @@ int nm_exchange_is_refused(struct nm_exchange *e, const struct nm_exchange_conte
 	const int reads = !strcmp(e->method, "GET");
 	const int brings_token = reads && !strcmp(path, "/") && typed_token(connection);
 
-	if (!nm_guard_admits(&context->guard, header(connection, "Host"), header(connection, "Origin")))
-		return refuse(e, MHD_HTTP_FORBIDDEN,
-			      "asked from elsewhere: open the address that nearmiss printed");
+	if (!nm_guard_admits(&context->guard, header_value(connection, "Host"),
+			     header_value(connection, "Origin")))
+		return refuse_request(e, MHD_HTTP_FORBIDDEN,
+				      "asked from elsewhere: open the address that nearmiss printed");
 	if (!nm_guard_knows(&context->guard, brings_token ? typed_token(connection) : cookie))
-		return refuse(e, MHD_HTTP_FORBIDDEN, "no token: open the address that nearmiss printed");
+		return refuse_request(e, MHD_HTTP_FORBIDDEN,
+				      "no token: open the address that nearmiss printed");
 	if (!reads && strcmp(e->method, "POST") && strcmp(e->method, "DELETE"))
-		return refuse(e, MHD_HTTP_METHOD_NOT_ALLOWED, "not a method of this server");
+		return refuse_request(e, MHD_HTTP_METHOD_NOT_ALLOWED, "not a method of this server");
 	if (!reads && strncmp(path, "/api/d/", 7))
-		return refuse(e, MHD_HTTP_METHOD_NOT_ALLOWED, "this can only be read");
-	if (!strcmp(e->method, "POST") && !is_json(header(connection, "Content-Type")))
-		return refuse(e, MHD_HTTP_UNSUPPORTED_MEDIA_TYPE, "the body must be application/json");
-	if (is_too_long(header(connection, "Content-Length")))
-		return refuse(e, MHD_HTTP_CONTENT_TOO_LARGE, "the body is too long");
+		return refuse_request(e, MHD_HTTP_METHOD_NOT_ALLOWED, "this can only be read");
+	if (!strcmp(e->method, "POST") && !is_json(header_value(connection, "Content-Type")))
+		return refuse_request(e, MHD_HTTP_UNSUPPORTED_MEDIA_TYPE,
+				      "the body must be application/json");
+	if (is_too_long(header_value(connection, "Content-Length")))
+		return refuse_request(e, MHD_HTTP_CONTENT_TOO_LARGE, "the body is too long");
 	return 0;
 }
 

@@ -54,9 +54,9 @@ static void note_end(void *self, struct MHD_Connection *connection, void **excha
 }
 
 /* The library calls it with the headers, then with each part of the body, then without any. */
-static enum MHD_Result handle(void *self, struct MHD_Connection *connection, const char *path,
-			      const char *method, const char *version, const char *part, size_t *part_bytes,
-			      void **state)
+static enum MHD_Result handle_request(void *self, struct MHD_Connection *connection, const char *path,
+				      const char *method, const char *version, const char *part,
+				      size_t *part_bytes, void **state)
 {
 	struct nm_server *server = self;
 	struct nm_exchange *exchange = *state;
@@ -79,14 +79,14 @@ static enum MHD_Result handle(void *self, struct MHD_Connection *connection, con
 }
 
 /* Does not decode "%00", which would end the text and hide the rest. */
-static size_t unescape(void *self, struct MHD_Connection *connection, char *text)
+static size_t unescape_text(void *self, struct MHD_Connection *connection, char *text)
 {
 	(void)self, (void)connection;
 	return strstr(text, "%00") ? strlen(text) : MHD_http_unescape(text);
 }
 
 /* Drops the library's log of client errors, which do not concern the user. */
-static void ignore(void *self, const char *format, va_list arguments)
+static void ignore_log(void *self, const char *format, va_list arguments)
 {
 	(void)self, (void)format, (void)arguments;
 }
@@ -99,12 +99,12 @@ static int listen_on(struct nm_server *server, unsigned port, struct nm_error *e
 
 	errno = 0;
 	server->daemon = MHD_start_daemon(
-	    MHD_USE_EPOLL | MHD_USE_ERROR_LOG, (uint16_t)port, NULL, NULL, handle, server,
-	    MHD_OPTION_EXTERNAL_LOGGER, ignore, NULL, MHD_OPTION_SOCK_ADDR, &address,
+	    MHD_USE_EPOLL | MHD_USE_ERROR_LOG, (uint16_t)port, NULL, NULL, handle_request, server,
+	    MHD_OPTION_EXTERNAL_LOGGER, ignore_log, NULL, MHD_OPTION_SOCK_ADDR, &address,
 	    MHD_OPTION_CONNECTION_LIMIT, (unsigned)NM_CONNECTIONS, MHD_OPTION_CONNECTION_TIMEOUT,
 	    (unsigned)SILENCE, MHD_OPTION_CONNECTION_MEMORY_LIMIT, (size_t)HEADERS,
 	    MHD_OPTION_NOTIFY_CONNECTION, note_connection, server, MHD_OPTION_NOTIFY_COMPLETED, note_end,
-	    server, MHD_OPTION_UNESCAPE_CALLBACK, unescape, NULL, MHD_OPTION_STRICT_FOR_CLIENT, 1,
+	    server, MHD_OPTION_UNESCAPE_CALLBACK, unescape_text, NULL, MHD_OPTION_STRICT_FOR_CLIENT, 1,
 	    MHD_OPTION_END);
 	if (server->daemon)
 		return 0;

@@ -53,13 +53,19 @@ struct nm_consumer {
 	char fault[128]; /* of the ring that ended last */
 };
 
-static inline uint32_t acquire(const uint32_t *word) { return __atomic_load_n(word, __ATOMIC_ACQUIRE); }
+static inline uint32_t acquire_word(const uint32_t *word) { return __atomic_load_n(word, __ATOMIC_ACQUIRE); }
 
-static inline uint32_t look(const uint32_t *word) { return __atomic_load_n(word, __ATOMIC_SEQ_CST); }
+static inline uint32_t load_word(const uint32_t *word) { return __atomic_load_n(word, __ATOMIC_SEQ_CST); }
 
-static inline void set(uint32_t *word, uint32_t value) { __atomic_store_n(word, value, __ATOMIC_SEQ_CST); }
+static inline void store_word(uint32_t *word, uint32_t value)
+{
+	__atomic_store_n(word, value, __ATOMIC_SEQ_CST);
+}
 
-static inline void wake(uint32_t *word) { syscall(SYS_futex, word, FUTEX_WAKE, INT_MAX, NULL, NULL, 0); }
+static inline void wake_waiters(uint32_t *word)
+{
+	syscall(SYS_futex, word, FUTEX_WAKE, INT_MAX, NULL, NULL, 0);
+}
 
 /* Maps what producers have announced. 0 or a code. */
 int nm_rings_find(struct nm_consumer *consumer, struct nm_error *err);

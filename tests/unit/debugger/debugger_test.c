@@ -64,19 +64,19 @@ static const char *const mixed = "array A(64, 64), B(64, 64), C(300) of real*8\n
 				 "  end\n"
 				 "end\n";
 
-/* All that a moment tells of itself. */
+/* All that a checkpoint tells of itself. */
 static void assert_same_moment(struct nm_debugger *d, struct nm_caches *twin)
 {
 	struct nm_error err;
 
-	for (unsigned level = 0; level < d->timeline->machine.count; level++) {
+	for (unsigned level = 0; level < d->checkpoints->machine.count; level++) {
 		const uint64_t sets = nm_caches_sets(twin, level);
 		const unsigned ways = nm_caches_ways(twin, level);
 		struct nm_slot *slots;
 		struct nm_sums *sums;
 		size_t count;
 
-		assert_int_equal(nm_moment_slots(&d->current, level, 0, 0, sets, &slots, &err), 0);
+		assert_int_equal(nm_checkpoint_slots(&d->current, level, 0, 0, sets, &slots, &err), 0);
 		for (uint64_t i = 0; i < sets * ways; i++) {
 			const struct nm_slot slot =
 			    nm_caches_slot(twin, level, 0, i / ways, (unsigned)(i % ways));
@@ -90,7 +90,8 @@ static void assert_same_moment(struct nm_debugger *d, struct nm_caches *twin)
 		}
 		free(slots);
 		for (int by_set = 0; by_set < 2; by_set++) {
-			assert_int_equal(nm_moment_sums(&d->current, level, by_set, &sums, &count, &err), 0);
+			assert_int_equal(nm_checkpoint_sums(&d->current, level, by_set, &sums, &count, &err),
+					 0);
 			assert_memory_equal(sums, by_set ? twin->by_set[level] : twin->by_attr[level],
 					    count * sizeof *sums);
 			free(sums);
@@ -121,10 +122,11 @@ static void walk(const char *spec)
 			   : d->current.position - (d->current.position > 0);
 		assert_int_equal(nm_debugger_go(d, to, &err), 0);
 		assert_int_equal(nm_debugger_position(d), to);
-		assert_int_equal(nm_caches_new(&twin, &d->timeline->program, &d->timeline->machine, &err), 0);
+		assert_int_equal(
+		    nm_caches_new(&twin, &d->checkpoints->program, &d->checkpoints->machine, &err), 0);
 		while (twin->position < to)
 			assert_int_equal(
-			    nm_caches_feed(twin, nm_reference_at(d->timeline->reader, twin->position)), 0);
+			    nm_caches_feed(twin, nm_reference_at(d->checkpoints->reader, twin->position)), 0);
 		assert_same_moment(d, twin);
 		nm_caches_free(twin);
 	}
@@ -144,10 +146,10 @@ static void checkpoints_are_thinned(void **state)
 	struct nm_debugger *d = open_nest(mixed, "L1d=1K,2,64", 16);
 
 	(void)state;
-	assert_true(d->timeline->checkpoints.count <= NM_CHECKPOINTS);
-	assert_true(d->timeline->interval > 16);
-	for (size_t i = 0; i < d->timeline->checkpoints.count; i++)
-		assert_int_equal(d->timeline->checkpoints.at[i].position % d->timeline->interval, 0);
+	assert_true(d->checkpoints->regular.count <= NM_CHECKPOINTS);
+	assert_true(d->checkpoints->interval > 16);
+	for (size_t i = 0; i < d->checkpoints->regular.count; i++)
+		assert_int_equal(d->checkpoints->regular.at[i].position % d->checkpoints->interval, 0);
 	nm_debugger_close(d);
 }
 
@@ -193,8 +195,8 @@ static uint64_t misses_of(struct nm_debugger *d, uint64_t position, const char *
 	*ret_conflict = 0;
 	assert_int_equal(nm_debugger_sums(d, position, 0, 0, &sums, &count, &err), 0);
 	for (size_t i = 1; i < count; i++) {
-		if (!d->timeline->program.sites.at[i].function ||
-		    strcmp(d->timeline->program.sites.at[i].function, function) != 0)
+		if (!d->checkpoints->program.sites.at[i].function ||
+		    strcmp(d->checkpoints->program.sites.at[i].function, function) != 0)
 			continue;
 		misses += sums[i].misses;
 		*ret_conflict += (unsigned)sums[i].of_class[NM_CLASS_CONFLICT];
@@ -304,24 +306,24 @@ static void states_say_what_happened(void **state)
 	nm_debugger_close(d);
 }
 
-/* What moments in one answer change, from the start on, is what the grid at the last of them shows. */
+/* What checkpoints in one answer change, from the start on, is what the grid at the last of them shows. */
 static void moments_that_are_played_add_up(void **state)
 {
 	struct nm_debugger *d = open_nest(mixed, "L1d=1K,2,64", 0);
-	json_t *grid = ask(d, "GET", "grid", "{}"), *slots = json_object_get(grid, "slots"), *played, *moment,
-	       *change, *want, *slot;
+	json_t *grid = ask(d, "GET", "grid", "{}"), *slots = json_object_get(grid, "slots"), *played,
+	       *checkpoint, *change, *want, *slot;
 	size_t i, k;
 
 	(void)state;
 	played = ask(d, "POST", "play",
 		     "{\"count\": 7, \"by\": 11, \"panes\": [{\"level\": \"L1d\", \"set_from\": 0}]}");
 	assert_int_equal(nm_debugger_position(d), 77);
-	json_array_foreach(json_object_get(played, "moments"), i, moment)
+	json_array_foreach(json_object_get(played, "moments"), i, checkpoint)
 	{
 		assert_int_equal(
-		    json_integer_value(json_object_get(json_object_get(moment, "state"), "position")),
+		    json_integer_value(json_object_get(json_object_get(checkpoint, "state"), "position")),
 		    11 * (i + 1));
-		change = json_object_get(json_array_get(json_object_get(moment, "grids"), 0), "changes");
+		change = json_object_get(json_array_get(json_object_get(checkpoint, "grids"), 0), "changes");
 		json_array_foreach(change, k, slot) json_array_set(
 		    slots, (size_t)json_integer_value(json_array_get(slot, 0)), json_array_get(slot, 1));
 	}
@@ -421,7 +423,7 @@ static uint64_t nth_reference_to(struct nm_debugger *d, const char *object, uint
 	uint64_t at = 0;
 
 	while (n) {
-		const struct nm_reference *r = nm_reference_at(d->timeline->reader, at++);
+		const struct nm_reference *r = nm_reference_at(d->checkpoints->reader, at++);
 
 		n -= !strcmp(nm_debug_object_name(program, program->sites.at[r->attr].object), object);
 	}

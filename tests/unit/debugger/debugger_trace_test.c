@@ -64,13 +64,13 @@ static struct nm_caches *start_twin(struct nm_debugger *d)
 	struct nm_caches *twin;
 	struct nm_error err;
 
-	assert_int_equal(nm_caches_new(&twin, &d->timeline->program, &d->timeline->machine, &err), 0);
+	assert_int_equal(nm_caches_new(&twin, &d->checkpoints->program, &d->checkpoints->machine, &err), 0);
 	return twin;
 }
 
 static void feed(struct nm_debugger *d, struct nm_caches *twin)
 {
-	assert_int_equal(nm_caches_feed(twin, nm_reference_at(d->timeline->reader, twin->position)), 0);
+	assert_int_equal(nm_caches_feed(twin, nm_reference_at(d->checkpoints->reader, twin->position)), 0);
 }
 
 /* ---- who evicted a line ---- */
@@ -107,7 +107,7 @@ static void evictors_are_those_that_a_twin_remembers(const char *spec)
 			note_departures(twin, last);
 		}
 		assert_int_equal(nm_debugger_go(d, position, &err), 0);
-		for (unsigned level = 0; level < d->timeline->machine.count; level++) {
+		for (unsigned level = 0; level < d->checkpoints->machine.count; level++) {
 			const struct departure *want = &last[level][line];
 
 			assert_int_equal(
@@ -218,14 +218,14 @@ static void parts_are_read_as_they_were_written(void **state)
 	assert_int_equal(r.run.program.references.count, REFERENCES);
 	assert_int_equal(nm_reference_reader_new(&reader, &r.run.program.references), 0);
 	for (uint64_t i = 0; i < REFERENCES; i++) {
-		const struct nm_reference *a = nm_reference_at(d->timeline->reader, i),
+		const struct nm_reference *a = nm_reference_at(d->checkpoints->reader, i),
 					  *b = nm_reference_at(reader, i);
 
 		assert_true(a->address == b->address && a->attr == b->attr && a->size == b->size &&
 			    a->is_write == b->is_write && a->uncounted == b->uncounted);
 	}
-	names_are_the_same(&d->timeline->program, &r.run.program);
-	nm_machine_format(&d->timeline->machine, specs[0], sizeof *specs);
+	names_are_the_same(&d->checkpoints->program, &r.run.program);
+	nm_machine_format(&d->checkpoints->machine, specs[0], sizeof *specs);
 	nm_machine_format(&r.run.machine, specs[1], sizeof *specs);
 	assert_string_equal(specs[0], specs[1]);
 	assert_int_equal(nm_parts_write(d, &cut.sink, &total, &err), 0);
@@ -256,8 +256,8 @@ static void steps_back_are_runs_from_the_start(void **state)
 		assert_int_equal(d->report.effect_count, twin->effect_count);
 		assert_memory_equal(d->report.effects, twin->effects,
 				    twin->effect_count * sizeof *twin->effects);
-		assert_int_equal(nm_moment_slots(&d->current, 1, 0, 0, nm_caches_sets(twin, 1), &slots, &err),
-				 0);
+		assert_int_equal(
+		    nm_checkpoint_slots(&d->current, 1, 0, 0, nm_caches_sets(twin, 1), &slots, &err), 0);
 		for (unsigned k = 0; k < nm_caches_sets(twin, 1) * nm_caches_ways(twin, 1); k++) {
 			const struct nm_slot slot = nm_caches_slot(twin, 1, 0, k / nm_caches_ways(twin, 1),
 								   k % nm_caches_ways(twin, 1));

@@ -351,14 +351,14 @@ static struct nm_engine *feed(const struct twin *t, struct nm_machine *machine,
 	options.symbols = *ret_symbols;
 	assert_int_equal(nm_engine_new(&engine, &options, NULL), 0);
 	if (execute)
-		engine->executor.execute = execute;
+		engine->replay.execute = execute;
 	for (size_t at = 0, next; at < t->words.count; at = next) {
 		next = at + 20000; /* up to a record's header */
 		while (next < t->words.count && !nm_wire_is_header(t->words.at[next]))
 			next++;
 		next = next < t->words.count ? next : t->words.count;
 		assert_int_equal(nm_engine_feed(engine, t->words.at + at, next - at, NULL), 0);
-		assert_true(nm_executor_is_valid(&engine->executor));
+		assert_true(nm_replay_is_valid(&engine->replay));
 	}
 	return engine;
 }

@@ -357,7 +357,7 @@ static struct nm_result run(const struct maker *m, unsigned stream, const struct
 	assert_int_equal(nm_machine_parse(way->machine, &machine, NULL), 0);
 	machine.cores = way->cores;
 	assert_int_equal(nm_engine_new(&engine, &options, NULL), 0);
-	engine->executor.execute = nm_execute_supported(copy);
+	engine->replay.execute = nm_execute_supported(copy);
 	if (nm_engine_feed(engine, m->words[stream].at, m->words[stream].count, &err))
 		fail_msg("%s", err.text);
 	assert_int_equal(nm_engine_finish(engine, &result, NULL), 0);

@@ -277,9 +277,9 @@ static struct nm_engine *feed(const struct maker *m, nm_execute_function *execut
 
 	assert_int_equal(nm_machine_parse("L1i=1K,2,64:L1d=1K,2,64:L2=8K,4,64", &machine, NULL), 0);
 	assert_int_equal(nm_engine_new(&engine, &options, NULL), 0);
-	engine->executor.execute = execute;
+	engine->replay.execute = execute;
 	if (habits.all_sampled)
-		engine->executor.builder.bursts.until = UINT64_MAX;
+		engine->replay.builder.bursts.until = UINT64_MAX;
 	assert_int_equal(nm_engine_feed(engine, m->words.at, m->words.count, NULL), 0);
 	return engine;
 }
@@ -418,7 +418,7 @@ static void kept_ranges_are_bounded(void **state)
 	}
 	assert_int_equal(nm_symbols_new(&symbols, NULL), 0);
 	engine = feed(&m, nm_execute_supported(0), symbols, (struct habits){0});
-	assert_in_range(engine->executor.resolver.range_holders.count, 3, BOUND);
+	assert_in_range(engine->replay.resolver.range_holders.count, 3, BOUND);
 	assert_int_equal(nm_engine_finish(engine, &result, NULL), 0);
 	sums_are_the_twins(&m, &result);
 	nm_engine_free(engine);

@@ -60,15 +60,15 @@ static void run(struct outcome *ret, const struct maker *m, int grouped, const s
 	if (way->event_query)
 		options.event_query = &ret->event_query;
 	assert_int_equal(nm_engine_new(&engine, &options, NULL), 0);
-	engine->executor.execute = nm_execute_supported(way->copy);
+	engine->replay.execute = nm_execute_supported(way->copy);
 	if (way->all_sampled)
-		engine->executor.builder.bursts.until = UINT64_MAX;
+		engine->replay.builder.bursts.until = UINT64_MAX;
 	feed(engine, &m->words[grouped]);
 	child = nm_engine_take_child(engine, &ordinal);
 	assert_non_null(child);
 	assert_int_equal(nm_engine_finish(engine, &ret->parent, NULL), 0);
 	nm_engine_free(engine);
-	child->executor.execute = nm_execute_supported(way->copy);
+	child->replay.execute = nm_execute_supported(way->copy);
 	feed(child, &m->child[grouped]);
 	assert_int_equal(nm_engine_finish(child, &ret->child, NULL), 0);
 	nm_engine_free(child);

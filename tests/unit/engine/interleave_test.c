@@ -31,12 +31,12 @@ static int receive(void *arg, const struct nm_merged *batch)
 	size_t turn = 0;
 
 	assert_true(batch->count > 0 && batch->count <= NM_BATCH);
-	assert_int_equal(batch->turns[batch->turn_count - 1].end, batch->count);
+	assert_int_equal(batch->time_slices[batch->time_slice_count - 1].end, batch->count);
 	for (size_t i = 0; i < batch->count; i++) {
-		while (batch->turns[turn].end <= i)
+		while (batch->time_slices[turn].end <= i)
 			turn++;
 		assert_int_equal(nm_vec_push(&sink->out, batch->clock[i]), 0);
-		assert_int_equal(nm_vec_push(&sink->cores, batch->turns[turn].core), 0);
+		assert_int_equal(nm_vec_push(&sink->cores, batch->time_slices[turn].core), 0);
 	}
 	return 0;
 }
@@ -73,7 +73,7 @@ static uint64_t merge(const struct nm_interleave_setup *setup, const struct even
 	}
 	assert_int_equal(nm_interleave_drain(m), 0);
 	assert_true(nm_interleave_is_valid(m));
-	stalls = nm_interleave_stalls(m);
+	stalls = nm_interleave_forced_progress(m);
 	nm_interleave_free(m);
 	return stalls;
 }

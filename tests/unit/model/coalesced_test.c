@@ -236,8 +236,8 @@ static void same_extras(const char *what, unsigned level, const struct nm_hierar
 	struct nm_extras *got, *want;
 	size_t attrs;
 
-	assert_int_equal(nm_hierarchy_extras(a, level, &got, &attrs), 0);
-	assert_int_equal(nm_hierarchy_extras(b, level, &want, &attrs), 0);
+	assert_int_equal(nm_hierarchy_extra_counts(a, level, &got, &attrs), 0);
+	assert_int_equal(nm_hierarchy_extra_counts(b, level, &want, &attrs), 0);
 	assert_int_equal(!got, !want);
 	for (size_t c = 0; got && c < ATTRS; c++)
 		same_row(what, level, c, &got[c], &want[c], EXTRAS);

@@ -53,7 +53,7 @@ static struct nm_extras extras_of(const struct nm_hierarchy *h, unsigned level)
 	struct nm_extras *list, sum = {0};
 	size_t count;
 
-	assert_int_equal(nm_hierarchy_extras(h, level, &list, &count), 0);
+	assert_int_equal(nm_hierarchy_extra_counts(h, level, &list, &count), 0);
 	for (size_t i = 0; list && i < count; i++)
 		nm_extras_add(&sum, &list[i]);
 	free(list);
@@ -340,7 +340,7 @@ static void test_laws(void **state)
 			if (below(100) == 0)
 				nm_hierarchy_synchronise(h);
 			assert_int_equal(nm_hierarchy_run(h, &r, 1), 0);
-			if (x->protocol->write == nm_protocol_take) {
+			if (x->protocol->write == nm_protocol_invalidate_others) {
 				unsigned writers = 0, copies = 0;
 
 				for (unsigned core = 0; core < 4; core++) {

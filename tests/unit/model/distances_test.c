@@ -194,9 +194,9 @@ static void test_timeline(void **state)
 
 	(void)state;
 	rng_state = 1;
-	assert_int_equal(nm_timeline_new(&t, TIMES), 0);
+	assert_int_equal(nm_touch_times_new(&t, TIMES), 0);
 	for (uint32_t i = 1; i < TIMES; i++) {
-		assert_int_equal(nm_timeline_add(&t), i);
+		assert_int_equal(nm_touch_times_add(&t), i);
 		there[i] = 1;
 		live++;
 		for (uint64_t gone = below(3) ? 1 : 0; gone && below(10);) {
@@ -204,7 +204,7 @@ static void test_timeline(void **state)
 
 			gone = !there[time];
 			if (!gone) {
-				nm_timeline_remove(&t, time);
+				nm_touch_times_remove(&t, time);
 				there[time] = 0;
 				live--;
 			}
@@ -213,9 +213,9 @@ static void test_timeline(void **state)
 	assert_int_equal(t.live, live);
 	for (uint32_t i = TIMES; i-- > 1;)
 		if (there[i])
-			assert_int_equal(nm_timeline_later(&t, i), later++);
+			assert_int_equal(nm_touch_times_later(&t, i), later++);
 	assert_int_equal(later, live);
-	nm_timeline_free(&t);
+	nm_touch_times_free(&t);
 }
 
 static void test_bins(void **state)

@@ -22,9 +22,9 @@ static unsigned loads(struct nm_foresight *f, uint32_t key, uint64_t address, in
 {
 	unsigned foreseen = 0;
 
-	assert_int_equal(nm_foresight_reach(f, key + 1), 0);
+	assert_int_equal(nm_foresight_reserve(f, key + 1), 0);
 	for (unsigned i = 0; i < count; i++, address += (uint64_t)step) {
-		nm_foresight_load(f, address, key, 1);
+		nm_foresight_fill(f, address, key, 1);
 		foreseen += (unsigned)f->foreseen;
 	}
 	return foreseen;
@@ -152,7 +152,7 @@ static void test_page_walks(void **state)
 
 	(void)state;
 	assert_int_equal(nm_foresight_init(&f, 0, SHIFT, ENTRIES, CORES), 0);
-	assert_int_equal(nm_foresight_reach(&f, 1), 0);
+	assert_int_equal(nm_foresight_reserve(&f, 1), 0);
 	for (uint64_t now = 1; now <= 20000; now++) {
 		const unsigned core = draw(&seed) % CORES,
 			       page = draw(&seed) % (now % 1000 < 500 ? PAGES : 26);
@@ -163,11 +163,11 @@ static void test_page_walks(void **state)
 		want += !loaded[core][page] || later >= NM_TLB_WAYS;
 		loaded[core][page] = now;
 		nm_foresight_set_core(&f, core);
-		nm_foresight_load(&f, (uint64_t)page << 12 | draw(&seed) % 4096, 0, 1);
+		nm_foresight_fill(&f, (uint64_t)page << 12 | draw(&seed) % 4096, 0, 1);
 		assert_int_equal(f.walks.at[0].page_walks, want);
 	}
 	assert_true(want > 5000 && want < 15000);
-	nm_foresight_load(&f, 1 << 30, 0, 0); /* a fetch */
+	nm_foresight_fill(&f, 1 << 30, 0, 0); /* a fetch */
 	assert_int_equal(f.walks.at[0].page_walks, want);
 	nm_foresight_done(&f);
 }

@@ -110,7 +110,7 @@ static void check_extras(const struct nm_hierarchy *h, const struct twin_level *
 	struct nm_extras *got;
 	size_t attrs;
 
-	assert_int_equal(nm_hierarchy_extras(h, level, &got, &attrs), 0);
+	assert_int_equal(nm_hierarchy_extra_counts(h, level, &got, &attrs), 0);
 	assert_int_equal(got != NULL, l->sectors > 1 || l->prefetched);
 	for (size_t c = 0; got && c < attrs; c++) {
 		uint64_t a[5], b[5];
@@ -195,7 +195,7 @@ static void run_and_compare(const struct twin *t, const char *spec, const struct
 	snprintf(what, sizeof what, "batch %u, loops %u%s", batch, isa, data_only ? ", data only" : "");
 	assert_int_equal(nm_hierarchy_new(&h, &t->machine, &err), 0);
 	if (data_only)
-		nm_hierarchy_expect_data(h);
+		nm_hierarchy_set_data_only(h);
 	nm_hierarchy_use(h, nm_lookup_supported(isa));
 	feed(h, refs, REFS, batch);
 	for (unsigned i = 0; i < t->machine.count; i++)

@@ -50,7 +50,7 @@ static void total_of(const struct nm_hierarchy *h, unsigned level, struct nm_cou
 
 	nm_hierarchy_total(h, level, ret_counts);
 	*ret_extras = (struct nm_extras){0};
-	assert_int_equal(nm_hierarchy_extras(h, level, &extras, &attrs), 0);
+	assert_int_equal(nm_hierarchy_extra_counts(h, level, &extras, &attrs), 0);
 	for (size_t c = 0; extras && c < attrs; c++)
 		nm_extras_add(ret_extras, &extras[c]);
 	free(extras);

@@ -45,7 +45,7 @@ static void emit_advance(UInt instructions)
 			      nm_emit_sum(nm_emit_load((Addr)&now), nm_constant(instructions)));
 }
 
-static Bool calls(const IRStmt *st, const HChar *helper)
+static Bool statement_calls(const IRStmt *st, const HChar *helper)
 {
 	return st->tag == Ist_Dirty && VG_(strcmp)(st->Ist.Dirty.details->cee->name, helper) == 0;
 }
@@ -55,12 +55,12 @@ static Bool emit_time_stamp(const IRStmt *st)
 {
 	static const HChar rdtsc[] = "amd64g_dirtyhelper_RDTSC", rdtscp[] = "amd64g_dirtyhelper_RDTSCP";
 
-	if (calls(st, rdtsc)) {
+	if (statement_calls(st, rdtsc)) {
 		nm_emit(IRStmt_WrTmp(st->Ist.Dirty.details->tmp,
 				     IRExpr_Load(Iend_LE, Ity_I64, nm_constant((Addr)&now))));
 		return True;
 	}
-	if (calls(st, rdtscp)) {
+	if (statement_calls(st, rdtscp)) {
 		IRExpr *stamp = nm_emit_load((Addr)&now);
 		IRExpr *high =
 		    nm_emit_value(Ity_I64, IRExpr_Binop(Iop_Shr64, stamp, IRExpr_Const(IRConst_U8(32))));

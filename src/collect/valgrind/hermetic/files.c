@@ -15,7 +15,7 @@ static Int processor_range(HChar *text, Int room)
 	return (Int)VG_(snprintf)(text, room, "0-%u\n", NM_PINNED_PROCESSORS - 1);
 }
 
-static Int processors(HChar *text, Int room)
+static Int processors_text(HChar *text, Int room)
 {
 	Int n = 0;
 	UInt i;
@@ -29,7 +29,7 @@ static Int processors(HChar *text, Int room)
 	return n;
 }
 
-static Int activity(HChar *text, Int room)
+static Int activity_text(HChar *text, Int room)
 {
 	Int n = (Int)VG_(snprintf)(text, room, "cpu  0 0 0 0 0 0 0 0 0 0\n");
 	UInt i;
@@ -39,7 +39,7 @@ static Int activity(HChar *text, Int room)
 	return n + (Int)VG_(snprintf)(text + n, room - n, "btime %u\n", NM_PINNED_EPOCH);
 }
 
-static Int memory(HChar *text, Int room)
+static Int memory_text(HChar *text, Int room)
 {
 	return (Int)VG_(snprintf)(
 	    text, room,
@@ -48,9 +48,12 @@ static Int memory(HChar *text, Int room)
 	    MEMORY_KB, MEMORY_KB / 2, MEMORY_KB / 2);
 }
 
-static Int load(HChar *text, Int room) { return (Int)VG_(snprintf)(text, room, "0.00 0.00 0.00 1/1 1\n"); }
+static Int load_text(HChar *text, Int room)
+{
+	return (Int)VG_(snprintf)(text, room, "0.00 0.00 0.00 1/1 1\n");
+}
 
-static Int uptime(HChar *text, Int room)
+static Int uptime_text(HChar *text, Int room)
 {
 	return (Int)VG_(snprintf)(text, room, "%llu.00 0.00\n", nm_clock_now() / 1000000000);
 }
@@ -69,15 +72,15 @@ static const struct replaced {
     {"/sys/devices/system/cpu/online", processor_range},
     {"/sys/devices/system/cpu/possible", processor_range},
     {"/sys/devices/system/cpu/present", processor_range},
-    {"/proc/cpuinfo", processors},
-    {"/proc/stat", activity},
-    {"/proc/meminfo", memory},
-    {"/proc/loadavg", load},
-    {"/proc/uptime", uptime},
+    {"/proc/cpuinfo", processors_text},
+    {"/proc/stat", activity_text},
+    {"/proc/meminfo", memory_text},
+    {"/proc/loadavg", load_text},
+    {"/proc/uptime", uptime_text},
     {"/proc/self/cgroup", no_groups},
 };
 
-static void replace(const struct replaced *file, UWord flags, Int fd)
+static void replace_file(const struct replaced *file, UWord flags, Int fd)
 {
 	HChar text[TEXT_BYTES];
 	const Int bytes = file->write(text, sizeof text);
@@ -98,7 +101,7 @@ void nm_files_opened(const HChar *path, UWord flags, Int fd)
 
 	for (i = 0; i < sizeof files / sizeof files[0]; i++)
 		if (VG_(strcmp)(path, files[i].path) == 0) {
-			replace(&files[i], flags, fd);
+			replace_file(&files[i], flags, fd);
 			return;
 		}
 	if (VG_(strncmp)(path, "/proc/", 6) == 0 || VG_(strncmp)(path, "/sys/", 5) == 0)

@@ -22,7 +22,7 @@ Bool nm_hermetic_option(const HChar *option)
 	return VG_BINT_CLO(option, TIME_OPTION, started, 0, 0x7fffffffffffffff);
 }
 
-static ULong draw(void)
+static ULong draw_random(void)
 {
 	ULong z = random_state += 0x9e3779b97f4a7c15ull;
 
@@ -36,7 +36,7 @@ void nm_random_fill(void *at, SizeT bytes)
 	UChar *to = at;
 
 	while (bytes > 0) {
-		const ULong word = draw();
+		const ULong word = draw_random();
 		const SizeT n = bytes < sizeof word ? bytes : sizeof word;
 
 		VG_(memcpy)(to, &word, n);

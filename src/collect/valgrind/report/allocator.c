@@ -185,7 +185,7 @@ static void report_result(const struct call *call, ThreadId thread, Addr slot)
 	}
 }
 
-static void ended(ThreadId thread, Addr slot, Bool returned)
+static void allocator_returned(ThreadId thread, Addr slot, Bool returned)
 {
 	if (returned && calls[thread].function->arguments != POINTER)
 		report_result(&calls[thread], thread, slot);
@@ -194,7 +194,7 @@ static void ended(ThreadId thread, Addr slot, Bool returned)
 void nm_allocator_init(void)
 {
 	calls = VG_(malloc)("nm.allocator", VG_N_THREADS * sizeof *calls);
-	nm_calls_init(NM_CALL_ALLOCATOR, ended);
+	nm_calls_init(NM_CALL_ALLOCATOR, allocator_returned);
 }
 
 /* ---- Keep VEX from following calls and jumps into allocation functions. ---- */

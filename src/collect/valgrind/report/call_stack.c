@@ -31,7 +31,7 @@ static struct stack *stacks; /* by Valgrind's thread number */
 
 static struct entry *bottom_of(const struct stack *s) { return s->memory + NM_CALL_MARGIN; }
 
-static void allocate(struct stack *s, UInt room)
+static void allocate_entries(struct stack *s, UInt room)
 {
 	s->memory = VG_(malloc)("nm.calls", (2 * (SizeT)NM_CALL_MARGIN + room) * sizeof(struct entry));
 	s->room = room;
@@ -42,13 +42,14 @@ Addr nm_call_stack_new(ThreadId thread)
 	if (stacks == NULL)
 		stacks = VG_(calloc)("nm.calls", VG_N_THREADS, sizeof *stacks);
 	if (stacks[thread].memory == NULL)
-		allocate(&stacks[thread], FIRST_ROOM);
+		allocate_entries(&stacks[thread], FIRST_ROOM);
 	stacks[thread].sent_count = 0;
 	return (Addr)bottom_of(&stacks[thread]);
 }
 
 /* Copies the entries that are not stale so that they end at `end`, which may be `top`. Returns the first. */
-static struct entry *filter(const struct stack *s, const struct entry *top, Addr lowest, struct entry *end)
+static struct entry *filter_stale(const struct stack *s, const struct entry *top, Addr lowest,
+				  struct entry *end)
 {
 	Addr last = lowest - 1;
 
@@ -82,17 +83,17 @@ Addr nm_call_stack_make_room(ThreadId thread, Addr top_address)
 		return (Addr)bottom_of(s);
 	if (top <= bottom_of(s) + s->room)
 		return top_address;
-	first = filter(s, top, 1, top);
+	first = filter_stale(s, top, 1, top);
 	used = (SizeT)(top - first);
 	if (used > s->room / 2)
-		allocate(s, 2 * (UInt)used);
+		allocate_entries(s, 2 * (UInt)used);
 	VG_(memmove)(bottom_of(s), first, used * sizeof(struct entry));
 	if (s->memory != old)
 		VG_(free)(old);
 	return (Addr)(bottom_of(s) + used);
 }
 
-static void remember(struct stack *s, UInt from, const struct entry *entries, UInt n)
+static void remember_entries(struct stack *s, UInt from, const struct entry *entries, UInt n)
 {
 	if (from + n > s->sent_room) {
 		s->sent_room = 2 * (from + n);
@@ -103,7 +104,7 @@ static void remember(struct stack *s, UInt from, const struct entry *entries, UI
 }
 
 /* Sends as many frames as fit one record. */
-static UInt send(Addr ended, const struct entry *entries, UInt n)
+static UInt send_frames(Addr ended, const struct entry *entries, UInt n)
 {
 	UInt most = (NM_MARGIN_WORDS - 2) / 2, i;
 
@@ -120,7 +121,7 @@ static UInt send(Addr ended, const struct entry *entries, UInt n)
 }
 
 /* Replaces the frames that the reader knows. */
-static void tell(struct stack *s, const struct entry *frames, UInt n)
+static void replace_frames(struct stack *s, const struct entry *frames, UInt n)
 {
 	UInt same, at;
 
@@ -128,11 +129,12 @@ static void tell(struct stack *s, const struct entry *frames, UInt n)
 		if (frames[same].slot != s->sent[same].slot || frames[same].pc != s->sent[same].pc)
 			break;
 	if (same < s->sent_count || same < n) {
-		at = same + send(same < s->sent_count ? s->sent[same].slot : 0, frames + same, n - same);
+		at = same +
+		     send_frames(same < s->sent_count ? s->sent[same].slot : 0, frames + same, n - same);
 		while (at < n)
-			at += send(0, frames + at, n - at);
+			at += send_frames(0, frames + at, n - at);
 	}
-	remember(s, same, frames + same, n - same);
+	remember_entries(s, same, frames + same, n - same);
 }
 
 void nm_call_stack_tell(ThreadId thread, Addr top, Addr lowest)
@@ -151,10 +153,10 @@ void nm_call_stack_tell(ThreadId thread, Addr top, Addr lowest)
 			kept_room = 2 * n;
 			kept = VG_(realloc)("nm.kept", kept, kept_room * sizeof *kept);
 		}
-		first = filter(s, end, lowest, kept + n);
+		first = filter_stale(s, end, lowest, kept + n);
 		end = kept + n;
 	}
-	tell(s, first, (UInt)(end - first));
+	replace_frames(s, first, (UInt)(end - first));
 }
 
 static Addr top_of_running(ThreadId thread)
@@ -183,7 +185,7 @@ void nm_call_stack_tell_return(Addr slot)
 		return;
 	nm_call_stack_tell(thread, top_of_running(thread), slot);
 	if (s->sent_count > 0 && s->sent[s->sent_count - 1].slot == slot) {
-		send(slot, NULL, 0);
+		send_frames(slot, NULL, 0);
 		s->sent_count--;
 	}
 }

@@ -111,7 +111,7 @@ static void thread_ends(ThreadId id)
 
 /* The records that follow belong to this thread. With several threads, the reader also learns when the
  * thread's next turn begins. */
-static void run(ThreadId id)
+static void record_running_thread(ThreadId id)
 {
 	UInt turn = nm_scheduler_turns();
 
@@ -128,7 +128,7 @@ static void run(ThreadId id)
 static void thread_runs(ThreadId id, ULong blocks)
 {
 	(void)blocks;
-	run(id);
+	record_running_thread(id);
 	if (nm_sampling) {
 		nm_sampling_thread_runs(id);
 		return; /* no blocks are sent that a handler could make */
@@ -288,7 +288,7 @@ static void after_syscall(ThreadId id, UInt number, UWord *args, UInt n, SysRes 
 {
 	(void)n;
 	if (running != id) {
-		run(id);
+		record_running_thread(id);
 		nm_synchronise_after_wait(number);
 	}
 	nm_maps_after_syscall(number, args, result);

@@ -109,7 +109,10 @@ UInt nm_locks_at(Addr pc)
 	return 0;
 }
 
-static void report(enum nm_wire_sync what, ULong object) { nm_record(NM_WIRE_SYNC, what, 1, &object); }
+static void record_synchronisation(enum nm_wire_sync what, ULong object)
+{
+	nm_record(NM_WIRE_SYNC, what, 1, &object);
+}
 
 VG_REGPARM(1) void nm_locks_entry(UInt number)
 {
@@ -127,51 +130,53 @@ VG_REGPARM(1) void nm_locks_entry(UInt number)
 	if (call->action == JOIN || call->lock == 0)
 		return;
 	if (call->action != WAIT)
-		report(NM_WIRE_SYNC_ENTER, 0);
+		record_synchronisation(NM_WIRE_SYNC_ENTER, 0);
 	if (call->action == TAKE || call->action == SHARE)
-		report(call->action == TAKE ? NM_WIRE_SYNC_LOCK : NM_WIRE_SYNC_SHARE, call->lock);
+		record_synchronisation(call->action == TAKE ? NM_WIRE_SYNC_LOCK : NM_WIRE_SYNC_SHARE,
+				       call->lock);
 	if (call->action == WAIT)
-		report(NM_WIRE_SYNC_UNLOCK, call->lock);
+		record_synchronisation(NM_WIRE_SYNC_UNLOCK, call->lock);
 }
 
-static void finish(const struct call *call, Bool succeeded)
+static void finish_call(const struct call *call, Bool succeeded)
 {
 	switch (call->action) {
 	case TRY:
 	case TEST:
 	case WAIT:
 		if (succeeded)
-			report(NM_WIRE_SYNC_LOCK, call->lock);
+			record_synchronisation(NM_WIRE_SYNC_LOCK, call->lock);
 		break;
 	case TRY_SHARE:
 		if (succeeded)
-			report(NM_WIRE_SYNC_SHARE, call->lock);
+			record_synchronisation(NM_WIRE_SYNC_SHARE, call->lock);
 		break;
 	case GIVE:
 		if (succeeded)
-			report(NM_WIRE_SYNC_UNLOCK, call->lock);
+			record_synchronisation(NM_WIRE_SYNC_UNLOCK, call->lock);
 		break;
-	case JOIN: report(NM_WIRE_SYNC_JOIN, 0); return;
+	case JOIN: record_synchronisation(NM_WIRE_SYNC_JOIN, 0); return;
 	default: break;
 	}
 	if (call->action != WAIT)
-		report(NM_WIRE_SYNC_LEAVE, 0);
+		record_synchronisation(NM_WIRE_SYNC_LEAVE, 0);
 }
 
-static void ended(ThreadId thread, Addr slot, Bool returned)
+static void lock_call_returned(ThreadId thread, Addr slot, Bool returned)
 {
 	const struct call *call = &calls[thread];
 	UInt result = (UInt)NM_REGISTER(thread, RAX);
 
 	(void)slot;
 	if (call->action == JOIN || call->lock != 0)
-		finish(call, call->action == WAIT ||
-				 (returned && (call->action == TEST ? result != 0
-								    : call->returns_nothing || result == 0)));
+		finish_call(call,
+			    call->action == WAIT ||
+				(returned && (call->action == TEST ? result != 0
+								   : call->returns_nothing || result == 0)));
 }
 
 void nm_locks_init(void)
 {
 	calls = VG_(malloc)("nm.locks", VG_N_THREADS * sizeof *calls);
-	nm_calls_init(NM_CALL_LOCK, ended);
+	nm_calls_init(NM_CALL_LOCK, lock_call_returned);
 }

@@ -176,7 +176,7 @@ static void report_map(Addr start, SizeT bytes, UInt flags)
 		report_module(lowest_of_file(segment), path);
 }
 
-static UInt protection(Bool r, Bool w, Bool x)
+static UInt protection_flags(Bool r, Bool w, Bool x)
 {
 	return (r ? NM_WIRE_PROT_READ : 0) | (w ? NM_WIRE_PROT_WRITE : 0) | (x ? NM_WIRE_PROT_EXEC : 0);
 }
@@ -196,21 +196,21 @@ static void mapped_at_start(Addr start, SizeT bytes, Bool r, Bool w, Bool x, ULo
 	(void)handle;
 	if (is_ours(start))
 		return;
-	report_map(start, bytes, protection(r, w, x) | (stack ? NM_WIRE_MAP_STACK : 0));
+	report_map(start, bytes, protection_flags(r, w, x) | (stack ? NM_WIRE_MAP_STACK : 0));
 }
 
-static void mapped(Addr start, SizeT bytes, Bool r, Bool w, Bool x, ULong handle)
+static void record_mapping(Addr start, SizeT bytes, Bool r, Bool w, Bool x, ULong handle)
 {
 	(void)handle;
 	if (in_mremap)
 		return;
 	forget_modules(start, bytes);
 	report_map(start, bytes,
-		   protection(r, w, x) | (mmap_flags & VKI_MAP_SHARED ? NM_WIRE_MAP_SHARED : 0));
+		   protection_flags(r, w, x) | (mmap_flags & VKI_MAP_SHARED ? NM_WIRE_MAP_SHARED : 0));
 }
 
 /* A mapping made readable and executable after the fact still makes a module. */
-static void protected(Addr start, SizeT bytes, Bool r, Bool w, Bool x)
+static void record_protection(Addr start, SizeT bytes, Bool r, Bool w, Bool x)
 {
 	const NSegment *segment = VG_(am_find_nsegment)(start);
 	const HChar *path;
@@ -223,7 +223,7 @@ static void protected(Addr start, SizeT bytes, Bool r, Bool w, Bool x)
 		report_module(lowest_of_file(segment), path);
 }
 
-static void unmapped(Addr start, SizeT bytes)
+static void record_unmapping(Addr start, SizeT bytes)
 {
 	ULong words[] = {start, bytes};
 
@@ -312,9 +312,9 @@ void nm_maps_init(void)
 {
 	modules = VG_(newXA)(VG_(malloc), "nm.modules", VG_(free), sizeof(Addr));
 	VG_(track_new_mem_startup)(mapped_at_start);
-	VG_(track_new_mem_mmap)(mapped);
-	VG_(track_change_mem_mprotect)(protected);
-	VG_(track_die_mem_munmap)(unmapped);
+	VG_(track_new_mem_mmap)(record_mapping);
+	VG_(track_change_mem_mprotect)(record_protection);
+	VG_(track_die_mem_munmap)(record_unmapping);
 	VG_(track_new_mem_brk)(break_grown);
 	VG_(track_die_mem_brk)(break_shrunk);
 }

@@ -34,7 +34,7 @@ static Addr watched = NOTHING_PENDING; /* read by translated code */
 
 Addr nm_calls_watched_address(void) { return (Addr)&watched; }
 
-static void watch(void)
+static void watch_returns(void)
 {
 	UInt k;
 
@@ -64,7 +64,7 @@ void nm_calls_switch(ThreadId from, ThreadId to)
 			kinds[k].of[from].slot = kinds[k].slot;
 		kinds[k].slot = kinds[k].of[to].slot;
 	}
-	watch();
+	watch_returns();
 }
 
 void nm_calls_thread_gone(ThreadId thread)
@@ -76,7 +76,7 @@ void nm_calls_thread_gone(ThreadId thread)
 		if (thread == VG_(get_running_tid)())
 			kinds[k].slot = NOTHING_PENDING;
 	}
-	watch();
+	watch_returns();
 }
 
 static Bool still_pending(const struct pending *call)
@@ -91,7 +91,7 @@ void nm_calls_resume(enum nm_call_kind kind, Addr slot)
 
 	call->slot = kinds[kind].slot = slot;
 	call->return_address = *(const Addr *)slot;
-	watch();
+	watch_returns();
 }
 
 Bool nm_calls_begin(enum nm_call_kind kind)
@@ -107,7 +107,7 @@ Bool nm_calls_begin(enum nm_call_kind kind)
 }
 
 /* A return from slot may end the pending call of a kind. */
-static void end(enum nm_call_kind kind, Addr slot)
+static void end_pending_call(enum nm_call_kind kind, Addr slot)
 {
 	ThreadId thread = VG_(get_running_tid)();
 	struct pending *call = &kinds[kind].of[thread];
@@ -125,6 +125,6 @@ VG_REGPARM(1) void nm_calls_return(Addr slot)
 
 	for (k = 0; k < NM_CALL_KINDS; k++)
 		if (slot >= kinds[k].slot)
-			end(k, slot);
-	watch();
+			end_pending_call(k, slot);
+	watch_returns();
 }

@@ -111,7 +111,7 @@ Bool nm_pools_add(const HChar *text)
 	return True;
 }
 
-static ULong argument(ThreadId thread, UInt number)
+static ULong call_argument(ThreadId thread, UInt number)
 {
 	switch (number) {
 	case 1: return NM_REGISTER(thread, RDI);
@@ -128,9 +128,9 @@ static ULong size_of_piece(const struct function *f, ThreadId thread)
 	UInt i;
 
 	if (f->bytes != 0 || f->argument != FIRST_NUMBER)
-		return f->bytes != 0 ? f->bytes : argument(thread, f->argument);
+		return f->bytes != 0 ? f->bytes : call_argument(thread, f->argument);
 	for (i = 1; i <= ARGUMENTS; i++) {
-		ULong value = argument(thread, i);
+		ULong value = call_argument(thread, i);
 
 		if (value != 0 && !VG_(am_is_valid_for_client)(value, 1, VKI_PROT_READ))
 			return value;
@@ -157,7 +157,7 @@ VG_REGPARM(2) void nm_pools_entry(UInt function, Addr pc)
 	nm_calls_resume(NM_CALL_POOL, slot);
 }
 
-static void ended(ThreadId thread, Addr slot, Bool returned)
+static void pool_call_returned(ThreadId thread, Addr slot, Bool returned)
 {
 	struct calls *c = &calls[thread];
 	Addr result = NM_REGISTER(thread, RAX);
@@ -180,5 +180,5 @@ static void ended(ThreadId thread, Addr slot, Bool returned)
 void nm_pools_init(void)
 {
 	calls = VG_(calloc)("nm.pools", VG_N_THREADS, sizeof *calls);
-	nm_calls_init(NM_CALL_POOL, ended);
+	nm_calls_init(NM_CALL_POOL, pool_call_returned);
 }

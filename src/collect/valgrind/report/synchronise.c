@@ -14,9 +14,12 @@ enum {
 	FUTEX_COMMAND = 127 /* without its flags */
 };
 
-static void report(enum nm_wire_sync what, ULong object) { nm_record(NM_WIRE_SYNC, what, 1, &object); }
+static void record_synchronisation(enum nm_wire_sync what, ULong object)
+{
+	nm_record(NM_WIRE_SYNC, what, 1, &object);
+}
 
-static Bool waits(UWord command)
+static Bool futex_waits(UWord command)
 {
 	return command == FUTEX_WAIT || command == FUTEX_LOCK_PI || command == FUTEX_WAIT_BITSET ||
 	       command == FUTEX_WAIT_REQUEUE_PI;
@@ -25,7 +28,7 @@ static Bool waits(UWord command)
 void nm_synchronise_create(UInt thread)
 {
 	if (!nm_sampling)
-		report(NM_WIRE_SYNC_CREATE, thread);
+		record_synchronisation(NM_WIRE_SYNC_CREATE, thread);
 }
 
 void nm_synchronise_before_syscall(UInt number, const UWord *args)
@@ -33,14 +36,15 @@ void nm_synchronise_before_syscall(UInt number, const UWord *args)
 	if (nm_sampling || !nm_scheduler_has_several())
 		return;
 	if (number != __NR_futex)
-		report(NM_WIRE_SYNC_CALL, 0);
+		record_synchronisation(NM_WIRE_SYNC_CALL, 0);
 	else if (args[0] != 0)
-		report(waits(args[1] & FUTEX_COMMAND) ? NM_WIRE_SYNC_FUTEX_WAIT : NM_WIRE_SYNC_FUTEX_WAKE,
-		       args[0]);
+		record_synchronisation(futex_waits(args[1] & FUTEX_COMMAND) ? NM_WIRE_SYNC_FUTEX_WAIT
+									    : NM_WIRE_SYNC_FUTEX_WAKE,
+				       args[0]);
 }
 
 void nm_synchronise_after_wait(UInt number)
 {
 	if (!nm_sampling)
-		report(number == __NR_futex ? NM_WIRE_SYNC_JOIN : NM_WIRE_SYNC_RESUME, 0);
+		record_synchronisation(number == __NR_futex ? NM_WIRE_SYNC_JOIN : NM_WIRE_SYNC_RESUME, 0);
 }

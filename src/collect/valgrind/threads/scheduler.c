@@ -188,7 +188,7 @@ static struct scheduled *next_thread(void)
 	return next != NULL ? next : lowest;
 }
 
-static void wake(struct scheduled *entry)
+static void wake_thread(struct scheduled *entry)
 {
 	__atomic_fetch_add(&entry->wakeups, 1, __ATOMIC_SEQ_CST);
 	nm_syscall(__NR_futex, (long)&entry->wakeups, NM_FUTEX_WAKE, 1, 0, 0, 0);
@@ -213,7 +213,7 @@ static void wait_for_lock(void)
 
 				holder = last = next->thread;
 				if (next != mine)
-					wake(next);
+					wake_thread(next);
 			}
 		}
 		if (holder == me)
@@ -247,7 +247,7 @@ void __wrap_vgModuleLocal_release_sched_lock(struct sched_lock *lock)
 	holder = 0;
 	next = next_thread();
 	if (next != NULL)
-		wake(next); /* it decides which thread is next */
+		wake_thread(next); /* it decides which thread is next */
 	unlock_scheduler();
 }
 

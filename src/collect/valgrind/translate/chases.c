@@ -49,7 +49,7 @@ static struct origin origin_of(const IRExpr *e)
 	return e->tag == Iex_RdTmp ? origins[e->Iex.RdTmp.tmp] : (struct origin){0};
 }
 
-static struct origin either(struct origin a, struct origin b)
+static struct origin either_origin(struct origin a, struct origin b)
 {
 	return (struct origin){a.computed | b.computed, a.loaded | b.loaded, a.twice | b.twice,
 			       a.missing | b.missing};
@@ -69,7 +69,7 @@ static struct origin of_all(IRExpr *const *arguments)
 	struct origin o = {0};
 
 	for (; *arguments; arguments++)
-		o = either(o, origin_of(*arguments));
+		o = either_origin(o, origin_of(*arguments));
 	return o;
 }
 
@@ -81,8 +81,9 @@ static struct origin computed_by(const IRExpr *data)
 	case Iex_RdTmp: return origin_of(data);
 	case Iex_Get: at = register_at(data->Iex.Get.offset); return at < 0 ? (struct origin){0} : held[at];
 	case Iex_Unop: return origin_of(data->Iex.Unop.arg);
-	case Iex_Binop: return either(origin_of(data->Iex.Binop.arg1), origin_of(data->Iex.Binop.arg2));
-	case Iex_ITE: return either(origin_of(data->Iex.ITE.iftrue), origin_of(data->Iex.ITE.iffalse));
+	case Iex_Binop:
+		return either_origin(origin_of(data->Iex.Binop.arg1), origin_of(data->Iex.Binop.arg2));
+	case Iex_ITE: return either_origin(origin_of(data->Iex.ITE.iftrue), origin_of(data->Iex.ITE.iffalse));
 	case Iex_CCall: return of_all(data->Iex.CCall.args);
 	case Iex_Load: return loaded_from(data->Iex.Load.addr);
 	default: return (struct origin){0};
@@ -118,7 +119,7 @@ static ULong set_by_call_before(Addr pc)
 }
 
 /* A jump from the instruction at `here`, and what it depends on. */
-static void jump(struct origin guard, const IRConst *target, IRJumpKind kind, Addr here)
+static void note_jump(struct origin guard, const IRConst *target, IRJumpKind kind, Addr here)
 {
 	const Bool back = kind == Ijk_Boring && target->tag == Ico_U64 && target->Ico.U64 <= here;
 	const ULong kept = back && target->Ico.U64 < begin ? ~set_anew : ~0ull;
@@ -130,17 +131,19 @@ static void jump(struct origin guard, const IRConst *target, IRJumpKind kind, Ad
 			chased |= 1ull << at;
 }
 
-static void follow(const IRStmt *st, Addr *here)
+static void follow_statement(const IRStmt *st, Addr *here)
 {
 	Int at;
 
 	switch (st->tag) {
 	case Ist_IMark: *here = st->Ist.IMark.addr; break;
-	case Ist_Exit: jump(origin_of(st->Ist.Exit.guard), st->Ist.Exit.dst, st->Ist.Exit.jk, *here); break;
+	case Ist_Exit:
+		note_jump(origin_of(st->Ist.Exit.guard), st->Ist.Exit.dst, st->Ist.Exit.jk, *here);
+		break;
 	case Ist_WrTmp: origins[st->Ist.WrTmp.tmp] = computed_by(st->Ist.WrTmp.data); break;
 	case Ist_LoadG:
-		origins[st->Ist.LoadG.details->dst] =
-		    either(loaded_from(st->Ist.LoadG.details->addr), origin_of(st->Ist.LoadG.details->alt));
+		origins[st->Ist.LoadG.details->dst] = either_origin(loaded_from(st->Ist.LoadG.details->addr),
+								    origin_of(st->Ist.LoadG.details->alt));
 		break;
 	case Ist_Put:
 		at = register_at(st->Ist.Put.offset);
@@ -169,9 +172,9 @@ void nm_chases_begin(const IRSB *in)
 	for (i = 0; i < REGISTERS; i++)
 		held[i] = (struct origin){.computed = 1ull << i};
 	for (i = 0; i < in->stmts_used; i++)
-		follow(in->stmts[i], &here);
+		follow_statement(in->stmts[i], &here);
 	if (in->next->tag == Iex_Const)
-		jump((struct origin){0}, in->next->Iex.Const.con, in->jumpkind, here);
+		note_jump((struct origin){0}, in->next->Iex.Const.con, in->jumpkind, here);
 }
 
 Bool nm_chases(const IRExpr *address)

@@ -113,7 +113,7 @@ static void add_exit(Bool counted)
 }
 
 /* The flag of a load that follows a pointer from the one before it. */
-static UInt chases(const struct nm_traced_access *access)
+static UInt chase_flag(const struct nm_traced_access *access)
 {
 	return access->is_plain_load && nm_chases(access->address) ? NM_WIRE_CHASES : 0;
 }
@@ -143,7 +143,8 @@ static void add_accesses(const IRStmt *st)
 			nm_translation.block.access[nm_translation.block.accesses - 1] |=
 			    (ULong)(access->flags & ~NM_WIRE_READ) << 32;
 		else if (access->guard == NULL)
-			nm_block_add_access(access->address, access->bytes, access->flags | chases(access));
+			nm_block_add_access(access->address, access->bytes,
+					    access->flags | chase_flag(access));
 		else
 			nm_block_add_guarded(access->address, access->guard, access->bytes, access->flags);
 	}
@@ -165,7 +166,7 @@ static void start_code(Addr pc)
 }
 
 /* Adds a side exit. Returns whether a new wire block begins with the next instruction. */
-static Bool leave(Int statement)
+static Bool add_side_exit(Int statement)
 {
 	Bool ambiguous = exit_is_ambiguous(statement);
 
@@ -208,7 +209,7 @@ IRSB *nm_instrument(VgCallbackClosure *closure, IRSB *in, const VexGuestLayout *
 			add_instruction(st->Ist.IMark.addr, st->Ist.IMark.len, ambiguous);
 			ambiguous = False;
 		} else if (st->tag == Ist_Exit) {
-			ambiguous = leave(i);
+			ambiguous = add_side_exit(i);
 		} else {
 			add_accesses(st);
 		}

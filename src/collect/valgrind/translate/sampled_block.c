@@ -64,7 +64,7 @@ static void emit_look(IRExpr *address)
 	    block.hits == NULL ? word : nm_emit_value(Ity_I64, IRExpr_Binop(Iop_Or64, block.hits, word));
 }
 
-static Bool fits(const struct window *window, UInt access)
+static Bool fits_window(const struct window *window, UInt access)
 {
 	const Long from = (Long)(block.at[access].distance - window->low);
 
@@ -115,7 +115,7 @@ static void place_accesses(void)
 	for (i = block.placed; i < block.accesses; i++) {
 		struct nm_sampled_access *access = &block.access[i];
 
-		for (k = 0; k < block.windows && !fits(&block.window[k], i); k++)
+		for (k = 0; k < block.windows && !fits_window(&block.window[k], i); k++)
 			;
 		if (k == block.windows)
 			open_window(i);
@@ -158,7 +158,7 @@ static void emit_due(IRExpr *word, ULong position)
 }
 
 /* Counts the references before an exit. */
-static void commit(Bool returned)
+static void count_references(Bool returned)
 {
 	const Int countdown = NM_SAMPLED_OFFSET(countdown);
 	IRExpr *left;
@@ -177,7 +177,7 @@ static void commit(Bool returned)
 
 static void end_block(Bool returned)
 {
-	commit(returned);
+	count_references(returned);
 	if (block.open)
 		nm_sampled_block_define(block.number, block.accesses, block.access, block.exits, block.exit);
 	block.open = False;
@@ -343,7 +343,7 @@ IRSB *nm_instrument_sampled(VgCallbackClosure *closure, IRSB *in, const VexGuest
 			length = st->Ist.IMark.len;
 		} else if (st->tag == Ist_Exit) {
 			if (st->Ist.Exit.jk != Ijk_SigSEGV) /* a test of the address of an aligned access */
-				commit(False);
+				count_references(False);
 		} else {
 			add_accesses(pc, st);
 		}

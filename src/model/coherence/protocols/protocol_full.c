@@ -7,16 +7,16 @@
  */
 #include "protocol.h"
 
-static void synchronise(struct nm_coherence *x, unsigned core)
+static void full_synchronise(struct nm_coherence *c, unsigned core)
 {
 	struct nm_copy *copy;
 
-	while ((copy = nm_copy_first(x, core)))
-		nm_copy_invalidate(x, copy, NM_CAUSE_SYNCHRONISATION);
+	while ((copy = nm_copy_first(c, core)))
+		nm_copy_invalidate(c, copy, NM_CAUSE_SYNCHRONISATION);
 }
 
 const struct nm_protocol nm_protocol_full = {.name = "full",
 					     .summary = "everything is invalidated where a core synchronises",
 					     .read = nm_protocol_read_untold,
 					     .write = nm_protocol_write_untold,
-					     .synchronise = synchronise};
+					     .synchronise = full_synchronise};

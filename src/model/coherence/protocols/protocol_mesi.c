@@ -7,14 +7,14 @@
  */
 #include "protocol.h"
 
-static void read(struct nm_coherence *x, struct nm_copy *copy)
+static void mesi_read(struct nm_coherence *c, struct nm_copy *copy)
 {
-	nm_protocol_share(x, copy, 1u << NM_COPY_MODIFIED | 1u << NM_COPY_EXCLUSIVE, NM_COPY_SHARED,
+	nm_protocol_share(c, copy, 1u << NM_COPY_MODIFIED | 1u << NM_COPY_EXCLUSIVE, NM_COPY_SHARED,
 			  NM_COPY_EXCLUSIVE);
 }
 
 const struct nm_protocol nm_protocol_mesi = {.name = "mesi",
 					     .summary = "modified, exclusive, shared, invalid",
 					     .has_exclusive = 1,
-					     .read = read,
-					     .write = nm_protocol_take};
+					     .read = mesi_read,
+					     .write = nm_protocol_invalidate_others};

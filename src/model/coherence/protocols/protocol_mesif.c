@@ -7,13 +7,13 @@
  */
 #include "protocol.h"
 
-static void read(struct nm_coherence *x, struct nm_copy *copy)
+static void mesif_read(struct nm_coherence *c, struct nm_copy *copy)
 {
-	nm_protocol_share(x, copy, NM_OWNERS, NM_COPY_FORWARD, NM_COPY_EXCLUSIVE);
+	nm_protocol_share(c, copy, NM_OWNERS, NM_COPY_FORWARD, NM_COPY_EXCLUSIVE);
 }
 
 const struct nm_protocol nm_protocol_mesif = {.name = "mesif",
 					      .summary = "modified, exclusive, shared, invalid, forward",
 					      .has_exclusive = 1,
-					      .read = read,
-					      .write = nm_protocol_take};
+					      .read = mesif_read,
+					      .write = nm_protocol_invalidate_others};

@@ -8,23 +8,23 @@
  */
 #include "protocol.h"
 
-static void read(struct nm_coherence *x, struct nm_copy *copy)
+static void moesi_read(struct nm_coherence *c, struct nm_copy *copy)
 {
 	struct nm_copy *owner = nm_copy_other(copy, NM_OWNERS);
 
-	nm_copy_request(x, NM_MESSAGE_READ);
-	nm_copy_supply(x, owner);
+	nm_copy_request(c, NM_MESSAGE_READ);
+	nm_copy_supply(c, owner);
 	if (owner && owner->state == NM_COPY_MODIFIED) {
-		nm_copy_publish(x, owner);
-		nm_copy_set_state(x, owner, NM_COPY_OWNED);
+		nm_copy_publish(c, owner);
+		nm_copy_set_state(c, owner, NM_COPY_OWNED);
 	} else if (owner && owner->state == NM_COPY_EXCLUSIVE) {
-		nm_copy_set_state(x, owner, NM_COPY_SHARED);
+		nm_copy_set_state(c, owner, NM_COPY_SHARED);
 	}
-	nm_copy_set_state(x, copy, nm_copy_other(copy, NM_VALID) ? NM_COPY_SHARED : NM_COPY_EXCLUSIVE);
+	nm_copy_set_state(c, copy, nm_copy_other(copy, NM_VALID) ? NM_COPY_SHARED : NM_COPY_EXCLUSIVE);
 }
 
 const struct nm_protocol nm_protocol_moesi = {.name = "moesi",
 					      .summary = "modified, owned, exclusive, shared, invalid",
 					      .has_exclusive = 1,
-					      .read = read,
-					      .write = nm_protocol_take};
+					      .read = moesi_read,
+					      .write = nm_protocol_invalidate_others};

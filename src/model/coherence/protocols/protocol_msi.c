@@ -6,10 +6,12 @@
  */
 #include "protocol.h"
 
-static void read(struct nm_coherence *x, struct nm_copy *copy)
+static void msi_read(struct nm_coherence *c, struct nm_copy *copy)
 {
-	nm_protocol_share(x, copy, 1u << NM_COPY_MODIFIED, NM_COPY_SHARED, NM_COPY_SHARED);
+	nm_protocol_share(c, copy, 1u << NM_COPY_MODIFIED, NM_COPY_SHARED, NM_COPY_SHARED);
 }
 
-const struct nm_protocol nm_protocol_msi = {
-    .name = "msi", .summary = "modified, shared, invalid", .read = read, .write = nm_protocol_take};
+const struct nm_protocol nm_protocol_msi = {.name = "msi",
+					    .summary = "modified, shared, invalid",
+					    .read = msi_read,
+					    .write = nm_protocol_invalidate_others};

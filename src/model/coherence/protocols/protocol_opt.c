@@ -10,38 +10,38 @@
 #include "protocol.h"
 
 /* Writes the latest writer's bytes back. */
-static void write_back_latest(struct nm_coherence *x, struct nm_copy *copy)
+static void write_back_latest(struct nm_coherence *c, struct nm_copy *copy)
 {
 	struct nm_copy *owner = nm_copy_other(copy, 1u << NM_COPY_MODIFIED);
 
 	if (owner) {
-		nm_copy_write_back(x, owner);
-		nm_copy_set_state(x, owner, NM_COPY_SHARED);
+		nm_copy_write_back(c, owner);
+		nm_copy_set_state(c, owner, NM_COPY_SHARED);
 	}
 }
 
-static void read(struct nm_coherence *x, struct nm_copy *copy)
+static void opt_read(struct nm_coherence *c, struct nm_copy *copy)
 {
 	if (copy->state != NM_COPY_NONE)
-		nm_copy_invalidate(x, copy, NM_CAUSE_READ);
-	write_back_latest(x, copy);
-	nm_protocol_read_untold(x, copy);
+		nm_copy_invalidate(c, copy, NM_CAUSE_READ);
+	write_back_latest(c, copy);
+	nm_protocol_read_untold(c, copy);
 }
 
-static void write(struct nm_coherence *x, struct nm_copy *copy)
+static void opt_write(struct nm_coherence *c, struct nm_copy *copy)
 {
-	write_back_latest(x, copy);
+	write_back_latest(c, copy);
 	for (struct nm_copy *other = nm_copy_all(copy); other; other = other->next) {
 		if (other == copy || other->state == NM_COPY_NONE)
 			continue;
 		other->stale = 1;
-		nm_coherence_unclear(x, other);
+		nm_coherence_unclear(c, other);
 	}
-	nm_protocol_write_untold(x, copy);
+	nm_protocol_write_untold(c, copy);
 }
 
 const struct nm_protocol nm_protocol_opt = {.name = "opt",
 					    .summary =
 						"invalidated when read, and only if modified: an oracle",
-					    .read = read,
-					    .write = write};
+					    .read = opt_read,
+					    .write = opt_write};

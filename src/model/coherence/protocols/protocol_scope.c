@@ -7,20 +7,20 @@
  */
 #include "protocol.h"
 
-static void synchronise(struct nm_coherence *x, unsigned core)
+static void scope_synchronise(struct nm_coherence *c, unsigned core)
 {
-	for (struct nm_copy *copy = nm_copy_first(x, core), *after; copy; copy = after) {
-		const uint64_t departures = x->departures;
+	for (struct nm_copy *copy = nm_copy_first(c, core), *after; copy; copy = after) {
+		const uint64_t departures = c->departures;
 
 		after = nm_copy_after(copy);
-		if (!nm_copy_is_local(x, copy)) {
-			nm_copy_invalidate(x, copy, NM_CAUSE_SYNCHRONISATION);
+		if (!nm_copy_is_local(c, copy)) {
+			nm_copy_invalidate(c, copy, NM_CAUSE_SYNCHRONISATION);
 		} else if (copy->state == NM_COPY_MODIFIED) {
-			nm_copy_write_back(x, copy);
-			nm_copy_set_state(x, copy, NM_COPY_SHARED);
+			nm_copy_write_back(c, copy);
+			nm_copy_set_state(c, copy, NM_COPY_SHARED);
 		}
-		if (x->departures != departures) /* the next one may be gone */
-			after = nm_copy_first(x, core);
+		if (c->departures != departures) /* the next one may be gone */
+			after = nm_copy_first(c, core);
 	}
 }
 
@@ -30,4 +30,4 @@ const struct nm_protocol nm_protocol_scope = {.name = "scope",
 					      .asks_homes = 1,
 					      .read = nm_protocol_read_untold,
 					      .write = nm_protocol_write_untold,
-					      .synchronise = synchronise};
+					      .synchronise = scope_synchronise};
