@@ -1,7 +1,4 @@
-/* SPDX-License-Identifier: MIT
- *
- * data_source.c - see data_source.h.
- */
+/* SPDX-License-Identifier: MIT */
 #include "data_source.h"
 
 const char *const nm_operation_names[NM_OPERATIONS] = {

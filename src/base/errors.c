@@ -1,7 +1,4 @@
-/* SPDX-License-Identifier: MIT
- *
- * errors.c - see errors.h.
- */
+/* SPDX-License-Identifier: MIT */
 #include "errors.h"
 
 #include <errno.h>

@@ -1,7 +1,4 @@
-/* SPDX-License-Identifier: MIT
- *
- * message.c - see message.h.
- */
+/* SPDX-License-Identifier: MIT */
 #include "message.h"
 
 #include <inttypes.h>
@@ -11,7 +8,7 @@
 #include <string.h>
 
 #include "rank.h"
-#include "utf8.h"
+#include "text.h"
 
 static int progress_is_shown; /* in the terminal's last line */
 

@@ -10,10 +10,10 @@
 #include <stdlib.h>
 #include <unistd.h>
 
+#include "files.h"
 #include "message.h"
 #include "perf_importer.h"
 #include "profile_operand.h"
-#include "temporary.h"
 
 struct nm_run_feedback nm_samples_feedback(int quiet)
 {

@@ -17,8 +17,8 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "files.h"
 #include "message.h"
-#include "same_file.h"
 
 int nm_output_no_pager;
 

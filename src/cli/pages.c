@@ -1,7 +1,4 @@
-/* SPDX-License-Identifier: MIT
- *
- * pages.c - see pages.h.
- */
+/* SPDX-License-Identifier: MIT */
 #include "pages.h"
 
 #include <inttypes.h>

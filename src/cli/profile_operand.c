@@ -1,15 +1,12 @@
-/* SPDX-License-Identifier: MIT
- *
- * profile_operand.c - see profile_operand.h.
- */
+/* SPDX-License-Identifier: MIT */
 #include "profile_operand.h"
 
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "files.h"
 #include "message.h"
-#include "peek.h"
 
 static const char usual[] = "nearmiss.nmp";
 

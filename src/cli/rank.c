@@ -1,7 +1,4 @@
-/* SPDX-License-Identifier: MIT
- *
- * rank.c - see rank.h.
- */
+/* SPDX-License-Identifier: MIT */
 #include "rank.h"
 
 #include <ctype.h>

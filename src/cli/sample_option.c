@@ -1,7 +1,4 @@
-/* SPDX-License-Identifier: MIT
- *
- * sample_option.c - see sample_option.h.
- */
+/* SPDX-License-Identifier: MIT */
 #include "sample_option.h"
 
 #include <errno.h>

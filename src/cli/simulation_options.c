@@ -1,7 +1,4 @@
-/* SPDX-License-Identifier: MIT
- *
- * simulation_options.c - see simulation_options.h.
- */
+/* SPDX-License-Identifier: MIT */
 #include "simulation_options.h"
 
 #include <assert.h>

@@ -1,7 +1,4 @@
-/* SPDX-License-Identifier: MIT
- *
- * summary.c - see summary.h.
- */
+/* SPDX-License-Identifier: MIT */
 #include "summary.h"
 
 #include <stdio.h>

@@ -1,7 +1,4 @@
-/* SPDX-License-Identifier: MIT
- *
- * viewer.c - see viewer.h.
- */
+/* SPDX-License-Identifier: MIT */
 #include "viewer.h"
 
 #include "message.h"

@@ -150,7 +150,7 @@ struct nm_pass {
 extern const struct nm_pass nm_pass_cache, nm_pass_distances, nm_pass_estimates, nm_pass_fields, nm_pass_pmu,
     nm_pass_relocations, nm_pass_strides;
 
-/* ---- helpers for passes (pass.c) ----------------------------------------------------------------- */
+/* ---- helpers for passes (passes.c) ----------------------------------------------------------------- */
 
 /* The single references of r, in program order; ret_refs has room for NM_COALESCED_MAX.  Returns how many. */
 static inline unsigned nm_pass_expand(const struct nm_coalesced_table *table, const struct nm_ref *r,

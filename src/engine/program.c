@@ -1,7 +1,4 @@
-/* SPDX-License-Identifier: MIT
- *
- * program.c - see program.h.
- */
+/* SPDX-License-Identifier: MIT */
 #include "program.h"
 
 #include <assert.h>

@@ -1,7 +1,4 @@
-/* SPDX-License-Identifier: MIT
- *
- * sampled.c - see sampled.h.
- */
+/* SPDX-License-Identifier: MIT */
 #include "sampled.h"
 
 #include <string.h>

@@ -14,9 +14,9 @@
 
 #include <stdint.h>
 
-#include "array_shape.h"
 #include "errors.h"
 #include "symbol.h"
+#include "text.h"
 
 /* The subscripts [low, end) of a dimension. */
 struct nm_slice_part {

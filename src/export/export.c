@@ -7,6 +7,7 @@
 
 #include "export_priv.h"
 #include "selection.h"
+#include "text.h"
 
 static int add_level(struct nm_export *e, const char *level, struct nm_error *err)
 {
@@ -197,4 +198,60 @@ int nm_export_write(struct nm_export *e, unsigned part, FILE *out, struct nm_err
 	e->process = process;
 	e->thread = thread;
 	return status;
+}
+
+/* ---- exporters: the table of exporters ---- */
+
+extern const struct nm_exporter nm_exporter_callgrind, nm_exporter_csv, nm_exporter_folded, nm_exporter_json,
+    nm_exporter_pprof, nm_exporter_speedscope;
+
+static const struct nm_exporter *const exporters[] = {
+    &nm_exporter_callgrind, &nm_exporter_csv,   &nm_exporter_folded,
+    &nm_exporter_json,      &nm_exporter_pprof, &nm_exporter_speedscope,
+};
+
+const struct nm_exporter *nm_exporter_at(unsigned i)
+{
+	return i < sizeof exporters / sizeof *exporters ? exporters[i] : NULL;
+}
+
+const struct nm_exporter *nm_exporter_named(const char *name)
+{
+	for (unsigned i = 0; nm_exporter_at(i); i++)
+		if (!strcmp(exporters[i]->name, name))
+			return exporters[i];
+	return NULL;
+}
+
+const char *nm_exporter_name(const struct nm_exporter *exporter) { return exporter->name; }
+const char *nm_exporter_summary(const struct nm_exporter *exporter) { return exporter->summary; }
+
+int nm_exporter_is_binary(const struct nm_exporter *exporter)
+{
+	return !!(exporter->flags & NM_EXPORTER_BINARY);
+}
+
+/* ---- texts: the names of an export, and their numbers ---- */
+
+int nm_export_text(struct nm_export *e, const char *text, const char **ret_text)
+{
+	char *clean;
+
+	if (!text) {
+		*ret_text = NULL;
+		return 0;
+	}
+	clean = nm_utf8_clean(text);
+	*ret_text = clean ? nm_intern(&e->pool, clean) : NULL;
+	free(clean);
+	return *ret_text ? 0 : NM_ENOMEM;
+}
+
+int nm_export_id(struct nm_map *ids, const char *text, uint64_t *ret_id, int *ret_new)
+{
+	uint64_t id = nm_map_get(ids, (uintptr_t)text, 0);
+
+	*ret_new = !id;
+	*ret_id = id ? id : ids->count + 1;
+	return id ? 0 : nm_map_put(ids, (uintptr_t)text, *ret_id);
 }

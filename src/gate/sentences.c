@@ -11,7 +11,7 @@
 #include "gate_priv.h"
 #include "memstream.h"
 #include "table.h"
-#include "utf8.h"
+#include "text.h"
 
 const char *const nm_outcome_names[] = {"met", "not met", "ignored"};
 

@@ -9,8 +9,8 @@
 #include <unistd.h>
 
 #include "elsewhere.h"
+#include "files.h"
 #include "importer.h"
-#include "peek.h"
 
 /* One more format: a file with its struct nm_importer, and a row. */
 static const struct nm_importer *const importers[] = {&nm_import_lackey,     &nm_import_din,

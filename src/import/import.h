@@ -27,7 +27,7 @@ struct nm_import_options {
 int nm_import_open(struct nm_import **ret_import, const char *path, const struct nm_import_options *options,
 		   struct nm_error *err);
 
-/* The same from a peeked input (peek.h); takes over its descriptor. */
+/* The same from a peeked input (files.h); takes over its descriptor. */
 struct nm_peeked_input;
 int nm_import_take(struct nm_import **ret_import, const struct nm_peeked_input *peeked, const char *path,
 		   const struct nm_import_options *options, struct nm_error *err);

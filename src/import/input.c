@@ -10,7 +10,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "peek.h"
+#include "files.h"
 #include "tar.h"
 #include "unpack.h"
 

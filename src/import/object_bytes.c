@@ -1,7 +1,4 @@
-/* SPDX-License-Identifier: MIT
- *
- * object_bytes.c - see object_bytes.h.
- */
+/* SPDX-License-Identifier: MIT */
 #include "object_bytes.h"
 
 #include <assert.h>

@@ -1,7 +1,4 @@
-/* SPDX-License-Identifier: MIT
- *
- * tar.c - see tar.h.
- */
+/* SPDX-License-Identifier: MIT */
 #include "tar.h"
 
 #include <string.h>

@@ -1,7 +1,4 @@
-/* SPDX-License-Identifier: MIT
- *
- * footprint.c - see footprint.h.
- */
+/* SPDX-License-Identifier: MIT */
 #include "footprint.h"
 
 #include <assert.h>

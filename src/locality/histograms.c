@@ -1,7 +1,4 @@
-/* SPDX-License-Identifier: MIT
- *
- * histograms.c - see histograms.h.
- */
+/* SPDX-License-Identifier: MIT */
 #include "histograms.h"
 
 #include <stdlib.h>

@@ -1,7 +1,4 @@
-/* SPDX-License-Identifier: MIT
- *
- * line_table.c - see line_table.h.
- */
+/* SPDX-License-Identifier: MIT */
 #include "line_table.h"
 
 #include <stddef.h>

@@ -1,7 +1,4 @@
-/* SPDX-License-Identifier: MIT
- *
- * reuse_sums.c - see reuse_sums.h.
- */
+/* SPDX-License-Identifier: MIT */
 #include "reuse_sums.h"
 
 #include <math.h>

@@ -1,7 +1,4 @@
-/* SPDX-License-Identifier: MIT
- *
- * set_associative.c - see set_associative.h.
- */
+/* SPDX-License-Identifier: MIT */
 #include "set_associative.h"
 
 #include <math.h>

@@ -1,7 +1,4 @@
-/* SPDX-License-Identifier: MIT
- *
- * sketch.c - see sketch.h.
- */
+/* SPDX-License-Identifier: MIT */
 #include "sketch.h"
 
 #include <math.h>

@@ -1,7 +1,4 @@
-/* SPDX-License-Identifier: MIT
- *
- * touch_times.c - see touch_times.h.
- */
+/* SPDX-License-Identifier: MIT */
 #include "touch_times.h"
 
 #include <assert.h>

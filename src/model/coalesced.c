@@ -1,7 +1,4 @@
-/* SPDX-License-Identifier: MIT
- *
- * coalesced.c - see coalesced.h.
- */
+/* SPDX-License-Identifier: MIT */
 #include "coalesced.h"
 
 #include <assert.h>

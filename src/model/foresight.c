@@ -1,7 +1,4 @@
-/* SPDX-License-Identifier: MIT
- *
- * foresight.c - see foresight.h.
- */
+/* SPDX-License-Identifier: MIT */
 #include "foresight.h"
 
 #include <assert.h>

@@ -1,7 +1,4 @@
-/* SPDX-License-Identifier: MIT
- *
- * areas.c - see areas.h.
- */
+/* SPDX-License-Identifier: MIT */
 #include "areas.h"
 
 #include <assert.h>

@@ -1,7 +1,4 @@
-/* SPDX-License-Identifier: MIT
- *
- * blocks.c - see blocks.h.
- */
+/* SPDX-License-Identifier: MIT */
 #include "blocks.h"
 
 #include <assert.h>

@@ -1,7 +1,4 @@
-/* SPDX-License-Identifier: MIT
- *
- * contexts.c - see contexts.h.
- */
+/* SPDX-License-Identifier: MIT */
 #include "contexts.h"
 
 #include <assert.h>

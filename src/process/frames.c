@@ -1,7 +1,4 @@
-/* SPDX-License-Identifier: MIT
- *
- * frames.c - see frames.h.
- */
+/* SPDX-License-Identifier: MIT */
 #include "frames.h"
 
 #include <string.h>

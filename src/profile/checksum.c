@@ -1,7 +1,4 @@
-/* SPDX-License-Identifier: MIT
- *
- * checksum.c - see checksum.h.
- */
+/* SPDX-License-Identifier: MIT */
 #include "checksum.h"
 
 #include <errno.h>

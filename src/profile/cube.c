@@ -1,7 +1,4 @@
-/* SPDX-License-Identifier: MIT
- *
- * cube.c - see cube.h.
- */
+/* SPDX-License-Identifier: MIT */
 #include "cube.h"
 
 #include <assert.h>
@@ -10,7 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "utf8.h"
+#include "text.h"
 
 int nm_key_is_number(const char *name)
 {

@@ -1,7 +1,4 @@
-/* SPDX-License-Identifier: MIT
- *
- * selection.c - see selection.h.
- */
+/* SPDX-License-Identifier: MIT */
 #include "selection.h"
 
 #include <stdio.h>

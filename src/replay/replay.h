@@ -7,7 +7,7 @@
  * parts: the decoder knows the program's code, the resolver finds attribution keys, and the batch builder
  * collects references. What the process is made of belongs to the engine; the replay borrows it.
  *
- *   execute.c, pending.c            whole blocks, fast
+ *   execute.c, batches.c            whole blocks, fast
  *   single_step.c, wrapper_probe.c  blocks one access at a time
  *   decode_block.c                  blocks that are executed for the first time
  *   user_calls.c                    blocks of library code, by the user's call that leads there
@@ -172,12 +172,12 @@ void nm_replay_probe_block(struct nm_replay *replay, uint32_t id, const struct n
 /* decode_block.c: makes the running thread's decoded block of a block. NULL: *err says why. */
 struct nm_decoded_block *nm_replay_decode_block(struct nm_replay *replay, uint32_t id, struct nm_error *err);
 
-/* pending.c: resolves, or puts on the list, what `entries` (bits) of the NM_ENTRIES from access `at` on do
+/* batches.c: resolves, or puts on the list, what `entries` (bits) of the NM_ENTRIES from access `at` on do
  * not serve; their references are the batch's next. 0 or NM_ENOMEM. */
 int nm_replay_defer(struct nm_replay *replay, const struct nm_decoded_block *decoded, size_t at,
 		    unsigned entries);
 
-/* pending.c: finds the attribution keys of all pending references, and offers those of a burst to be sampled.
+/* batches.c: finds the attribution keys of all pending references, and offers those of a burst to be sampled.
  * 0 or NM_ENOMEM. */
 int nm_replay_resolve_list(struct nm_replay *replay);
 static inline int nm_replay_resolve_pending(struct nm_replay *r)

@@ -1,7 +1,4 @@
-/* SPDX-License-Identifier: MIT
- *
- * folds.c - see folds.h.
- */
+/* SPDX-License-Identifier: MIT */
 #include "folds.h"
 
 #include <stdio.h>

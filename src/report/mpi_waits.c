@@ -1,7 +1,4 @@
-/* SPDX-License-Identifier: MIT
- *
- * mpi_waits.c - see mpi_waits.h.
- */
+/* SPDX-License-Identifier: MIT */
 #include "mpi_waits.h"
 
 #include <stdio.h>

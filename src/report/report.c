@@ -11,7 +11,7 @@
 #include "report_priv.h"
 #include "samples_report.h"
 #include "selection.h"
-#include "utf8.h"
+#include "text.h"
 
 /* ---- the request --------------------------------------------------------------------------------- */
 

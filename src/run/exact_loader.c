@@ -1,7 +1,4 @@
-/* SPDX-License-Identifier: MIT
- *
- * exact_loader.c - see exact_loader.h.
- */
+/* SPDX-License-Identifier: MIT */
 #include "exact_loader.h"
 
 #include "selection.h"

@@ -1,7 +1,4 @@
-/* SPDX-License-Identifier: MIT
- *
- * manifest.c - see manifest.h.
- */
+/* SPDX-License-Identifier: MIT */
 #include "manifest.h"
 
 #include <stdio.h>

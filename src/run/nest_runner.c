@@ -1,7 +1,4 @@
-/* SPDX-License-Identifier: MIT
- *
- * nest_runner.c - see nest_runner.h.
- */
+/* SPDX-License-Identifier: MIT */
 #include "nest_runner.h"
 
 #include <assert.h>

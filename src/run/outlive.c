@@ -1,7 +1,4 @@
-/* SPDX-License-Identifier: MIT
- *
- * outlive.c - see outlive.h.
- */
+/* SPDX-License-Identifier: MIT */
 #include "outlive.h"
 
 #include <errno.h>

@@ -1,7 +1,4 @@
-/* SPDX-License-Identifier: MIT
- *
- * phase_choice.c - see phase_choice.h.
- */
+/* SPDX-License-Identifier: MIT */
 #include "phase_choice.h"
 
 #include <assert.h>

@@ -23,9 +23,9 @@
 #include <sys/stat.h>
 
 #include "allocator.h"
+#include "files.h"
 #include "import.h"
 #include "oracle.h"
-#include "peek.h"
 #include "phase_choice.h"
 #include "progress.h"
 #include "readahead.h"

@@ -1,8 +1,9 @@
-/* SPDX-License-Identifier: MIT
- *
- * run_profile.c - see run_profile.h.
- */
+/* SPDX-License-Identifier: MIT */
 #include "run_profile.h"
+#include "clock.h"
+#include "progress.h"
+#include "session.h"
+#include "status.h"
 
 #include <assert.h>
 #include <inttypes.h>
@@ -217,3 +218,54 @@ int nm_run_finish(const struct nm_run_request *request, const struct nm_run_info
 		status = receiver->receive(receiver->self, session, err);
 	return status;
 }
+
+/* ---- status ---- */
+
+int nm_status_of(enum nm_code code, int otherwise)
+{
+	switch (code) {
+	case NM_OK: return NM_STATUS_OK;
+	case NM_ENOSPC: return NM_STATUS_NO_OUTPUT;
+	case NM_EFORMAT:
+	case NM_EVERSION: return NM_STATUS_BAD_INPUT;
+	case NM_EPLUGIN:
+	case NM_ENOMEM: return NM_STATUS_FAILED;
+	default: return otherwise;
+	}
+}
+
+/* ---- progress ---- */
+
+enum { INTERVAL_MS = 500 };
+
+void nm_progress_start(struct nm_progress *p, const struct nm_run_feedback *feedback)
+{
+	assert(!feedback->progress || feedback->progress_end);
+	*p = (struct nm_progress){.feedback = feedback};
+	p->started_ms = p->shown_ms = nm_now_ms();
+}
+
+void nm_progress_update(struct nm_progress *p, struct nm_session *session)
+{
+	double now;
+	uint64_t references;
+
+	if (!p->feedback->progress)
+		return;
+	now = nm_now_ms();
+	if (now - p->shown_ms < INTERVAL_MS)
+		return;
+	references = nm_session_references(session);
+	p->feedback->progress(references,
+			      (double)(references - p->shown_references) / (now - p->shown_ms) * 1e3);
+	p->shown_references = references;
+	p->shown_ms = now;
+}
+
+void nm_progress_end(const struct nm_progress *p)
+{
+	if (p->feedback->progress)
+		p->feedback->progress_end();
+}
+
+double nm_progress_seconds(const struct nm_progress *p) { return (nm_now_ms() - p->started_ms) / 1e3; }

@@ -1,7 +1,4 @@
-/* SPDX-License-Identifier: MIT
- *
- * sampling.c - see sampling.h.
- */
+/* SPDX-License-Identifier: MIT */
 #include "sampling.h"
 
 #include <fcntl.h>

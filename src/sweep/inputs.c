@@ -10,8 +10,8 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "files.h"
 #include "nest.h"
-#include "peek.h"
 #include "sweep_priv.h"
 #include "trace.h"
 #include "words.h"

@@ -1,7 +1,4 @@
-/* SPDX-License-Identifier: MIT
- *
- * words.c - see words.h.
- */
+/* SPDX-License-Identifier: MIT */
 #include "words.h"
 
 #include <inttypes.h>

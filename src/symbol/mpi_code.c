@@ -1,7 +1,4 @@
-/* SPDX-License-Identifier: MIT
- *
- * mpi_code.c - see mpi_code.h.
- */
+/* SPDX-License-Identifier: MIT */
 #include "mpi_code.h"
 
 #include <stddef.h>

@@ -1,7 +1,4 @@
-/* SPDX-License-Identifier: MIT
- *
- * user_code.c - see user_code.h.
- */
+/* SPDX-License-Identifier: MIT */
 #include "user_code.h"
 
 #include <string.h>

@@ -5,8 +5,8 @@
  */
 #include <inttypes.h>
 
-#include "csv.h"
 #include "table.h"
+#include "text.h"
 
 static void write_value(const struct nm_value *v, FILE *out)
 {

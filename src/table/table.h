@@ -11,7 +11,7 @@
 #include "map.h"
 #include "reader.h"
 #include "style.h"
-#include "utf8.h"
+#include "text.h"
 #include "vector.h"
 
 struct nm_levels;

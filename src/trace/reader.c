@@ -17,8 +17,8 @@
 #include <unistd.h>
 #include <zstd.h>
 
+#include "files.h"
 #include "format.h"
-#include "peek.h"
 
 /* A chunk of CHUNK_WORDS takes some 32 MB unpacked. More than this in one part is damage. */
 #define PART_MAX (1u << 30)

@@ -84,7 +84,7 @@ int nm_trace_probe(const uint8_t *bytes, size_t count);
 int nm_trace_open(struct nm_trace **ret_trace, const char *path, struct nm_error *err);
 void nm_trace_free(struct nm_trace *trace);
 
-/* The same from a peeked input (peek.h); takes over its descriptor. */
+/* The same from a peeked input (files.h); takes over its descriptor. */
 struct nm_peeked_input;
 int nm_trace_take(struct nm_trace **ret_trace, const struct nm_peeked_input *peeked, const char *path,
 		  struct nm_error *err);

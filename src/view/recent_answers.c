@@ -1,7 +1,4 @@
-/* SPDX-License-Identifier: MIT
- *
- * recent_answers.c - see recent_answers.h.
- */
+/* SPDX-License-Identifier: MIT */
 #include "recent_answers.h"
 
 #include <stdlib.h>

@@ -1,7 +1,4 @@
-/* SPDX-License-Identifier: MIT
- *
- * tabs.c - see tabs.h.
- */
+/* SPDX-License-Identifier: MIT */
 #include "tabs.h"
 
 #include <stdlib.h>

@@ -1,7 +1,4 @@
-/* SPDX-License-Identifier: MIT
- *
- * candidate_memory.c - see candidate_memory.h.
- */
+/* SPDX-License-Identifier: MIT */
 #include "candidate_memory.h"
 
 #include <assert.h>

@@ -1,14 +1,11 @@
-/* SPDX-License-Identifier: MIT
- *
- * element_map.c - see element_map.h.
- */
+/* SPDX-License-Identifier: MIT */
 #include "element_map.h"
 
 #include <assert.h>
 #include <stdio.h>
 #include <string.h>
 
-#include "array_shape.h"
+#include "text.h"
 
 static uint64_t round_up(uint64_t value, uint64_t multiple)
 {

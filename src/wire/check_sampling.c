@@ -1,7 +1,4 @@
-/* SPDX-License-Identifier: MIT
- *
- * check_sampling.c - see check_sampling.h.
- */
+/* SPDX-License-Identifier: MIT */
 #include "check_sampling.h"
 
 static int begin_thread(struct nm_wire_sampling_check *c, const struct nm_wire_record *r, uint32_t thread,

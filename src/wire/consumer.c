@@ -28,7 +28,7 @@
 #include <sys/resource.h>
 
 #include "consumer_priv.h"
-#include "memory_file.h"
+#include "files.h"
 
 enum { ENOUGH_SLOTS = 64, SMALL_CHUNK_WORDS = 8192 };
 

@@ -1,7 +1,4 @@
-/* SPDX-License-Identifier: MIT
- *
- * yaml_lines.c - see yaml_lines.h.
- */
+/* SPDX-License-Identifier: MIT */
 #include "yaml_lines.h"
 
 #include <string.h>

@@ -1,7 +1,4 @@
-/* SPDX-License-Identifier: MIT
- *
- * yaml_load.c - see yaml_load.h.
- */
+/* SPDX-License-Identifier: MIT */
 #include "yaml_load.h"
 
 #include <stdarg.h>

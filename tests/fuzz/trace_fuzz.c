@@ -16,7 +16,7 @@
 
 #include "codec.h"
 #include "decode.h"
-#include "peek.h"
+#include "files.h"
 #include "readahead.h"
 #include "symbol.h"
 

@@ -17,13 +17,13 @@
 #include <cmocka.h>
 
 #include "arena.h"
-#include "below.h"
-#include "declaration.h"
 #include "errors.h"
+#include "files.h"
 #include "lazy_array.h"
 #include "map.h"
 #include "memstream.h"
 #include "sort.h"
+#include "text.h"
 #include "vector.h"
 
 static uint64_t random_next(uint64_t *state) { return nm_mix64(*state += 0x9e3779b97f4a7c15ull); }

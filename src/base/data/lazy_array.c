@@ -1,7 +1,4 @@
-/* SPDX-License-Identifier: MIT
- *
- * lazy_array.c - see lazy_array.h.
- */
+/* SPDX-License-Identifier: MIT */
 #include "lazy_array.h"
 
 #include <stdlib.h>

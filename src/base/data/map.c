@@ -1,7 +1,4 @@
-/* SPDX-License-Identifier: MIT
- *
- * map.c - see map.h.
- */
+/* SPDX-License-Identifier: MIT */
 #include "map.h"
 
 #include <assert.h>

@@ -1,7 +1,4 @@
-/* SPDX-License-Identifier: MIT
- *
- * cache_folder.c - see cache_folder.h.
- */
+/* SPDX-License-Identifier: MIT */
 #include "cache_folder.h"
 
 #include <fcntl.h>

@@ -1,7 +1,4 @@
-/* SPDX-License-Identifier: MIT
- *
- * capstone.c - see capstone.h.
- */
+/* SPDX-License-Identifier: MIT */
 #include "capstone.h"
 
 #include <dlfcn.h>

@@ -1,7 +1,4 @@
-/* SPDX-License-Identifier: MIT
- *
- * memstream.c - see memstream.h.
- */
+/* SPDX-License-Identifier: MIT */
 #include "memstream.h"
 
 #include <stdlib.h>

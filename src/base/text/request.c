@@ -1,7 +1,4 @@
-/* SPDX-License-Identifier: MIT
- *
- * request.c - see request.h.
- */
+/* SPDX-License-Identifier: MIT */
 #include "request.h"
 
 #include <errno.h>

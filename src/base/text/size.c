@@ -1,7 +1,4 @@
-/* SPDX-License-Identifier: MIT
- *
- * size.c - see size.h.
- */
+/* SPDX-License-Identifier: MIT */
 #include "size.h"
 
 #include <ctype.h>

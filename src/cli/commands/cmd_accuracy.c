@@ -7,6 +7,7 @@
 #include <unistd.h>
 
 #include "accuracy.h"
+#include "files.h"
 #include "message.h"
 #include "options.h"
 #include "output.h"
@@ -15,7 +16,6 @@
 #include "replayer.h"
 #include "report_options.h"
 #include "simulation_options.h"
-#include "temporary.h"
 #include "viewer.h"
 
 struct accuracy_options {

@@ -2,6 +2,7 @@
  *
  * cmd_import.c - nearmiss import FILE: a profile of the samples that perf has recorded.
  */
+#include "files.h"
 #include "message.h"
 #include "open_profile.h"
 #include "options.h"
@@ -9,7 +10,6 @@
 #include "perf_importer.h"
 #include "simulation_options.h"
 #include "summary.h"
-#include "temporary.h"
 
 struct import_options {
 	struct nm_simulation_options simulation;

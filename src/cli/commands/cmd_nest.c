@@ -4,6 +4,7 @@
  */
 #include <string.h>
 
+#include "files.h"
 #include "message.h"
 #include "nest/nest_commands.h"
 #include "nest_runner.h"
@@ -12,7 +13,6 @@
 #include "report_options.h"
 #include "simulation_options.h"
 #include "summary.h"
-#include "temporary.h"
 
 struct nest_options {
 	struct nm_simulation_options simulation;

@@ -4,6 +4,7 @@
  */
 #include <unistd.h>
 
+#include "files.h"
 #include "import.h"
 #include "message.h"
 #include "options.h"
@@ -11,7 +12,6 @@
 #include "replayer.h"
 #include "simulation_options.h"
 #include "summary.h"
-#include "temporary.h"
 
 struct replay_options {
 	struct nm_simulation_options simulation;

@@ -13,7 +13,7 @@
 #include "message.h"
 #include "options.h"
 #include "output.h"
-#include "utf8.h"
+#include "text.h"
 
 struct trace_options {
 	const char *output, *stream, *to;

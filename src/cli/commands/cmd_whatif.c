@@ -9,6 +9,7 @@
 
 #include "candidate.h"
 #include "diff.h"
+#include "files.h"
 #include "layout_levels.h"
 #include "lru_misses.h"
 #include "message.h"
@@ -18,7 +19,6 @@
 #include "replayer.h"
 #include "report_options.h"
 #include "simulation_options.h"
-#include "temporary.h"
 
 enum { MOST = NM_DIFF_SIDES - 1 /* candidates */, MOST_TEXT = 1 << 20, RELOCATIONS = 3, BY_MACHINE = -1 };
 
@@ -277,7 +277,7 @@ static int write_all(const struct whatif *w, const struct whatif_options *o, con
 	return status;
 }
 
-static int show_predictions(const struct whatif *w, const struct whatif_options *o)
+static int show_levels(const struct whatif *w, const struct whatif_options *o)
 {
 	const enum nm_format format = o->layout == NM_DIFF_CSV    ? NM_FORMAT_CSV
 				      : o->layout == NM_DIFF_JSON ? NM_FORMAT_JSON
@@ -317,7 +317,7 @@ static int run_whatif(const struct nm_command *self, int argc, char **argv)
 	if (!status)
 		status = check_candidates(&w);
 	if (!status)
-		status = show_predictions(&w, &o);
+		status = show_levels(&w, &o);
 	done(&w);
 	return status;
 }

@@ -1,7 +1,4 @@
-/* SPDX-License-Identifier: MIT
- *
- * debug_options.c - see debug_options.h.
- */
+/* SPDX-License-Identifier: MIT */
 #include "debug_options.h"
 
 #include <string.h>

@@ -1,7 +1,4 @@
-/* SPDX-License-Identifier: MIT
- *
- * events.c - see events.h.
- */
+/* SPDX-License-Identifier: MIT */
 #include "monitor/events.h"
 
 #include <inttypes.h>

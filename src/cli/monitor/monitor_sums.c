@@ -1,7 +1,4 @@
-/* SPDX-License-Identifier: MIT
- *
- * monitor_sums.c - see monitor_sums.h.
- */
+/* SPDX-License-Identifier: MIT */
 #include "monitor/monitor_sums.h"
 
 #include <inttypes.h>

@@ -1,7 +1,4 @@
-/* SPDX-License-Identifier: MIT
- *
- * monitor_table.c - see monitor_table.h.
- */
+/* SPDX-License-Identifier: MIT */
 #include "monitor/monitor_table.h"
 
 #include <inttypes.h>

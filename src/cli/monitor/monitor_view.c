@@ -1,7 +1,4 @@
-/* SPDX-License-Identifier: MIT
- *
- * monitor_view.c - see monitor_view.h.
- */
+/* SPDX-License-Identifier: MIT */
 #include "monitor/monitor_view.h"
 
 #include <fnmatch.h>

@@ -1,7 +1,4 @@
-/* SPDX-License-Identifier: MIT
- *
- * parser.c - see parser.h.
- */
+/* SPDX-License-Identifier: MIT */
 #include "parser.h"
 
 #include <string.h>

@@ -1,7 +1,4 @@
-/* SPDX-License-Identifier: MIT
- *
- * token.c - see token.h.
- */
+/* SPDX-License-Identifier: MIT */
 #include "token.h"
 
 #include <ctype.h>

@@ -1,7 +1,4 @@
-/* SPDX-License-Identifier: MIT
- *
- * pmu.c - see pmu.h.
- */
+/* SPDX-License-Identifier: MIT */
 #include "pmu.h"
 
 #include <stdio.h>

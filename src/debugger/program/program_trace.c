@@ -12,10 +12,10 @@
 #include <unistd.h>
 
 #include "debug_program.h"
+#include "files.h"
 #include "import.h"
 #include "map.h"
 #include "pass.h"
-#include "peek.h"
 #include "replayer.h"
 #include "session.h"
 #include "trace.h"

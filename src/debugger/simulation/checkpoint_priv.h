@@ -33,7 +33,7 @@ struct nm_checkpoint_copied {
 void nm_checkpoint_serve(int socket, struct nm_caches *caches, const struct nm_shared_record *record)
     __attribute__((noreturn));
 
-/* socket.c: whole messages. 0 or -1. */
+/* checkpoint_process.c: whole messages. 0 or -1. */
 int nm_socket_send(int socket, const void *bytes, size_t count);
 int nm_socket_receive(int socket, void *bytes, size_t count);
 

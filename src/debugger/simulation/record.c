@@ -1,7 +1,4 @@
-/* SPDX-License-Identifier: MIT
- *
- * record.c - see record.h.
- */
+/* SPDX-License-Identifier: MIT */
 #include "record.h"
 
 #include "shared_memory.h"

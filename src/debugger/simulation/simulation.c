@@ -1,7 +1,4 @@
-/* SPDX-License-Identifier: MIT
- *
- * simulation.c - see simulation.h.
- */
+/* SPDX-License-Identifier: MIT */
 #include "simulation.h"
 
 #include <stdlib.h>

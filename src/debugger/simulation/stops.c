@@ -1,7 +1,4 @@
-/* SPDX-License-Identifier: MIT
- *
- * stops.c - see stops.h.
- */
+/* SPDX-License-Identifier: MIT */
 #include "stops.h"
 
 #include <string.h>

@@ -1,7 +1,4 @@
-/* SPDX-License-Identifier: MIT
- *
- * placement.c - see placement.h.
- */
+/* SPDX-License-Identifier: MIT */
 #include "placement.h"
 
 #include <stdlib.h>

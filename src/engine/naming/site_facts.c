@@ -1,7 +1,4 @@
-/* SPDX-License-Identifier: MIT
- *
- * site_facts.c - see site_facts.h.
- */
+/* SPDX-License-Identifier: MIT */
 #include "site_facts.h"
 
 #include "namer.h"

@@ -1,7 +1,4 @@
-/* SPDX-License-Identifier: MIT
- *
- * contended.c - see contended.h.
- */
+/* SPDX-License-Identifier: MIT */
 #include "contended.h"
 
 #include <stdlib.h>

@@ -1,7 +1,4 @@
-/* SPDX-License-Identifier: MIT
- *
- * elements.c - see elements.h.
- */
+/* SPDX-License-Identifier: MIT */
 #include "elements.h"
 
 #include <string.h>

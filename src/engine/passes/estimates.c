@@ -1,7 +1,4 @@
-/* SPDX-License-Identifier: MIT
- *
- * estimates.c - see estimates.h.
- */
+/* SPDX-License-Identifier: MIT */
 #include "estimates.h"
 
 #include <math.h>

@@ -1,7 +1,4 @@
-/* SPDX-License-Identifier: MIT
- *
- * event_places.c - see event_places.h.
- */
+/* SPDX-License-Identifier: MIT */
 #include "event_places.h"
 
 #include <fnmatch.h>

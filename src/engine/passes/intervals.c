@@ -1,7 +1,4 @@
-/* SPDX-License-Identifier: MIT
- *
- * intervals.c - see intervals.h.
- */
+/* SPDX-License-Identifier: MIT */
 #include "intervals.h"
 
 #include <stdlib.h>

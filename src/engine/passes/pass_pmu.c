@@ -33,7 +33,7 @@ struct pmu {
 	unsigned level;
 	int has_tags; /* a sampler sees references that load nothing, too */
 	struct watch watches[NM_PMU_SAMPLERS];
-	/* for each line that the current reference has loaded, the key that had loaded the one that left; 0: none did */
+	/* for each line that the current reference has loaded, the key that had loaded the evicted one; 0: none was */
 	struct nm_vec(uint32_t) victims;
 	struct nm_vec(struct nm_lru_misses_ref) refs; /* of the batch, with key 0 those of handlers */
 	struct nm_lru_misses_ref *handler;

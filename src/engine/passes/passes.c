@@ -2,6 +2,8 @@
  *
  * passes.c - the table of passes, and calls to all of them; or to the caller's own pass alone.
  */
+#include <stdlib.h>
+
 #include "pass.h"
 
 static const struct nm_pass *const table[] = {
@@ -129,4 +131,35 @@ void nm_passes_free(struct nm_passes *p)
 {
 	for (unsigned i = p->count; i-- > 0;)
 		free_pass(p, i);
+}
+
+/* ---- pass: helpers of passes (pass.h): sums by key become sums of the result ---- */
+
+uint64_t *nm_pass_sum(const uint32_t *to, size_t rows, const uint64_t *sums, size_t count, size_t width)
+{
+	uint64_t *merged = calloc((rows + 1) * width, sizeof *merged);
+
+	assert(width > 0);
+	for (size_t i = 1; merged && i < count; i++) {
+		assert(to[i] <= rows);
+		for (size_t k = 0; k < width; k++)
+			merged[to[i] * width + k] += sums[i * width + k];
+	}
+	return merged;
+}
+
+int nm_pass_counts_key(const struct nm_pass_merge *merge, const struct nm_result *result, size_t key)
+{
+	return result->objects[result->attrs[merge->keys[key]].object].kind != NM_OBJECT_UNMEASURED;
+}
+
+uint64_t *nm_pass_references(const struct nm_pass_merge *merge, const struct nm_result *result)
+{
+	uint64_t *references = calloc(result->attr_count + 1, sizeof *references);
+	const size_t attrs = nm_program_attributions(merge->program);
+
+	for (uint32_t i = 1; references && i < attrs; i++)
+		if (result->objects[result->attrs[merge->attrs[i]].object].kind != NM_OBJECT_CODE)
+			references[merge->attrs[i]] += nm_program_references(merge->program, i);
+	return references;
 }

@@ -1,7 +1,4 @@
-/* SPDX-License-Identifier: MIT
- *
- * phases.c - see phases.h.
- */
+/* SPDX-License-Identifier: MIT */
 #include "phases.h"
 
 #include <math.h>

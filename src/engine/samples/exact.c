@@ -1,7 +1,4 @@
-/* SPDX-License-Identifier: MIT
- *
- * exact.c - see exact.h.
- */
+/* SPDX-License-Identifier: MIT */
 #include "exact.h"
 
 #include <assert.h>

@@ -5,9 +5,8 @@
 #include <inttypes.h>
 #include <stdlib.h>
 
-#include "csv.h"
 #include "export_priv.h"
-#include "utf8.h"
+#include "text.h"
 
 static int write_field(struct nm_rows *rows, unsigned column, FILE *out)
 {

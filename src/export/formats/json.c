@@ -9,7 +9,7 @@
 #include <string.h>
 
 #include "export_priv.h"
-#include "utf8.h"
+#include "text.h"
 
 enum { FLAGS = JSON_COMPACT | JSON_ENCODE_ANY | JSON_REAL_PRECISION(10) };
 

@@ -16,7 +16,7 @@ struct nm_input;
 /* path "-": standard input. */
 int nm_input_open(struct nm_input **ret_input, const char *path, struct nm_error *err);
 
-/* The same from a peeked input (peek.h); takes over its descriptor. */
+/* The same from a peeked input (files.h); takes over its descriptor. */
 struct nm_peeked_input;
 int nm_input_take(struct nm_input **ret_input, const struct nm_peeked_input *peeked, struct nm_error *err);
 void nm_input_close(struct nm_input *input);

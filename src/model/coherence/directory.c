@@ -1,7 +1,4 @@
-/* SPDX-License-Identifier: MIT
- *
- * directory.c - see directory.h.
- */
+/* SPDX-License-Identifier: MIT */
 #include "directory.h"
 
 #include <stdlib.h>

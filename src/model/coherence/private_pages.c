@@ -1,7 +1,4 @@
-/* SPDX-License-Identifier: MIT
- *
- * private_pages.c - see private_pages.h.
- */
+/* SPDX-License-Identifier: MIT */
 #include "private_pages.h"
 
 #include "cache.h"

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * policies.c - the table of replacement policies, and memory for their state.
+ * policies.c - the table of replacement policies, memory for their state, and the policy without state.
  */
 #include <stdlib.h>
 
@@ -36,3 +36,23 @@ void nm_replacement_done(struct nm_replacement *r)
 	free(r->state);
 	*r = (struct nm_replacement){0};
 }
+
+/* ---- policy random ---- */
+
+/* A random line leaves. Each level has its own generator, seeded by `seed=`, so that runs
+ * repeat.
+ */
+
+static void random_touch(struct nm_replacement *r, uint64_t set, uint32_t way)
+{
+	(void)r, (void)set, (void)way;
+}
+
+static uint32_t random_victim(struct nm_replacement *r, uint64_t set)
+{
+	(void)set;
+	return nm_replacement_draw(r, r->ways);
+}
+
+const struct nm_policy nm_policy_random = {
+    .name = "random", .draws = 1, .touch = random_touch, .load = random_touch, .victim = random_victim};

@@ -21,7 +21,7 @@
 #include <unistd.h>
 #include <zlib.h>
 
-#include "below.h"
+#include "files.h"
 #include "profile_priv.h"
 
 void nm_source_digest(const void *text, size_t bytes, char *ret_digest)

@@ -10,7 +10,7 @@
  * (sums over processes), machine, machine_spec, machine_description (of the first process added).
  */
 #include "writer.h"
-#include "temporary.h"
+#include "files.h"
 
 #include <errno.h>
 #include <fcntl.h>

@@ -1,7 +1,4 @@
-/* SPDX-License-Identifier: MIT
- *
- * attribution.c - see attribution.h.
- */
+/* SPDX-License-Identifier: MIT */
 #include "attribution.h"
 
 #include <inttypes.h>

@@ -1,7 +1,4 @@
-/* SPDX-License-Identifier: MIT
- *
- * calls.c - see calls.h.
- */
+/* SPDX-License-Identifier: MIT */
 #include "calls.h"
 
 #include <assert.h>

@@ -1,7 +1,4 @@
-/* SPDX-License-Identifier: MIT
- *
- * signals.c - see signals.h.
- */
+/* SPDX-License-Identifier: MIT */
 #include "signals.h"
 
 #include <string.h>

@@ -1,7 +1,4 @@
-/* SPDX-License-Identifier: MIT
- *
- * user_calls.c - see user_calls.h.
- */
+/* SPDX-License-Identifier: MIT */
 #include "user_calls.h"
 
 #include "mpi_code.h"

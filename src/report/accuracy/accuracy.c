@@ -1,7 +1,4 @@
-/* SPDX-License-Identifier: MIT
- *
- * accuracy.c - see accuracy.h.
- */
+/* SPDX-License-Identifier: MIT */
 #include "accuracy.h"
 
 #include <math.h>

@@ -6,6 +6,7 @@
  * lists. Then come conflicts, because colliding lines distort all other figures; then unused bytes of lines;
  * then lines that do not stay in the cache. Sizes are of the order of a line, the unit that a cache moves.
  */
+#include <inttypes.h>
 #include <math.h>
 
 #include "advice.h"
@@ -288,4 +289,28 @@ const char *nm_derive_saving(struct nm_table *table, size_t row)
 	nm_saving_write(saving, rule->at_most, 0, out);
 	nm_memstream_close(out, &text);
 	return nm_table_keep(table, text);
+}
+
+/* ---- sizes: sizes as advice writes them ---- */
+
+void nm_advise_bytes(int64_t n, FILE *out)
+{
+	if (n >= 1 << 20)
+		fprintf(out, "%.*fM", n % (1 << 20) ? 1 : 0, (double)n / (1 << 20));
+	else if (n >= 10240)
+		fprintf(out, "%.*fK", n % 1024 ? 1 : 0, (double)n / 1024);
+	else
+		fprintf(out, "%" PRId64 " bytes", n);
+}
+
+void nm_advise_huge_pages(const struct nm_evidence *e, FILE *out)
+{
+	enum { REACH = 16 << 20 }; /* more than 4096 pages: no processor's TLB has as many entries */
+
+	if (in_use(e) <= REACH || is_half(e, e->foreseen))
+		return;
+	fputs("; its ", out);
+	nm_advise_bytes(in_use(e), out);
+	fputs(" are more pages of 4K than a TLB holds: huge pages (madvise(MADV_HUGEPAGE)) save the walks",
+	      out);
 }

@@ -13,7 +13,7 @@
 #include <string.h>
 
 #include "advice.h"
-#include "array_shape.h"
+#include "text.h"
 
 /* Up to one without a name. */
 extern const struct nm_rule nm_rules_of_memory[], nm_rules_of_searches[], nm_rules_of_conflicts[],
@@ -122,7 +122,7 @@ static inline double saves_waste(const struct nm_evidence *e) { return e->waste 
 /* "; its 128M are more pages of 4K than ...", where that is so. */
 void nm_advise_huge_pages(const struct nm_evidence *e, FILE *out);
 
-/* sizes.c: "2M", "26K", "64 bytes". */
+/* advice.c: "2M", "26K", "64 bytes". */
 void nm_advise_bytes(int64_t bytes, FILE *out);
 
 #endif

@@ -7,8 +7,8 @@
 #include <ctype.h>
 #include <math.h>
 
-#include "declaration.h"
 #include "rules.h"
+#include "text.h"
 
 enum {
 	CHUNK_HEADER = 16,  /* bytes between the blocks of an allocator, at most */

@@ -12,7 +12,7 @@
 #include "annotate_priv.h"
 #include "disassembly.h"
 #include "map.h"
-#include "utf8.h"
+#include "text.h"
 
 /* One instruction with figures. */
 struct site {

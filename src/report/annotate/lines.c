@@ -6,9 +6,9 @@
 #include <string.h>
 
 #include "annotate_priv.h"
-#include "below.h"
+#include "files.h"
 #include "map.h"
-#include "utf8.h"
+#include "text.h"
 
 /* One line of a section. */
 struct line {

@@ -11,7 +11,7 @@
 #include <string.h>
 
 #include "annotate_priv.h"
-#include "utf8.h"
+#include "text.h"
 
 enum { HOT = 10, WARM = 1, GAP = 2, WIDEST_OBJECT = 28 };
 

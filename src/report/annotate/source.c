@@ -11,7 +11,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "below.h"
+#include "files.h"
 #include "sources.h"
 
 /* Ends each line by a NUL in place and lists them. */

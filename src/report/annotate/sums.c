@@ -1,7 +1,4 @@
-/* SPDX-License-Identifier: MIT
- *
- * sums.c - see sums.h.
- */
+/* SPDX-License-Identifier: MIT */
 #include "sums.h"
 
 #include <math.h>

@@ -1,7 +1,4 @@
-/* SPDX-License-Identifier: MIT
- *
- * curve.c - see curve.h.
- */
+/* SPDX-License-Identifier: MIT */
 #include "curve.h"
 
 #include <assert.h>

@@ -5,9 +5,9 @@
 #include <inttypes.h>
 #include <math.h>
 
-#include "csv.h"
 #include "curve_priv.h"
 #include "table.h"
+#include "text.h"
 
 static int is_shown(const struct nm_curves *curves, const struct nm_curve_point *p)
 {

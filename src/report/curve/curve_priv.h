@@ -82,7 +82,7 @@ int nm_knees_make(struct nm_curves *curves, const struct nm_curve_source *source
 /* Makes the notes of the curves that are shown. 0 or NM_ENOMEM. */
 int nm_curve_notes(struct nm_curves *curves);
 
-/* ---- legend.c ---- */
+/* ---- curve_text.c ---- */
 
 /* The name of a curve with what tells it from the others, kept in the pool. NULL: out of memory. */
 const char *nm_curve_label(struct nm_curves *curves, const struct nm_curve *curve);

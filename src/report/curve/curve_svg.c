@@ -12,7 +12,7 @@
 
 #include "curve_priv.h"
 #include "table.h"
-#include "utf8.h"
+#include "text.h"
 
 enum {
 	LEFT = 76,

@@ -1,7 +1,4 @@
-/* SPDX-License-Identifier: MIT
- *
- * scale.c - see scale.h.
- */
+/* SPDX-License-Identifier: MIT */
 #include "scale.h"
 
 #include <math.h>

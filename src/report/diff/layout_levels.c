@@ -1,7 +1,4 @@
-/* SPDX-License-Identifier: MIT
- *
- * layout_levels.c - see layout_levels.h.
- */
+/* SPDX-License-Identifier: MIT */
 #include "layout_levels.h"
 
 #include <stdlib.h>

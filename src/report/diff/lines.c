@@ -1,7 +1,4 @@
-/* SPDX-License-Identifier: MIT
- *
- * lines.c - see lines.h.
- */
+/* SPDX-License-Identifier: MIT */
 #include "lines.h"
 
 #include <assert.h>

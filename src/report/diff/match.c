@@ -1,7 +1,4 @@
-/* SPDX-License-Identifier: MIT
- *
- * match.c - see match.h.
- */
+/* SPDX-License-Identifier: MIT */
 #include "match.h"
 
 #include <ctype.h>

@@ -1,7 +1,4 @@
-/* SPDX-License-Identifier: MIT
- *
- * texts.c - see texts.h.
- */
+/* SPDX-License-Identifier: MIT */
 #include "texts.h"
 
 #include <stdlib.h>

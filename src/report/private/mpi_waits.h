@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * mpi_waits.h - how much of a run waits in MPI: the line of the first screen on it. Progress loops hit the first level, so
- * that misses tell nothing of them; references do. Where a library has no symbols, not all loops are known.
+ * mpi_waits.h - how much of a run waits in MPI: the line of the first screen on it. Progress loops hit the first
+ * level, so misses say nothing of them; references do. Where a library has no symbols, not all loops are known.
  */
 #ifndef NM_REPORT_MPI_WAITS_H
 #define NM_REPORT_MPI_WAITS_H

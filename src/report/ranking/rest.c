@@ -1,7 +1,4 @@
-/* SPDX-License-Identifier: MIT
- *
- * rest.c - see rest.h.
- */
+/* SPDX-License-Identifier: MIT */
 #include "rest.h"
 
 #include <stdlib.h>

@@ -1,7 +1,4 @@
-/* SPDX-License-Identifier: MIT
- *
- * samples_report.c - see samples_report.h.
- */
+/* SPDX-License-Identifier: MIT */
 #include "samples_report.h"
 
 #include <stdlib.h>

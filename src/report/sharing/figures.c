@@ -1,7 +1,4 @@
-/* SPDX-License-Identifier: MIT
- *
- * figures.c - see figures.h.
- */
+/* SPDX-License-Identifier: MIT */
 #include "figures.h"
 
 #include <assert.h>

@@ -29,7 +29,7 @@ int nm_sharing_lines(struct nm_profile *profile, struct nm_selection *selection,
 int nm_sharing_core_grid(struct nm_profile *profile, const struct nm_selection *selection,
 			 const struct nm_style *style, FILE *out, struct nm_error *err);
 
-/* sharing_latent.c: latent false sharing. */
+/* sharing.c: latent false sharing. */
 extern const struct nm_figure_table nm_latent_table;
 int nm_sharing_latent(struct nm_profile *profile, const struct nm_selection *selection,
 		      const struct nm_style *style, FILE *out, struct nm_error *err);

@@ -1,7 +1,4 @@
-/* SPDX-License-Identifier: MIT
- *
- * binaries.c - see binaries.h.
- */
+/* SPDX-License-Identifier: MIT */
 #include "binaries.h"
 
 #include <limits.h>

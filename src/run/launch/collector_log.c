@@ -13,7 +13,7 @@
 #include <sys/resource.h>
 #include <unistd.h>
 
-#include "memory_file.h"
+#include "files.h"
 
 enum { ENOUGH_BYTES = 1 << 20 };
 

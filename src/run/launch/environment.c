@@ -1,7 +1,4 @@
-/* SPDX-License-Identifier: MIT
- *
- * environment.c - see environment.h.
- */
+/* SPDX-License-Identifier: MIT */
 #include "environment.h"
 
 #include <assert.h>

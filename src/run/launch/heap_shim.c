@@ -1,7 +1,4 @@
-/* SPDX-License-Identifier: MIT
- *
- * heap_shim.c - see heap_shim.h.
- */
+/* SPDX-License-Identifier: MIT */
 #include "heap_shim.h"
 
 #include <elf.h>

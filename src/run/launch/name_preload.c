@@ -1,7 +1,4 @@
-/* SPDX-License-Identifier: MIT
- *
- * name_preload.c - see name_preload.h.
- */
+/* SPDX-License-Identifier: MIT */
 #include "name_preload.h"
 
 #include <limits.h>

@@ -1,7 +1,4 @@
-/* SPDX-License-Identifier: MIT
- *
- * program_check.c - see program_check.h.
- */
+/* SPDX-License-Identifier: MIT */
 #include "program_check.h"
 
 #include <elf.h>

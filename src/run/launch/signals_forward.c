@@ -1,7 +1,4 @@
-/* SPDX-License-Identifier: MIT
- *
- * signals_forward.c - see signals_forward.h.
- */
+/* SPDX-License-Identifier: MIT */
 #include "signals_forward.h"
 
 const int nm_forwarded_signals[6] = {SIGINT, SIGQUIT, SIGTERM, SIGHUP, SIGPIPE, SIGXFSZ};

@@ -16,7 +16,7 @@ struct nm_side_by_side {
 	const char *path; /* of the trace, which each thread opens for itself */
 	unsigned threads;
 	struct nm_session *session;
-	/* One of these at a time is called, by any thread: some words have been fed; the events of a stream end early. */
+	/* One of these at a time is called, by any thread: some words have been fed; a stream ends early. */
 	void (*fed)(void *arg);
 	void (*ends_early)(void *arg, uint32_t stream, const struct nm_error *err);
 	void *arg;

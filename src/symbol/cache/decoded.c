@@ -1,7 +1,4 @@
-/* SPDX-License-Identifier: MIT
- *
- * decoded.c - see decoded.h.
- */
+/* SPDX-License-Identifier: MIT */
 #include "cache/decoded.h"
 
 #include <stdlib.h>

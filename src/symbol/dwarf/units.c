@@ -8,6 +8,7 @@
  */
 #include <dwarf.h>
 #include <stdio.h>
+#include <string.h>
 #include <unistd.h>
 
 #include "dwarf/die.h"
@@ -124,4 +125,61 @@ struct unit *unit_at(struct nm_module *module, uint64_t vaddr)
 	module_read_units(module);
 	const struct span *span = spans_find(&module->unit_spans, vaddr);
 	return span ? &module->units.at[span->id] : NULL;
+}
+
+/* ---- language: which languages of DWARF are versions of C, C++ and Fortran ---- */
+
+int is_c(int language)
+{
+	return language == DW_LANG_C89 || language == DW_LANG_C || language == DW_LANG_C99 ||
+	       language == DW_LANG_C11 || language == 0x2c; /* C17, from the list that DWARF 6 extends */
+}
+
+int is_cxx(int language)
+{
+	return language == DW_LANG_C_plus_plus || language == DW_LANG_C_plus_plus_03 ||
+	       language == DW_LANG_C_plus_plus_11 || language == DW_LANG_C_plus_plus_14 || language == 0x2b ||
+	       language == 0x2e; /* C++17, C++20 */
+}
+
+int is_fortran(int language)
+{
+	return language == DW_LANG_Fortran77 || language == DW_LANG_Fortran90 ||
+	       language == DW_LANG_Fortran95 || language == DW_LANG_Fortran03 ||
+	       language == DW_LANG_Fortran08 || language == 0x2d; /* Fortran 2018 */
+}
+
+/* ---- paths ---- */
+
+/* Paths of sources, made absolute if the compilation directory is absolute.
+ *
+ * libdw leaves a path relative if the compiler was given a relative one. Distributions that map their build
+ * folders to "." leave no directory with which to make it absolute.
+ */
+
+const char *path_of(struct nm_module *module, Dwarf_Die *unit, const char *path)
+{
+	Dwarf_Attribute found;
+	const char *folder = NULL;
+	char whole[4096];
+	int n;
+
+	if (!path)
+		return NULL;
+	if (*path != '/' && unit && dwarf_attr(unit, DW_AT_comp_dir, &found))
+		folder = dwarf_formstring(&found);
+	if (!folder || *folder != '/')
+		return nm_intern(module_pool(module), path);
+	while (!strncmp(path, "./", 2))
+		path += 2;
+	n = snprintf(whole, sizeof whole, "%s%s%s", folder, folder[strlen(folder) - 1] == '/' ? "" : "/",
+		     path);
+	return nm_intern(module_pool(module), n < (int)sizeof whole ? whole : path);
+}
+
+const char *path_near(struct nm_module *module, Dwarf_Die *die, const char *path)
+{
+	Dwarf_Die unit;
+
+	return path_of(module, dwarf_diecu(die, &unit, NULL, NULL), path);
 }

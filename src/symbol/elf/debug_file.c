@@ -7,7 +7,9 @@
  * build-id or, if the program has none, the CRC-32 of .gnu_debuglink. libdw finds shared parts moved out by
  * dwz (.gnu_debugaltlink) and split units (.dwo) in the same folders.
  */
+#include <dlfcn.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
@@ -153,4 +155,38 @@ void module_find_debug(struct nm_module *module)
 		own = module->debug.elf;
 	if (own && has_dwarf(own))
 		begin_dwarf(module, own);
+}
+
+/* ---- debuginfod ---- */
+
+/* Debug files from a debuginfod server, if the user has named one.
+ *
+ * The client library needs libcurl and all its libraries, and most runs never use it. So it is not linked,
+ * but loaded when DEBUGINFOD_URLS is set; without it there are no such files. The library has its own cache,
+ * also of files that the server lacks. It is never unloaded, because libraries that it loads leave exit
+ * handlers.
+ */
+
+typedef void *begin_fn(void);
+typedef int find_fn(void *client, const unsigned char *build_id, int build_id_bytes, char **path);
+typedef void end_fn(void *client);
+
+int debuginfod_open(const uint8_t *build_id, size_t build_id_bytes)
+{
+	const char *urls = getenv("DEBUGINFOD_URLS");
+	if (!urls || !*urls || !build_id_bytes)
+		return -1;
+	void *library = dlopen("libdebuginfod.so.1", RTLD_NOW | RTLD_LOCAL);
+	if (!library)
+		return -1;
+	begin_fn *begin = (begin_fn *)dlsym(library, "debuginfod_begin");
+	find_fn *find = (find_fn *)dlsym(library, "debuginfod_find_debuginfo");
+	end_fn *end = (end_fn *)dlsym(library, "debuginfod_end");
+	void *client = begin && find && end ? begin() : NULL;
+	int fd = -1;
+	if (client) {
+		fd = find(client, build_id, (int)build_id_bytes, NULL);
+		end(client);
+	}
+	return fd;
 }

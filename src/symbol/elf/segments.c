@@ -6,6 +6,8 @@
  * debug file are used. They have the same addresses, but not the same file offsets: such segments have no
  * bytes in the file.
  */
+#include <string.h>
+
 #include "symbol_priv.h"
 
 static const uint64_t HIGHEST = 1ull << 47; /* no process has addresses beyond, so sums do not overflow */
@@ -87,4 +89,28 @@ int nm_module_tls(struct nm_module *module, uint64_t *ret_bytes, uint64_t *ret_a
 	*ret_bytes = module->tls_bytes;
 	*ret_align = module->tls_bytes ? module->tls_align : 0;
 	return module->tls_bytes != 0;
+}
+
+/* ---- code: the machine code of a module, from its file ---- */
+
+size_t module_code(struct nm_module *module, uint64_t vaddr, uint8_t *ret_bytes, size_t room)
+{
+	module_seek_file(module);
+	if (!module->file.elf)
+		return 0;
+	for (size_t i = 0; i < module->segments.count; i++) {
+		const struct segment *segment = &module->segments.at[i];
+		uint64_t at = vaddr - segment->vaddr;
+		if (!segment->executable || vaddr < segment->vaddr || at >= segment->file_bytes)
+			continue;
+		if (room > segment->file_bytes - at)
+			room = segment->file_bytes - at;
+		Elf_Data *data =
+		    elf_getdata_rawchunk(module->file.elf, (int64_t)(segment->offset + at), room, ELF_T_BYTE);
+		if (!data || !data->d_buf || data->d_size < room)
+			return 0;
+		memcpy(ret_bytes, data->d_buf, room);
+		return room;
+	}
+	return 0;
 }

@@ -1,7 +1,4 @@
-/* SPDX-License-Identifier: MIT
- *
- * assigned.c - see assigned.h.
- */
+/* SPDX-License-Identifier: MIT */
 #include "source/assigned.h"
 
 #include <ctype.h>

@@ -1,7 +1,4 @@
-/* SPDX-License-Identifier: MIT
- *
- * grouping.c - see grouping.h.
- */
+/* SPDX-License-Identifier: MIT */
 #include "grouping.h"
 
 #include <stdlib.h>

@@ -1,7 +1,4 @@
-/* SPDX-License-Identifier: MIT
- *
- * view_json.c - see view_json.h.
- */
+/* SPDX-License-Identifier: MIT */
 #include "view_json.h"
 
 #include <assert.h>
@@ -13,7 +10,7 @@
 #include "memstream.h"
 #include "selection.h"
 #include "sums.h"
-#include "utf8.h"
+#include "text.h"
 
 json_t *nm_view_text(const char *text)
 {

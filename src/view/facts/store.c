@@ -1,7 +1,4 @@
-/* SPDX-License-Identifier: MIT
- *
- * store.c - see store.h.
- */
+/* SPDX-License-Identifier: MIT */
 #include "store.h"
 
 #include <stdlib.h>

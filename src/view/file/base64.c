@@ -1,7 +1,4 @@
-/* SPDX-License-Identifier: MIT
- *
- * base64.c - see base64.h.
- */
+/* SPDX-License-Identifier: MIT */
 #include "base64.h"
 
 void nm_base64_write(const void *bytes, size_t count, FILE *out)

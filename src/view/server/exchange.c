@@ -1,7 +1,4 @@
-/* SPDX-License-Identifier: MIT
- *
- * exchange.c - see exchange.h.
- */
+/* SPDX-License-Identifier: MIT */
 #include "exchange.h"
 
 #include <stdlib.h>

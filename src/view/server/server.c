@@ -4,12 +4,19 @@
  * exchange.h answers requests.
  */
 #include "server.h"
+#include "clock.h"
+#include "guard.h"
 
 #include <arpa/inet.h>
+#include <assert.h>
 #include <errno.h>
 #include <netinet/in.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <strings.h>
+#include <sys/random.h>
+#include <sys/socket.h>
 
 #include "connections.h"
 #include "exchange.h"
@@ -151,3 +158,90 @@ int nm_server_run(struct nm_server *server, int milliseconds)
 }
 
 const char *nm_server_address(const struct nm_server *server) { return server->address; }
+
+/* ---- guard ---- */
+
+int nm_guard_make(struct nm_guard *guard, unsigned port, struct nm_error *err)
+{
+	unsigned char bytes[16];
+
+	if (getrandom(bytes, sizeof bytes, 0) != sizeof bytes)
+		return nm_fail_errno(err, "cannot make a token");
+	for (unsigned i = 0; i < sizeof bytes; i++)
+		sprintf(guard->token + 2 * i, "%02x", bytes[i]);
+	snprintf(guard->cookie, sizeof guard->cookie, "nearmiss-%u", port);
+	snprintf(guard->hosts[0], sizeof guard->hosts[0], "127.0.0.1:%u", port);
+	snprintf(guard->hosts[1], sizeof guard->hosts[1], "localhost:%u", port);
+	return 0;
+}
+
+int nm_guard_admits(const struct nm_guard *guard, const char *host, const char *origin)
+{
+	static const char scheme[] = "http://";
+	const size_t n = strlen(scheme);
+
+	if (!host || (strcasecmp(host, guard->hosts[0]) && strcasecmp(host, guard->hosts[1])))
+		return 0;
+	return !origin || (!strncasecmp(origin, scheme, n) && !strcasecmp(origin + n, host));
+}
+
+int nm_guard_knows(const struct nm_guard *guard, const char *typed)
+{
+	unsigned char differences = 0;
+
+	if (!typed || strlen(typed) != strlen(guard->token))
+		return 0;
+	for (unsigned i = 0; guard->token[i]; i++)
+		differences |= (unsigned char)(typed[i] ^ guard->token[i]);
+	return !differences;
+}
+
+/* ---- connections ---- */
+
+/* Milliseconds that a request may take to arrive: normally, and if no connection is free. */
+static const double patience = 10000, short_patience = 1000;
+
+static unsigned connection_position(const struct nm_connections *c, int socket)
+{
+	unsigned i = 0;
+
+	while (i < c->count && c->at[i].socket != socket)
+		i++;
+	return i;
+}
+
+static void set_state(struct nm_connections *c, int socket, int is_answered)
+{
+	const unsigned i = connection_position(c, socket);
+
+	assert(i < c->count);
+	c->at[i].is_answered = is_answered;
+	c->at[i].since = nm_now_ms();
+}
+
+void nm_connections_add(struct nm_connections *c, int socket)
+{
+	assert(c->count < NM_CONNECTIONS);
+	c->at[c->count++].socket = socket;
+	set_state(c, socket, 0);
+}
+
+void nm_connections_remove(struct nm_connections *c, int socket)
+{
+	const unsigned i = connection_position(c, socket);
+
+	assert(i < c->count);
+	c->at[i] = c->at[--c->count];
+}
+
+void nm_connections_answer(struct nm_connections *c, int socket) { set_state(c, socket, 1); }
+void nm_connections_wait(struct nm_connections *c, int socket) { set_state(c, socket, 0); }
+
+void nm_connections_cut_off(const struct nm_connections *c)
+{
+	const double before = nm_now_ms() - (c->count == NM_CONNECTIONS ? short_patience : patience);
+
+	for (unsigned i = 0; i < c->count; i++)
+		if (!c->at[i].is_answered && c->at[i].since < before)
+			shutdown(c->at[i].socket, SHUT_RDWR);
+}

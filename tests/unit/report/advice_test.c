@@ -12,7 +12,7 @@
 #include <cmocka.h>
 
 #include "advice.h"
-#include "array_shape.h"
+#include "text.h"
 
 /* A level as in docs/advice.md. */
 #define L1 .level = "L1d", .level_size = 32768, .line_size = 64, .last_size = 1048576

@@ -20,8 +20,8 @@
 
 #include "codec.h"
 #include "encode.h"
+#include "files.h"
 #include "numbers.h"
-#include "peek.h"
 #include "readahead.h"
 
 static char folder[64], path[128], other[128];

@@ -15,8 +15,8 @@
 #include <cmocka.h>
 #include <zstd.h>
 
+#include "files.h"
 #include "format.h"
-#include "peek.h"
 #include "readahead.h"
 #include "sample_stream.h"
 

@@ -1,7 +1,4 @@
-/* SPDX-License-Identifier: GPL-2.0-or-later
- *
- * access.c - see access.h.
- */
+/* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "access.h"
 
 static UInt size_of(IRType type) { return (UInt)sizeofIRType(type); }

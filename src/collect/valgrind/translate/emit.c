@@ -1,7 +1,4 @@
-/* SPDX-License-Identifier: GPL-2.0-or-later
- *
- * emit.c - see emit.h.
- */
+/* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "emit.h"
 
 IRSB *nm_out;
