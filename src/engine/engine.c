@@ -90,7 +90,7 @@ static uint32_t fetch_line(const struct nm_machine *machine)
 }
 
 /* The replay, which works on the engine's process. */
-static int init_executor(struct nm_engine *e, unsigned needs)
+static int init_replay(struct nm_engine *e, unsigned needs)
 {
 	struct nm_replay *r = &e->replay;
 	const struct nm_replay_process process = {.attrs = &e->attrs,
@@ -155,7 +155,7 @@ int nm_engine_new_without_passes(struct nm_engine **ret_engine, const struct nm_
 	e->feed.memory_changed = (needs & NM_PASS_MEMORY) != 0;
 	nm_sampler_init(&e->sampler);
 	status = nm_workers_new(&e->output.workers, options->threads, options->idle, err);
-	if (!status && (init_process(e, needs) || init_executor(e, needs) ||
+	if (!status && (init_process(e, needs) || init_replay(e, needs) ||
 			(e->machine.cores > 1 && nm_engine_interleave(e)) ||
 			(options->candidate_count && nm_layouts_add_areas(&e->areas))))
 		status = nm_fail_memory(err);
