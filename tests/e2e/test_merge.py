@@ -207,8 +207,8 @@ def case_lost_rank():
         with open(f"/proc/{lost.pid}/task/{lost.pid}/children", encoding="ascii") as f:
             os.kill(int(f.read()), signal.SIGKILL)
         assert lost.stderr.readline() == b"nearmiss: rank 1: the recorder was killed (SIGKILL): this rank has no profile\n"
+        assert lost.wait() == 128 + signal.SIGKILL
         os.killpg(lost.pid, signal.SIGKILL)  # the program, as a launcher does
-    assert lost.returncode == 128 + signal.SIGKILL
     assert sorted(name for name in os.listdir() if name.endswith(".nmp")) == ["0.nmp", "2.nmp"]
     said = merge("0.nmp", "2.nmp")
     assert "there is no profile of rank 1: it is not in the sums" in said, said
