@@ -32,7 +32,7 @@ static void demand(int holds)
 static size_t read_trace(struct nm_trace *trace)
 {
 	struct nm_readahead *ahead;
-	struct nm_piece piece;
+	struct nm_readahead_piece piece;
 	struct nm_error err;
 	size_t words = 0;
 
