@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * text.h - CSV, UTF-8, declarations of C and shapes of arrays.
+ * text.h - CSV, UTF-8, sizes in bytes, declarations of C and shapes of arrays.
  */
 #ifndef NM_TEXT_H
 #define NM_TEXT_H
@@ -26,6 +26,11 @@ size_t nm_utf8_width(const char *text);
 size_t nm_utf8_bytes(const char *text, size_t columns);
 /* A malloc'ed copy, with U+FFFD in place of control characters and invalid UTF-8. */
 char *nm_utf8_clean(const char *text);
+
+/* ---- size ---- */
+
+/* A number of bytes, such as 64K, 256M or 2G. 1, or 0: it is none. */
+int nm_read_size(const char *text, uint64_t *ret_bytes);
 
 /* ---- declaration: the declaration of a variable or field, from its type as the source language writes it ---- */
 

@@ -14,7 +14,7 @@
 #include "latencies.h"
 #include "lru_misses.h"
 #include "message.h"
-#include "size.h"
+#include "text.h"
 
 enum {
 	MAX_THREADS = 64,

@@ -11,9 +11,9 @@
 #include "host.h"
 #include "machine.h"
 #include "policy.h"
-#include "size.h"
 #include "sources.h"
 #include "sweep_priv.h"
+#include "text.h"
 
 enum { LONGEST_SPEC = 4096 };
 

@@ -1,7 +1,9 @@
 /* SPDX-License-Identifier: MIT
  *
- * text.c - CSV, UTF-8, declarations of C and shapes of arrays.
+ * text.c - CSV, UTF-8, sizes in bytes, declarations of C and shapes of arrays.
  */
+#include <ctype.h>
+#include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 #include <wchar.h>
@@ -111,6 +113,25 @@ char *nm_utf8_clean(const char *text)
 	if (clean)
 		*to = '\0';
 	return clean;
+}
+
+/* ---- size ---- */
+
+int nm_read_size(const char *text, uint64_t *ret_bytes)
+{
+	static const char suffixes[] = "KMG";
+	const char *suffix;
+	char *end;
+
+	errno = 0;
+	*ret_bytes = strtoull(text, &end, 10);
+	if (!isdigit((unsigned char)*text) || errno)
+		return 0;
+	suffix = *end ? strchr(suffixes, *end) : NULL;
+	if (!suffix)
+		return !*end;
+	*ret_bytes <<= 10 * (suffix - suffixes + 1);
+	return !end[1] && *ret_bytes >> 10 * (suffix - suffixes + 1) == strtoull(text, NULL, 10);
 }
 
 /* ---- declaration ---- */

@@ -15,8 +15,8 @@
 #include "recorder.h"
 #include "sample_option.h"
 #include "simulation_options.h"
-#include "size.h"
 #include "summary.h"
+#include "text.h"
 
 struct record_options {
 	struct nm_simulation_options simulation;
