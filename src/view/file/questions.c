@@ -40,7 +40,7 @@ static const char *const of_level[] = {"table?by=object&limit=100&offset=0&order
 				       "histogram?bins=256&of=stack",
 				       NULL};
 static const char levels_of_data_first[] =
-    "SELECT level FROM levels GROUP BY level ORDER BY side = 'code', min(position), level LIMIT 8";
+    "SELECT level FROM levels GROUP BY level ORDER BY side = 'instruction', min(position), level LIMIT 8";
 
 /* The rows of comparisons. */
 static const char *const of_changes[] = {"object,line", "object", "line", NULL};
