@@ -73,6 +73,17 @@ int nm_select_process(struct nm_profile *profile, const char *process, struct nm
 	return must_be(profile, "process", process, "SELECT process AS name FROM processes", err);
 }
 
+int nm_select_input(struct nm_profile *profile, const char *input, struct nm_error *err)
+{
+	const int has = nm_profile_has_rows(profile, "inputs", err);
+
+	if (has <= 0)
+		return has ? has
+			   : nm_fail(err, NM_EINVAL,
+				     "the profile has no inputs: nearmiss merge makes such a profile");
+	return must_be(profile, "input", input, "SELECT input AS name FROM inputs ORDER BY position", err);
+}
+
 int nm_select_thread(struct nm_profile *profile, int64_t thread, struct nm_error *err)
 {
 	const int has_samples = nm_profile_has_samples(profile, err);

@@ -10,6 +10,8 @@
 /* 0 if the profile has it; else NM_EINVAL, and the message lists what it has. */
 int nm_select_level(struct nm_profile *profile, const char *level, struct nm_error *err);
 int nm_select_process(struct nm_profile *profile, const char *process, struct nm_error *err);
+/* Of the profiles that it was merged from; NM_EINVAL also if it was not. */
+int nm_select_input(struct nm_profile *profile, const char *input, struct nm_error *err);
 int nm_select_thread(struct nm_profile *profile, int64_t thread, struct nm_error *err);
 /* Also NM_EINVAL if the program named none. */
 int nm_select_region(struct nm_profile *profile, const char *region, struct nm_error *err);

@@ -37,9 +37,9 @@ struct nm_annotate_request {
 	double threshold; /* percent: leave out what has a smaller share */
 	int64_t context;  /* lines or instructions to show around each; -1: all */
 	/* Rows of the named files, if the caller has them: ordered by file, line, object and function, equal
-	 * texts at equal addresses; and the sums of the whole selection. NULL: they are read. */
+	 * texts at equal addresses; and the base of shares and rates. NULL: they are read. */
 	const struct nm_annotate_rows *rows;
-	struct nm_metric_sums whole;
+	struct nm_metric_total whole;
 };
 
 /* NM_EINVAL: no such level, process, thread, column, object, file or function. */

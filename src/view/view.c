@@ -80,7 +80,7 @@ static const char *of_profile(const struct nm_view *view, const char *path,
 static int find_answer(struct nm_view *view, const struct nm_request *request, json_t **ret_answer,
 		       struct nm_error *err)
 {
-	const struct nm_view_profile *profile;
+	const struct nm_view_profile *profile = NULL;
 	const char *name = of_profile(view, request->path, &profile);
 	const struct nm_view_route *route = nm_view_routes;
 
@@ -94,6 +94,8 @@ static int find_answer(struct nm_view *view, const struct nm_request *request, j
 		route++;
 	if (!name || !route->name)
 		return no_such_path(request, err);
+	if (!route->by_input && nm_request_text(request, "input"))
+		return nm_fail(err, NM_EINVAL, "%s: a merged profile holds only the sum of its inputs", name);
 	return route->answer(profile, request, ret_answer, err);
 }
 

@@ -463,6 +463,67 @@ def case_sources_and_lines():
         assert sum(detail["classes"].values()) == sum(o["loads"] for o in detail["objects"])
 
 
+def merge_nests(*sizes):
+    for rank, size in enumerate(sizes):
+        nearmiss("nest", "-q", "-o", f"{rank}.nmp", "--cache", "L1d=8K,8,64:L2=64K,8,64", "-s", f"N={size}",
+                 os.path.join(TOP, "examples/order.nest"))
+    done = nearmiss("merge", "-q", "-o", "merged.nmp", *(f"{rank}.nmp" for rank in range(len(sizes))))
+    assert done.returncode == 0, done.stderr
+
+
+def case_inputs():
+    """What a merged profile says of an input is what the input's own profile says; what it does not hold is refused."""
+    merge_nests(40, 200, 60)
+    with served("merged.nmp", "0.nmp", "1.nmp", "2.nmp") as s:
+        assert [p["merged"] for p in s.get("/api/session")["profiles"]] == ["3", "", "", ""]
+        for level in ("L1d", "L2"):
+            listed = s.get("/api/p/0/inputs", level=level)
+            assert listed["total"] == 3 == sum(group["profiles"] for group in listed["groups"])
+            for i in range(3):
+                one, own = {"input": f"{i}.nmp", "level": level}, {"level": level}
+                misses = [row["misses"] for row in listed["inputs"] if row["input"] == one["input"]]
+                levels = [[{key: row.get(key) for key in row if key != "cycles"} for row in s.get(f"/api/p/{p}/overview", **asked)["levels"]]
+                          for p, asked in ((0, one), (i + 1, own))]
+                assert levels[0] == levels[1] and misses == [row["misses"] for row in levels[0] if row["level"] == level]
+                for by in ("object", "function", "file,line"):
+                    for name in ("misses", "share", "mpki", "loads"):
+                        sides = [column(s.get(f"/api/p/{p}/table", by=by, sort="misses", **asked), name)
+                                 for p, asked in ((0, one), (i + 1, own))]
+                        assert sides[0][0] == [value for value in sides[1][0] if value], (by, name, i)  # not what misses nothing
+                        assert sides[0][1:] == sides[1][1:], (by, name, i)
+                    assert s.get("/api/p/0/tree", by=by, **one) == s.get(f"/api/p/{i + 1}/tree", by=by, **own)
+                file = s.get("/api/p/0/sources", **one)
+                assert file == s.get(f"/api/p/{i + 1}/sources", **own)
+                sources = [s.get(f"/api/p/{p}/source", file=file[0]["file"], **asked) for p, asked in ((0, one), (i + 1, own))]
+                lines = [[(line["n"], line["text"], line["figures"]["misses"] or 0, line["figures"]["mpki"] or 0) for line in source["lines"]]
+                         for source in sources]
+                assert lines[0] == lines[1] and sum(line[2] for line in lines[0]) == misses[0]
+                assert "evictions" in sources[1]["lines"][0]["figures"] and "evictions" not in sources[0]["lines"][0]["figures"]
+        detail = s.get("/api/p/0/line", file=file[0]["file"], line=13, input="1.nmp")
+        assert detail["objects"] and not {"classes", "reuse", "evictors", "reuses"} & set(detail)
+        assert "thread" not in s.get("/api/p/0/dimensions", input="1.nmp") and "thread" in s.get("/api/p/0/dimensions")
+        for wrong in ("table?by=thread", "table?sort=reuse", "tree?metric=cold", "evictions?", "curves?", "histogram?of=set",
+                      "sharing?", "structures?", "timeline?", "inputs?"):
+            s.refuses(400, "GET", f"/api/p/0/{wrong}&input=1.nmp")
+        for wrong in ("overview", "table", "source", "line", "metrics", "dimensions"):
+            s.refuses(400, "GET", f"/api/p/0/{wrong}?input=no&file=x&line=1")
+            s.refuses(400, "GET", f"/api/p/1/{wrong}?input=1.nmp&file=x&line=1")
+
+
+def case_file_asks_for_levels_of_data_first():
+    """Lines of code are those of the first level of data, also where instructions have a level before it; and of inputs."""
+    merge_nests(40, 60)
+    with sqlite3.connect("merged.nmp") as db:
+        db.execute("UPDATE level SET side = 'instruction' WHERE name = 'L1d'")
+        db.execute("UPDATE input SET name = 'rank 1', rank = 1 WHERE id = 1")
+    db.close()
+    answers = {key: answer for part in answers_of(written_page("merged.nmp")) for key, answer in json.loads(part).items()}
+    lines = [key for key in answers if "/line?" in key or "/source?" in key]
+    assert lines and all("level=L2" in key for key in lines), lines
+    assert "levels" in answers["GET /api/p/0/overview?input=rank%201"]
+    assert answers["GET /api/p/0/inputs?level=L2"]["total"] == 2
+
+
 def case_compare():
     make_profile("a.nmp")
     nearmiss("nest", "-q", "-o", "b.nmp", "--cache", "L1d=8K,2,64:L2=64K,8,64", NEST)

@@ -277,9 +277,7 @@ static int gather_lines(struct nm_annotation *a)
 	struct nm_annotate_rows rows = {0};
 	int status = lay_out(a);
 
-	if (!status && given)
-		a->whole.sum = a->request->whole;
-	else if (!status)
+	if (!status && !given)
 		status = read_rows(a, &rows);
 	if (!status)
 		status = gather_sections(a, given ? given : &rows);
@@ -303,11 +301,13 @@ static int gather_annotation(struct nm_annotation *a, const struct nm_style *sty
 {
 	int status = choose_columns(a, style);
 
-	if (!status)
+	if (a->request->rows)
+		a->whole = a->request->whole;
+	else if (!status)
 		status = nm_read_number(
 		    a, "SELECT sum(instructions) FROM processes WHERE ?1 IS NULL OR process = ?1",
 		    a->request->report.process, &a->whole.instructions);
-	if (!status)
+	if (!status && !a->request->rows)
 		status = read_unit(a);
 	if (status)
 		return status;

@@ -34,11 +34,14 @@ int nm_view_metrics(const struct nm_view_profile *of, const struct nm_request *r
 		    struct nm_error *err)
 {
 	const struct nm_metric *metric;
+	const char *input;
+	const int status = nm_view_input(of->profile, request, &input, err);
 
-	(void)of, (void)request, (void)err;
+	if (status)
+		return status;
 	*ret_answer = json_array();
 	for (unsigned i = 0; (metric = nm_metric_at(i)); i++)
-		if (nm_grouping_has(metric))
+		if (nm_grouping_has(metric, input))
 			json_array_append_new(*ret_answer, json_pack("{ss ss ss ss}", "name", metric->name,
 								     "unit", unit_of(metric), "heading",
 								     metric->title, "help", metric->help));
@@ -48,11 +51,14 @@ int nm_view_metrics(const struct nm_view_profile *of, const struct nm_request *r
 int nm_view_dimensions(const struct nm_view_profile *of, const struct nm_request *request,
 		       json_t **ret_answer, struct nm_error *err)
 {
-	(void)of;
-	(void)request;
-	(void)err;
+	const char *input;
+	const int status = nm_view_input(of->profile, request, &input, err);
+
+	if (status)
+		return status;
 	*ret_answer = json_array();
 	for (unsigned i = 0; nm_grouping_names[i]; i++)
-		json_array_append_new(*ret_answer, json_string(nm_grouping_names[i]));
+		if (nm_grouping_has_key(nm_grouping_names[i], input))
+			json_array_append_new(*ret_answer, json_string(nm_grouping_names[i]));
 	return 0;
 }

@@ -16,8 +16,8 @@ static int load_facts(const struct nm_view_profile *of, const struct nm_request 
 	int status = nm_view_level(of->profile, request, ret_level, err);
 
 	return status ? status
-		      : nm_fact_store_get(of->facts, of->profile, NM_FACTS_EVICTIONS, *ret_level, ret_facts,
-					  err);
+		      : nm_fact_store_get(of->facts, of->profile, NM_FACTS_EVICTIONS, *ret_level, NULL,
+					  ret_facts, err);
 }
 
 /* ---- the matrix ---- */

@@ -31,6 +31,8 @@ static int add_key(struct nm_grouping *g, const char *name, struct nm_error *err
 		k++;
 	if (!nm_grouping_names[k])
 		return nm_fail_unknown("key", name, nm_grouping_names, err);
+	if (!nm_grouping_has_key(name, g->input))
+		return nm_fail(err, NM_EINVAL, "a merged profile does not count its inputs by %s", name);
 	if (has_key(g, name))
 		return 0;
 	if (!strcmp(name, "line") && !has_key(g, "file")) { /* a line number needs its file */
@@ -50,7 +52,7 @@ int nm_grouping_make(struct nm_grouping *g, const struct nm_view_profile *of,
 {
 	const char *list = nm_request_text(request, "by");
 	char name[24];
-	int status = 0;
+	int status = nm_view_input(of->profile, request, &g->input, err);
 
 	for (list = list ? list : otherwise; !status; list++) {
 		size_t n = strcspn(list, ",");
@@ -70,19 +72,32 @@ void nm_grouping_done(struct nm_grouping *g)
 	free(g->level);
 }
 
-int nm_grouping_has(const struct nm_metric *metric)
+int nm_grouping_has(const struct nm_metric *metric, const char *input)
 {
-	return (metric->flags & NM_METRIC_ANNOTATED) && metric->unit != NM_METRIC_TEXT;
+	static const char *const of_input[] = {"misses", "share", "mpki", "loads"};
+
+	for (unsigned i = 0; input && i < sizeof of_input / sizeof *of_input; i++)
+		if (!strcmp(of_input[i], metric->name))
+			return 1;
+	return !input && (metric->flags & NM_METRIC_ANNOTATED) && metric->unit != NM_METRIC_TEXT;
 }
 
-int nm_grouping_metric(const struct nm_request *request, const char *name, const char *otherwise,
-		       const struct nm_metric **ret_metric, struct nm_error *err)
+int nm_grouping_has_key(const char *key, const char *input)
+{
+	return !input || (strcmp(key, "thread") && strcmp(key, "type") && strcmp(key, "field"));
+}
+
+int nm_grouping_metric(const struct nm_grouping *g, const struct nm_request *request, const char *name,
+		       const char *otherwise, const struct nm_metric **ret_metric, struct nm_error *err)
 {
 	const char *typed = nm_request_text(request, name);
 	const struct nm_metric *metric = nm_metric_named(typed ? typed : otherwise);
 
-	if (!metric || !nm_grouping_has(metric))
+	if (!metric || !nm_grouping_has(metric, NULL))
 		return nm_fail(err, NM_EINVAL, "no metric \"%.80s\"", typed);
+	if (!nm_grouping_has(metric, g->input))
+		return nm_fail(err, NM_EINVAL, "a merged profile does not hold the %s of its inputs",
+			       metric->name);
 	*ret_metric = metric;
 	return 0;
 }
@@ -93,11 +108,12 @@ int nm_grouping_sum(struct nm_grouping *g, const struct nm_view_profile *of, str
 {
 	const struct nm_cube *facts;
 	unsigned by[NM_GROUPING_KEYS];
-	int status = nm_fact_store_get(
-	    of->facts, of->profile, has_fields(g) ? NM_FACTS_FIELDS : NM_FACTS_COUNTS, g->level, &facts, err);
+	int status = has_fields(g) ? nm_fact_store_get(of->facts, of->profile, NM_FACTS_FIELDS, g->level,
+						       NULL, &facts, err)
+				   : nm_view_counts(of, g->level, g->input, &facts, err);
 
 	if (!status)
-		status = nm_view_total(of->profile, g->level, &g->total, err);
+		status = nm_view_total(of->profile, g->level, g->input, &g->total, err);
 	if (status)
 		return status;
 	for (unsigned k = 0; k < g->count; k++)

@@ -14,6 +14,7 @@ struct nm_grouping {
 	const char *keys[NM_GROUPING_KEYS];
 	unsigned count;
 	char *level;                  /* malloc'ed */
+	const char *input;            /* whose counts, or NULL: of all; the request's */
 	struct nm_cube rows;          /* sums by the keys */
 	struct nm_metric_total total; /* of all rows */
 };
@@ -30,12 +31,15 @@ int nm_grouping_make(struct nm_grouping *ret_grouping, const struct nm_view_prof
 int nm_grouping_sum(struct nm_grouping *grouping, const struct nm_view_profile *of, struct nm_error *err);
 void nm_grouping_done(struct nm_grouping *grouping);
 
-/* The metric that the parameter `name` names (else `otherwise`). NM_EINVAL: there is no such metric. */
-int nm_grouping_metric(const struct nm_request *request, const char *name, const char *otherwise,
-		       const struct nm_metric **ret_metric, struct nm_error *err);
+/* The metric that the parameter `name` names (else `otherwise`). NM_EINVAL: there is no such metric, or not of the
+ * input. */
+int nm_grouping_metric(const struct nm_grouping *grouping, const struct nm_request *request, const char *name,
+		       const char *otherwise, const struct nm_metric **ret_metric, struct nm_error *err);
 
-/* Whether a metric of the catalogue can be computed from the sums of a grouping: 1 or 0. */
-int nm_grouping_has(const struct nm_metric *metric);
+/* Whether a metric can be computed from the sums of a grouping, or of one input; whether there are sums by a key: 1
+ * or 0. */
+int nm_grouping_has(const struct nm_metric *metric, const char *input);
+int nm_grouping_has_key(const char *key, const char *input);
 
 /* The order of rows: by a metric, or if that is NULL, by the key of this number. Equal rows, and those
  * without a value, are ordered by their keys. */

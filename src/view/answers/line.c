@@ -47,16 +47,18 @@ static int make_list(struct list *list, const struct nm_cube *facts, const char 
 
 /* ---- objects and classes ---- */
 
-static json_t *json_of_object(const struct nm_cube *rows, size_t row)
+static json_t *json_of_object(const struct nm_cube *rows, size_t row, const char *input)
 {
 	const struct nm_metric_sums s = nm_cube_counts(rows, row);
 	json_t *json = nm_view_keys(rows, row);
 
-	json_object_update_new(
-	    json, json_pack("{sI sI sI sI sI sI sI}", "reads", (json_int_t)s.reads, "writes",
-			    (json_int_t)s.writes, "misses", (json_int_t)nm_cube_misses(rows, row), "loads",
-			    (json_int_t)s.loads, "reuse", (json_int_t)s.reuse, "used_bytes",
-			    (json_int_t)s.used_bytes, "loaded_bytes", (json_int_t)s.loaded_bytes));
+	json_object_update_new(json, json_pack("{sI sI}", "misses", (json_int_t)nm_cube_misses(rows, row),
+					       "loads", (json_int_t)s.loads));
+	if (!input)
+		json_object_update_new(
+		    json, json_pack("{sI sI sI sI sI}", "reads", (json_int_t)s.reads, "writes",
+				    (json_int_t)s.writes, "reuse", (json_int_t)s.reuse, "used_bytes",
+				    (json_int_t)s.used_bytes, "loaded_bytes", (json_int_t)s.loaded_bytes));
 	return json;
 }
 
@@ -65,7 +67,19 @@ static json_t *ratio(double factor, int64_t part, int64_t whole)
 	return whole ? json_real(factor * (double)part / (double)whole) : json_null();
 }
 
-static int add_objects(const struct nm_cube *facts, nm_key file, nm_key line, json_t *answer)
+static void add_sums(const struct nm_metric_sums *s, json_t *answer)
+{
+	json_object_set_new(answer, "classes",
+			    json_pack("{sI sI sI sI}", "cold", (json_int_t)s->cold, "capacity",
+				      (json_int_t)s->capacity, "conflict", (json_int_t)s->conflict,
+				      "coherence", (json_int_t)s->coherence));
+	json_object_set_new(answer, "reuse",
+			    json_pack("{so so}", "per_load", ratio(1, s->reuse, s->loads), "waste",
+				      ratio(100, s->loaded_bytes - s->used_bytes, s->loaded_bytes)));
+}
+
+static int add_objects(const struct nm_cube *facts, nm_key file, nm_key line, const char *input,
+		       json_t *answer)
 {
 	const struct nm_cube_condition of_line[] = {{nm_cube_key(facts, "file"), file},
 						    {nm_cube_key(facts, "line"), line}};
@@ -75,15 +89,10 @@ static int add_objects(const struct nm_cube *facts, nm_key file, nm_key line, js
 	json_t *objects = json_array();
 
 	for (size_t i = 0; !status && i < list.rows.row_count && i < MOST; i++)
-		json_array_append_new(objects, json_of_object(&list.rows, list.order[i].row));
+		json_array_append_new(objects, json_of_object(&list.rows, list.order[i].row, input));
 	json_object_set_new(answer, "objects", objects);
-	json_object_set_new(answer, "classes",
-			    json_pack("{sI sI sI sI}", "cold", (json_int_t)s.cold, "capacity",
-				      (json_int_t)s.capacity, "conflict", (json_int_t)s.conflict, "coherence",
-				      (json_int_t)s.coherence));
-	json_object_set_new(answer, "reuse",
-			    json_pack("{so so}", "per_load", ratio(1, s.reuse, s.loads), "waste",
-				      ratio(100, s.loaded_bytes - s.used_bytes, s.loaded_bytes)));
+	if (!input)
+		add_sums(&s, answer);
 	free_list(&list);
 	return status;
 }
@@ -129,7 +138,7 @@ static int add_reuses(struct nm_profile *profile, const char *file, const char *
 int nm_view_line(const struct nm_view_profile *of, const struct nm_request *request, json_t **ret_answer,
 		 struct nm_error *err)
 {
-	const char *file = nm_request_text(request, "file");
+	const char *file = nm_request_text(request, "file"), *input = NULL;
 	const struct nm_cube *facts;
 	nm_key name = NM_KEY_UNKNOWN;
 	char *level = NULL;
@@ -139,19 +148,22 @@ int nm_view_line(const struct nm_view_profile *of, const struct nm_request *requ
 	if (!status && (!file || line < 0))
 		status = nm_fail(err, NM_EINVAL, "name a file and a line");
 	if (!status)
+		status = nm_view_input(of->profile, request, &input, err);
+	if (!status)
 		status = nm_view_level(of->profile, request, &level, err);
 	*ret_answer = json_pack("{ss* sI}", "file", file, "line", (json_int_t)line);
 	if (!status)
-		status = nm_fact_store_get(of->facts, of->profile, NM_FACTS_COUNTS, level, &facts, err);
+		status = nm_view_counts(of, level, input, &facts, err);
 	if (!status)
 		name = nm_key_find(&of->facts->names, file);
-	if (!status && add_objects(facts, name, (nm_key)line + 1, *ret_answer))
+	if (!status && add_objects(facts, name, (nm_key)line + 1, input, *ret_answer))
 		status = nm_fail_memory(err);
-	if (!status)
-		status = nm_fact_store_get(of->facts, of->profile, NM_FACTS_EVICTIONS, level, &facts, err);
-	if (!status && add_evictors(facts, name, (nm_key)line + 1, *ret_answer))
+	if (!status && !input)
+		status =
+		    nm_fact_store_get(of->facts, of->profile, NM_FACTS_EVICTIONS, level, NULL, &facts, err);
+	if (!status && !input && add_evictors(facts, name, (nm_key)line + 1, *ret_answer))
 		status = nm_fail_memory(err);
-	if (!status)
+	if (!status && !input)
 		status = add_reuses(of->profile, file, nm_request_text(request, "line"), *ret_answer, err);
 	free(level);
 	return status;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * overview.c - the first page, with the summary of `nearmiss report`.
+ * overview.c - the first page, with the summary of `nearmiss report`. Of one input of a merged profile: inputs.c.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -199,33 +199,42 @@ static int add_verdict(struct nm_profile *profile, const struct nm_selection *se
 	return status;
 }
 
-int nm_view_overview(const struct nm_view_profile *of, const struct nm_request *request, json_t **ret_answer,
-		     struct nm_error *err)
+static int add_summary(struct nm_profile *profile, const char *level, json_t *answer, struct nm_error *err)
 {
-	struct nm_profile *profile = of->profile;
-	struct nm_report_request what = {.limit = 10};
+	const struct nm_report_request what = {.limit = 10, .level = level};
 	struct nm_selection selection = {.one_level = 0};
 	struct nm_report_table pairs = {.table = {0}};
-	char *level = NULL;
-	int status = nm_view_level(profile, request, &level, err);
+	int status = add_info(profile, answer, err);
 
-	*ret_answer = json_object();
-	what.level = level;
-	if (!status)
-		status = add_info(profile, *ret_answer, err);
 	if (!status)
 		status = nm_selection_make(profile, &what, &selection, err);
 	if (!status)
-		status = add_levels(profile, &selection, *ret_answer, err);
+		status = add_levels(profile, &selection, answer, err);
 	if (!status)
 		status = nm_report_fill(nm_report_named("pairs"), profile, &selection, &pairs, err);
 	if (!status) {
-		add_pairs(&pairs.table, *ret_answer);
-		add_advice(&pairs.table, *ret_answer);
-		status = add_verdict(profile, &selection, &pairs.table, *ret_answer, err);
+		add_pairs(&pairs.table, answer);
+		add_advice(&pairs.table, answer);
+		status = add_verdict(profile, &selection, &pairs.table, answer, err);
 	}
 	nm_report_table_done(&pairs);
 	nm_selection_done(&selection);
+	return status;
+}
+
+int nm_view_overview(const struct nm_view_profile *of, const struct nm_request *request, json_t **ret_answer,
+		     struct nm_error *err)
+{
+	const char *input;
+	char *level = NULL;
+	int status = nm_view_input(of->profile, request, &input, err);
+
+	*ret_answer = json_object();
+	if (!status)
+		status = nm_view_level(of->profile, request, &level, err);
+	if (!status)
+		status = input ? nm_view_overview_of_input(of->profile, level, input, *ret_answer, err)
+			       : add_summary(of->profile, level, *ret_answer, err);
 	free(level);
 	return status;
 }

@@ -8,13 +8,13 @@ static int add_profile(const struct nm_view_profile *profile, unsigned number, j
 		       struct nm_error *err)
 {
 	struct nm_rows *rows = NULL;
-	json_t *object =
-	    json_pack("{si ss ss ss}", "n", (int)number, "command", "", "machine", "", "date", "");
+	json_t *object = json_pack("{si ss ss ss ss}", "n", (int)number, "command", "", "machine", "", "date",
+				   "", "merged", "");
 	int status = nm_profile_query(
 	    profile->profile,
 	    "SELECT 'date', strftime('%Y-%m-%dT%H:%M:%SZ', CAST(value AS INTEGER), 'unixepoch') "
 	    "FROM info WHERE key = 'recorded_at' "
-	    "UNION ALL SELECT key, value FROM info WHERE key IN ('command', 'machine')",
+	    "UNION ALL SELECT key, value FROM info WHERE key IN ('command', 'machine', 'merged')",
 	    &rows, err);
 
 	json_object_set_new(object, "file", nm_view_text(profile->path));

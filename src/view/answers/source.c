@@ -10,7 +10,7 @@
 #include <unistd.h>
 
 #include "annotate.h"
-#include "view_json.h"
+#include "grouping.h"
 
 /* ---- all files ---- */
 
@@ -65,12 +65,15 @@ int nm_view_sources(const struct nm_view_profile *of, const struct nm_request *r
 		    struct nm_error *err)
 {
 	const struct nm_cube *facts;
+	const char *input;
 	json_t *stored = json_object();
 	char *level = NULL;
-	int status = nm_view_level(of->profile, request, &level, err);
+	int status = nm_view_input(of->profile, request, &input, err);
 
 	if (!status)
-		status = nm_fact_store_get(of->facts, of->profile, NM_FACTS_COUNTS, level, &facts, err);
+		status = nm_view_level(of->profile, request, &level, err);
+	if (!status)
+		status = nm_view_counts(of, level, input, &facts, err);
 	if (!status)
 		status = read_stored(of->profile, stored, err);
 	if (!status && list_files(facts, stored, ret_answer))
@@ -87,6 +90,16 @@ static int annotate_source(struct nm_profile *profile, const void *request, cons
 			   FILE *out, struct nm_error *err)
 {
 	return nm_annotate_run(profile, request, style, out, err);
+}
+
+/* Of an annotation, drops the figures that are not known of the input. */
+static void drop_unknown(json_t *row, const char *input)
+{
+	const struct nm_metric *m;
+
+	for (unsigned i = 0; input && (m = nm_metric_at(i)); i++)
+		if (!nm_grouping_has(m, input))
+			json_object_del(row, m->name);
 }
 
 /* Of an annotation, moves number and text of a line beside its figures. */
@@ -112,13 +125,17 @@ static json_t *file_of(const json_t *document, const char *name)
 	return NULL;
 }
 
-static json_t *reshape_file(const json_t *file, const json_t *document)
+static json_t *reshape_file(const json_t *file, const json_t *document, const char *input)
 {
-	json_t *lines = json_array(), *line;
+	json_t *lines = json_array(), *row;
 	size_t i;
 
-	json_array_foreach(json_object_get(file, "lines"), i, line)
-	    json_array_append_new(lines, split_line(line));
+	json_array_foreach(json_object_get(file, "lines"), i, row)
+	{
+		drop_unknown(row, input);
+		json_array_append_new(lines, split_line(row));
+	}
+	json_array_foreach(json_object_get(file, "functions"), i, row) drop_unknown(row, input);
 	return json_pack("{sO sO sO sO sO sO so}", "file", json_object_get(file, "file"), "level",
 			 json_object_get(document, "level"), "source", json_object_get(file, "source"),
 			 "note", json_object_get(file, "note"), "misses", json_object_get(file, "misses"),
@@ -147,32 +164,37 @@ static int take_rows(const struct nm_cube *facts, nm_key file, struct nm_annotat
 int nm_view_source(const struct nm_view_profile *of, const struct nm_request *request, json_t **ret_answer,
 		   struct nm_error *err)
 {
-	const char *name = nm_request_text(request, "file");
+	const char *name = nm_request_text(request, "file"), *input;
 	struct nm_annotate_rows rows = {0};
 	struct nm_annotate_request what = {.names = &name, .name_count = 1, .context = -1, .rows = &rows};
 	const struct nm_cube *facts;
 	json_t *document = NULL, *file = NULL;
 	char *level = NULL;
-	int status = nm_view_level(of->profile, request, &level, err);
+	int status = nm_view_input(of->profile, request, &input, err);
 
+	if (!status)
+		status = nm_view_level(of->profile, request, &level, err);
 	if (!status && !name)
 		status = nm_fail(err, NM_EINVAL, "name a file");
 	if (!status)
-		status = nm_fact_store_get(of->facts, of->profile, NM_FACTS_COUNTS, level, &facts, err);
+		status = nm_view_total(of->profile, level, input, &what.whole, err);
+	if (!status)
+		status = nm_view_counts(of, level, input, &facts, err);
 	if (!status && take_rows(facts, nm_key_find(&of->facts->names, name), &rows))
 		status = nm_fail_memory(err);
 	if (!status && rows.count) {
 		what.report.level = level;
 		if (of->search)
 			what.search = *of->search;
-		what.whole = nm_cube_all_counts(facts);
+		what.whole.sum = nm_cube_all_counts(facts);
 		status = nm_view_run(annotate_source, of->profile, &what, &document, err);
 		file = file_of(document, name);
 	}
 	if (file)
-		*ret_answer = reshape_file(file, document);
+		*ret_answer = reshape_file(file, document, input);
 	else if (!status)
-		status = nm_fail(err, NM_ENOENT, "the profile has no file %.200s", name);
+		status =
+		    nm_fail(err, NM_ENOENT, "%.80s has no file %.200s", input ? input : "the profile", name);
 	json_decref(document);
 	nm_vec_free(&rows);
 	free(level);

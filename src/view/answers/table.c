@@ -28,7 +28,7 @@ static int read_request(struct table_request *r, const struct nm_view_profile *o
 			by_key = 1;
 		}
 	if (!status && !by_key)
-		status = nm_grouping_metric(request, "sort", "misses", &r->order.metric, err);
+		status = nm_grouping_metric(&r->by, request, "sort", "misses", &r->order.metric, err);
 	if (!status && order && strcmp(order, "asc") && strcmp(order, "desc"))
 		status = nm_fail(err, NM_EINVAL, "order must be asc or desc");
 	r->order.ascending = order ? !strcmp(order, "asc") : by_key;
@@ -94,14 +94,13 @@ static size_t *kept_rows(const struct nm_cube *rows, const char *filter, size_t 
 
 /* ---- rows as JSON ---- */
 
-static void append_figures(json_t *row, const struct nm_metric_sums *sums,
-			   const struct nm_metric_total *total)
+static void append_figures(json_t *row, const struct nm_grouping *by, const struct nm_metric_sums *sums)
 {
 	const struct nm_metric *m;
 
 	for (unsigned i = 0; (m = nm_metric_at(i)); i++)
-		if (nm_grouping_has(m))
-			json_array_append_new(row, m->real ? nm_view_real(m->real(sums, total))
+		if (nm_grouping_has(m, by->input))
+			json_array_append_new(row, m->real ? nm_view_real(m->real(sums, &by->total))
 							   : json_integer(nm_metric_integer(m, sums)));
 }
 
@@ -113,7 +112,7 @@ static json_t *json_of_row(const struct nm_grouping *by, const nm_key *keys,
 
 	for (unsigned k = 0; k < by->count; k++)
 		json_array_append_new(row, nm_view_key(keys ? keys[k] : 0, by->rows.numbers >> k & 1));
-	append_figures(row, sums, &by->total);
+	append_figures(row, by, sums);
 	return row;
 }
 
@@ -125,7 +124,7 @@ static json_t *columns_of(const struct nm_grouping *by)
 	for (unsigned i = 0; i < by->count; i++)
 		json_array_append_new(columns, nm_grouping_column(by->keys[i]));
 	for (unsigned i = 0; (m = nm_metric_at(i)); i++)
-		if (nm_grouping_has(m))
+		if (nm_grouping_has(m, by->input))
 			json_array_append_new(columns, nm_view_metric(m));
 	return columns;
 }

@@ -23,7 +23,7 @@ static int read_request(struct tree_request *r, const struct nm_view_profile *of
 	int status = nm_grouping_make(&r->by, of, request, "object,function", err);
 
 	if (!status)
-		status = nm_grouping_metric(request, "metric", "misses", &r->metric, err);
+		status = nm_grouping_metric(&r->by, request, "metric", "misses", &r->metric, err);
 	if (!status && (r->metric->real || !strcmp(r->metric->name, "share")))
 		status = nm_fail(err, NM_EINVAL, "%s cannot be added up", r->metric->name);
 	if (!status)

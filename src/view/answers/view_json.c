@@ -86,11 +86,31 @@ int nm_view_part(const struct nm_request *request, int64_t usual, int64_t *ret_o
 	return status ? status : nm_request_number(request, "limit", 1, NM_VIEW_ROWS, usual, ret_limit, err);
 }
 
-static int read_instructions(struct nm_profile *profile, int64_t *ret, struct nm_error *err)
+int nm_view_input(struct nm_profile *profile, const struct nm_request *request, const char **ret_input,
+		  struct nm_error *err)
+{
+	*ret_input = nm_request_text(request, "input");
+	return *ret_input ? nm_select_input(profile, *ret_input, err) : 0;
+}
+
+int nm_view_counts(const struct nm_view_profile *of, const char *level, const char *input,
+		   const struct nm_cube **ret_counts, struct nm_error *err)
+{
+	return nm_fact_store_get(of->facts, of->profile, input ? NM_FACTS_INPUT : NM_FACTS_COUNTS, level,
+				 input, ret_counts, err);
+}
+
+static int read_instructions(struct nm_profile *profile, const char *input, int64_t *ret,
+			     struct nm_error *err)
 {
 	struct nm_rows *rows = NULL;
-	int status = nm_profile_query(profile, "SELECT sum(instructions) FROM processes", &rows, err);
+	int status = nm_profile_query(profile,
+				      input ? "SELECT instructions FROM inputs WHERE input = ?1"
+					    : "SELECT sum(instructions) FROM processes",
+				      &rows, err);
 
+	if (!status && input)
+		nm_rows_bind_text(rows, 1, input);
 	if (!status && (status = nm_rows_next(rows, err)) > 0) {
 		*ret = nm_rows_bounded(rows, 0);
 		status = 0;
@@ -99,8 +119,8 @@ static int read_instructions(struct nm_profile *profile, int64_t *ret, struct nm
 	return status;
 }
 
-int nm_view_total(struct nm_profile *profile, const char *level, struct nm_metric_total *total,
-		  struct nm_error *err)
+int nm_view_total(struct nm_profile *profile, const char *level, const char *input,
+		  struct nm_metric_total *total, struct nm_error *err)
 {
 	struct nm_levels levels = {.count = 0};
 	int status = nm_levels_load(&levels, profile, NULL, err);
@@ -108,7 +128,7 @@ int nm_view_total(struct nm_profile *profile, const char *level, struct nm_metri
 
 	total->unit = found ? found->unit : 0;
 	nm_levels_done(&levels);
-	return status ? status : read_instructions(profile, &total->instructions, err);
+	return status ? status : read_instructions(profile, input, &total->instructions, err);
 }
 
 json_t *nm_view_key(nm_key key, int is_number)

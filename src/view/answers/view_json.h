@@ -30,14 +30,22 @@ int nm_view_select(struct nm_profile *profile, const char *sql, const char *cons
 int nm_view_level(struct nm_profile *profile, const struct nm_request *request, char **ret_level,
 		  struct nm_error *err);
 
+/* The input that the parameter `input` names, or NULL for their sum. NM_EINVAL: there is no such input. */
+int nm_view_input(struct nm_profile *profile, const struct nm_request *request, const char **ret_input,
+		  struct nm_error *err);
+
+/* The counts of a level, or of one input there (store.h). */
+int nm_view_counts(const struct nm_view_profile *of, const char *level, const char *input,
+		   const struct nm_cube **ret_counts, struct nm_error *err);
+
 /* The part of the rows that the parameters `offset` and `limit` select; `usual` is the limit if there is none. */
 int nm_view_part(const struct nm_request *request, int64_t usual, int64_t *ret_offset, int64_t *ret_limit,
 		 struct nm_error *err);
 
-/* The denominators for sums of counts: the run's instructions, the unit of a load of this level. Does not
- * change total->sum. */
-int nm_view_total(struct nm_profile *profile, const char *level, struct nm_metric_total *total,
-		  struct nm_error *err);
+/* The denominators for sums of counts: the instructions of the run, or of one input; the unit of a load of this
+ * level. Does not change total->sum. */
+int nm_view_total(struct nm_profile *profile, const char *level, const char *input,
+		  struct nm_metric_total *total, struct nm_error *err);
 
 /* A key of facts as JSON; all keys of a row, as an object. */
 json_t *nm_view_key(nm_key key, int is_number);
@@ -49,12 +57,17 @@ typedef int nm_view_report(struct nm_profile *profile, const void *request, cons
 int nm_view_run(nm_view_report *report, struct nm_profile *profile, const void *request,
 		json_t **ret_document, struct nm_error *err);
 
+/* The part of an overview that is known of one input (inputs.c). */
+int nm_view_overview_of_input(struct nm_profile *profile, const char *level, const char *input,
+			      json_t *answer, struct nm_error *err);
+
 /* ---- the answers ---- */
 
 typedef int nm_view_profile_answer(const struct nm_view_profile *of, const struct nm_request *request,
 				   json_t **ret_answer, struct nm_error *err);
-nm_view_profile_answer nm_view_overview, nm_view_metrics, nm_view_dimensions, nm_view_table, nm_view_tree,
-    nm_view_sources, nm_view_source, nm_view_line, nm_view_evictions, nm_view_eviction_lines, nm_view_curves,
-    nm_view_histogram, nm_view_sharing, nm_view_structures, nm_view_timeline, nm_view_timeline_rows;
+nm_view_profile_answer nm_view_overview, nm_view_inputs, nm_view_metrics, nm_view_dimensions, nm_view_table,
+    nm_view_tree, nm_view_sources, nm_view_source, nm_view_line, nm_view_evictions, nm_view_eviction_lines,
+    nm_view_curves, nm_view_histogram, nm_view_sharing, nm_view_structures, nm_view_timeline,
+    nm_view_timeline_rows;
 
 #endif

@@ -1,13 +1,14 @@
 /* SPDX-License-Identifier: MIT */
 #include "store.h"
 
+#include <assert.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "memstream.h"
 
-/* The keys of each kind, which are columns of its view, the rest of the query (?1 is the level), and the keys
- * that only views with the frames of the user's code have. */
+/* The keys of each kind, which are columns of its view, the rest of the query (?1 is the level, ?2 the input), and the
+ * keys that only views with the frames of the user's code have. */
 static const struct {
 	const char *keys[NM_CUBE_KEYS + 1];
 	const char *from;
@@ -22,6 +23,8 @@ static const struct {
 			    .from = "evictions WHERE level = ?1",
 			    .inner = {"inner_file", "inner_line", "inner_function", "victim_inner_file",
 				      "victim_inner_line", "victim_inner_function"}},
+    [NM_FACTS_INPUT] = {.keys = {"object", "function", "file", "line", "process"},
+			.from = "input_counts WHERE level = ?1 AND input = ?2"},
 };
 
 static const char *const counts[] = {
@@ -29,6 +32,16 @@ static const char *const counts[] = {
 #include "counts.def"
 #undef NM_COUNT
 };
+
+/* The column of a view for the sum s. */
+static const char *column_of(enum nm_fact_kind kind, unsigned s)
+{
+	if (kind == NM_FACTS_EVICTIONS)
+		return "count";
+	if (kind != NM_FACTS_INPUT || !strcmp(counts[s], "loads"))
+		return counts[s];
+	return strcmp(counts[s], "read_misses") ? "0" : "misses";
+}
 
 /* An empty cube of a kind, and the query for its rows, malloc'ed; NULL: no memory. */
 static char *prepare_cube(struct nm_cube *cube, enum nm_fact_kind kind, int has_inner)
@@ -49,13 +62,13 @@ static char *prepare_cube(struct nm_cube *cube, enum nm_fact_kind kind, int has_
 	for (unsigned k = 0; k < n; k++)
 		fprintf(sql, "%s%s", k ? ", " : "SELECT ", keys[k]);
 	for (unsigned s = 0; s < cube->sum_count; s++)
-		fprintf(sql, ", %s", kind == NM_FACTS_EVICTIONS ? "count" : counts[s]);
+		fprintf(sql, ", %s", column_of(kind, s));
 	fprintf(sql, " FROM %s", kinds[kind].from);
 	return nm_memstream_close(sql, &text) ? NULL : text;
 }
 
 static int load_cube(struct nm_cube *cube, struct nm_cube_names *names, struct nm_profile *profile,
-		     enum nm_fact_kind kind, const char *level, struct nm_error *err)
+		     enum nm_fact_kind kind, const char *level, const char *input, struct nm_error *err)
 {
 	struct nm_rows *rows = NULL;
 	int has_inner =
@@ -68,6 +81,8 @@ static int load_cube(struct nm_cube *cube, struct nm_cube_names *names, struct n
 	free(sql);
 	if (!status) {
 		nm_rows_bind_text(rows, 1, level);
+		if (input)
+			nm_rows_bind_text(rows, 2, input);
 		status = nm_cube_read(cube, names, rows, err);
 	}
 	nm_rows_free(rows);
@@ -78,19 +93,23 @@ static void clear_facts(struct nm_stored_facts *stored)
 {
 	nm_cube_done(&stored->facts);
 	free(stored->level);
+	free(stored->input);
 	*stored = (struct nm_stored_facts){.profile = NULL};
 }
 
 int nm_fact_store_get(struct nm_fact_store *store, struct nm_profile *profile, enum nm_fact_kind kind,
-		      const char *level, const struct nm_cube **ret_facts, struct nm_error *err)
+		      const char *level, const char *input, const struct nm_cube **ret_facts,
+		      struct nm_error *err)
 {
 	struct nm_stored_facts *oldest = &store->at[0];
 	int status;
 
+	assert(!input == (kind != NM_FACTS_INPUT));
 	for (unsigned i = 0; i < NM_STORED_FACTS; i++) {
 		struct nm_stored_facts *stored = &store->at[i];
 
-		if (stored->profile == profile && stored->kind == kind && !strcmp(stored->level, level)) {
+		if (stored->profile == profile && stored->kind == kind && !strcmp(stored->level, level) &&
+		    (!input || !strcmp(stored->input, input))) {
 			stored->used = ++store->clock;
 			*ret_facts = &stored->facts;
 			return 0;
@@ -99,9 +118,10 @@ int nm_fact_store_get(struct nm_fact_store *store, struct nm_profile *profile, e
 			oldest = stored;
 	}
 	clear_facts(oldest);
-	status = load_cube(&oldest->facts, &store->names, profile, kind, level, err);
+	status = load_cube(&oldest->facts, &store->names, profile, kind, level, input, err);
 	oldest->level = status ? NULL : strdup(level);
-	if (!status && !oldest->level)
+	oldest->input = status || !input ? NULL : strdup(input);
+	if (!status && (!oldest->level || (input && !oldest->input)))
 		status = nm_fail_memory(err);
 	if (status) {
 		clear_facts(oldest);

@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "selection.h"
 #include "view_priv.h"
 
 struct asker {
@@ -42,6 +43,16 @@ static const char *const of_level[] = {"table?by=object&limit=100&offset=0&order
 static const char levels_of_data_first[] =
     "SELECT level FROM levels GROUP BY level ORDER BY side = 'instruction', min(position), level LIMIT 8";
 
+/* Requests for each of the first inputs of a merged profile: but for the first two with the first level. */
+static const char *const of_input[] = {"overview",
+				       "dimensions",
+				       "table?by=object&limit=100&offset=0&order=desc&sort=misses",
+				       "table?by=function&limit=100&offset=0&order=desc&sort=misses",
+				       "table?by=line&limit=100&offset=0&order=desc&sort=misses",
+				       "sources",
+				       NULL};
+static const char first_inputs[] = "SELECT input FROM inputs ORDER BY alike, position LIMIT 16";
+
 /* The rows of comparisons. */
 static const char *const of_changes[] = {"object,line", "object", "line", NULL};
 
@@ -76,24 +87,26 @@ static void take_parameters(struct nm_request *request, char *text)
 	}
 }
 
-/* Calls `ask` with a path and its parameters, and the level if it is not NULL. Changes the text. */
-static int ask_text(const struct asker *a, char *text, const char *level)
+/* Calls `ask` with a path and its parameters, and the level and input that are not NULL. Changes the text. */
+static int ask_text(const struct asker *a, char *text, const char *level, const char *input)
 {
 	struct nm_request request = {.method = "GET", .path = text, .body = ""};
 
 	take_parameters(&request, text);
 	if (level)
 		nm_request_add(&request, "level", level, NULL);
+	if (input)
+		nm_request_add(&request, "input", input, NULL);
 	return a->ask(a->self, &request, a->err);
 }
 
 /* "/api/p/N/QUESTION" */
-static int ask_one(const struct asker *a, const char *question, const char *level)
+static int ask_one(const struct asker *a, const char *question, const char *level, const char *input)
 {
 	char text[160];
 
 	snprintf(text, sizeof text, "/api/p/%u/%s", a->profile, question);
-	return ask_text(a, text, level);
+	return ask_text(a, text, level, input);
 }
 
 static int ask_rows(const struct asker *a, struct nm_profile *profile, unsigned which, const char *level)
@@ -117,6 +130,26 @@ static int ask_rows(const struct asker *a, struct nm_profile *profile, unsigned 
 	return status;
 }
 
+/* What was merged, at a level: all inputs, and where it is the first level each of the first inputs. */
+static int ask_inputs(const struct asker *a, struct nm_profile *profile, const char *level, int is_first)
+{
+	struct nm_rows *inputs = NULL;
+	const int has = nm_profile_has_rows(profile, "inputs", a->err);
+	int status = has > 0 ? ask_one(a, "inputs", level, NULL) : has;
+
+	if (has <= 0 || status || !is_first)
+		return status;
+	status = nm_profile_query(profile, first_inputs, &inputs, a->err);
+	while (!status && (status = nm_rows_next(inputs, a->err)) > 0) {
+		status = 0;
+		for (unsigned i = 0; !status && of_input[i];
+		     i++) /* an overview and dimensions are of no level */
+			status = ask_one(a, of_input[i], i < 2 ? NULL : level, nm_rows_text(inputs, 0));
+	}
+	nm_rows_free(inputs);
+	return status;
+}
+
 static int ask_levels(const struct asker *a, struct nm_profile *profile)
 {
 	struct nm_rows *levels = NULL;
@@ -128,7 +161,9 @@ static int ask_levels(const struct asker *a, struct nm_profile *profile)
 
 		status = 0;
 		for (unsigned i = 0; !status && of_level[i]; i++)
-			status = ask_one(a, of_level[i], level);
+			status = ask_one(a, of_level[i], level, NULL);
+		if (!status)
+			status = ask_inputs(a, profile, level, !rows_asked);
 		for (unsigned i = 0; !status && !rows_asked && i < sizeof of_rows / sizeof *of_rows; i++)
 			status = ask_rows(a, profile, i, level);
 		rows_asked = 1;
@@ -148,7 +183,7 @@ static int ask_changes(const struct asker *a, struct nm_profile *first)
 		status = 0;
 		for (unsigned i = 0; !status && of_changes[i]; i++) {
 			snprintf(text, sizeof text, "/api/compare?a=0&b=%u&by=%s", a->profile, of_changes[i]);
-			status = ask_text(a, text, nm_rows_text(levels, 0));
+			status = ask_text(a, text, nm_rows_text(levels, 0), NULL);
 		}
 	}
 	nm_rows_free(levels);
@@ -165,7 +200,7 @@ int nm_view_questions(struct nm_view *view,
 
 	for (; !status && a.profile < view->count; a.profile++) {
 		for (unsigned i = 0; !status && of_profile[i]; i++)
-			status = ask_one(&a, of_profile[i], NULL);
+			status = ask_one(&a, of_profile[i], NULL, NULL);
 		if (!status)
 			status = ask_levels(&a, view->profiles[a.profile].profile);
 	}

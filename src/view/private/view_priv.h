@@ -36,6 +36,7 @@ struct nm_view_route {
 	const char *name; /* after "/api/p/N/" */
 	int (*answer)(const struct nm_view_profile *of, const struct nm_request *request, json_t **ret_answer,
 		      struct nm_error *err);
+	int by_input; /* takes the parameter `input`: one of those that a merged profile was made of */
 };
 
 /* The answers that are not about one profile. */

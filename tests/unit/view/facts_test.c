@@ -55,8 +55,8 @@ static void test_against_sql(void **state)
 	size_t count = 0;
 
 	(void)state;
-	assert_int_equal(nm_fact_store_get(&store, profile, NM_FACTS_COUNTS, "L2", &facts, &err), 0);
-	assert_int_equal(nm_fact_store_get(&store, profile, NM_FACTS_COUNTS, "L2", &again, &err), 0);
+	assert_int_equal(nm_fact_store_get(&store, profile, NM_FACTS_COUNTS, "L2", NULL, &facts, &err), 0);
+	assert_int_equal(nm_fact_store_get(&store, profile, NM_FACTS_COUNTS, "L2", NULL, &again, &err), 0);
 	assert_ptr_equal(facts, again);
 	for (unsigned k = 0; k < 4; k++)
 		keys[k] = nm_cube_key(facts, by[k]);
@@ -77,6 +77,47 @@ static void test_against_sql(void **state)
 	nm_profile_close(profile);
 }
 
+/* An input has its misses and loads, and its cube is kept apart from others'. */
+static void test_inputs(void **state)
+{
+	struct nm_profile *profile = NULL;
+	struct nm_fact_store store = {.clock = 0};
+	const struct nm_cube *facts[2], *again;
+	struct nm_rows *rows;
+	struct nm_error err;
+	unsigned checked = 0;
+
+	(void)state;
+	assert_int_equal(nm_profile_open(&profile, NM_TEST_DATA "/profile-merged.nmp", &err), 0);
+	assert_int_equal(
+	    nm_profile_query(profile,
+			     "SELECT input, sum(misses), sum(loads) FROM input_counts WHERE level = 'L2' "
+			     "GROUP BY input ORDER BY input",
+			     &rows, &err),
+	    0);
+	for (; nm_rows_next(rows, &err) > 0; checked++) {
+		struct nm_metric_sums sums;
+		char input[20];
+
+		snprintf(input, sizeof input, "%s", nm_rows_text(rows, 0));
+		assert_int_equal(nm_fact_store_get(&store, profile, NM_FACTS_INPUT, "L2", input,
+						   &facts[checked % 2], &err),
+				 0);
+		sums = nm_cube_all_counts(facts[checked % 2]);
+		assert_int_equal(sums.read_misses, nm_rows_integer(rows, 1));
+		assert_int_equal(sums.loads, nm_rows_integer(rows, 2));
+		assert_int_equal(sums.write_misses + sums.reads + sums.evictions, 0);
+		assert_int_equal(
+		    nm_fact_store_get(&store, profile, NM_FACTS_INPUT, "L2", input, &again, &err), 0);
+		assert_ptr_equal(again, facts[checked % 2]);
+		assert_true(!checked || facts[0] != facts[1]);
+	}
+	assert_int_equal(checked, 4);
+	nm_rows_free(rows);
+	nm_fact_store_done(&store);
+	nm_profile_close(profile);
+}
+
 /* What was not asked for longest goes first. */
 static void test_store(void **state)
 {
@@ -88,11 +129,12 @@ static void test_store(void **state)
 
 	(void)state;
 	for (unsigned i = 0; i < 2 * NM_STORED_FACTS; i++) {
-		assert_int_equal(nm_fact_store_get(&store, profile, NM_FACTS_EVICTIONS, "L1d", &facts, &err),
-				 0);
+		assert_int_equal(
+		    nm_fact_store_get(&store, profile, NM_FACTS_EVICTIONS, "L1d", NULL, &facts, &err), 0);
 		assert_true(facts->row_count > 0);
 		snprintf(level, sizeof level, "none %u", i);
-		assert_int_equal(nm_fact_store_get(&store, profile, NM_FACTS_COUNTS, level, &facts, &err), 0);
+		assert_int_equal(
+		    nm_fact_store_get(&store, profile, NM_FACTS_COUNTS, level, NULL, &facts, &err), 0);
 		assert_int_equal(facts->row_count, 0);
 	}
 	for (unsigned i = 0; i < NM_STORED_FACTS; i++)
@@ -105,6 +147,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 	    cmocka_unit_test(test_against_sql),
+	    cmocka_unit_test(test_inputs),
 	    cmocka_unit_test(test_store),
 	};
 
