@@ -9,8 +9,9 @@ import { steady } from "./steady.mjs";
 const require = createRequire(new URL("../../web/package.json", import.meta.url));
 const { chromium } = require("playwright-core");
 const [name, address, executablePath] = process.argv.slice(2);
-/** Profiles: two of a loop nest; a program with events by address; threads that share lines; a program with structures. */
-const EVENTS = 2, SHARED = 3, FIELDS = 4;
+/** Profiles: two of a loop nest; a program with events by address; threads that share lines; a program with structures;
+ * four merged. */
+const EVENTS = 2, SHARED = 3, FIELDS = 4, MERGED = 5;
 const PAGES = ["overview", "treemap", "tables", "source", "timeline", "evictions", "curves", "histograms", "sharing", "structures", "compare"];
 
 const browser = await chromium.launch({ executablePath, args: ["--no-sandbox"] });
@@ -41,6 +42,8 @@ const OPENED = [
 	["source", "?line=5"], ["treemap", "?at=0"], ["compare", "?by=file&sort=loads"],
 	["compare", `?a=0&b=${FIELDS}`], ["timeline", "?by=line&metric=ratio&at=9"],
 	["sharing", `?p=${SHARED}`], ["sharing", `?p=${SHARED}&by=thread`], ["structures", `?p=${FIELDS}`], ["overview", `?p=${SHARED}`],
+	["overview", `?p=${MERGED}`], ["overview", `?p=${MERGED}&input=2.nmp&level=L2`], ["tables", `?p=${MERGED}&input=0.nmp&by=object,file,line`],
+	["source", `?p=${MERGED}&input=2.nmp&line=13`], ["treemap", `?p=${MERGED}&input=2.nmp`],
 ];
 const ALL = [...PAGES.map((view) => [view, ""]), ...OPENED];
 
@@ -205,6 +208,58 @@ const cases = {
 		await page.keyboard.press("Enter");
 		await settled(page, "source");
 		assert.match(page.url(), /line=18&level=L2/);
+	},
+
+	async ranks() {
+		const axe = await readFile(require.resolve("axe-core/axe.min.js"), "utf8");
+		const { page, faults, context } = await tab();
+		const cells = page.locator(".ranks [role=option]");
+		const misses = async () => Number((await page.innerText("#page .ranks + [role=status]")).match(/: ([\d,]+) misses/)[1].replaceAll(",", ""));
+		const chosen = () => page.innerText(".ranks [aria-selected=true]");
+		await page.evaluate(axe);
+		await show(page, "tables");
+		await page.waitForSelector(".ranks");
+		assert.deepEqual(await cells.allInnerTexts(), ["All", "2", "0", "1", "3"]); // those that behave alike together
+		assert.deepEqual(await page.$$eval(".ranks [role=group]", (groups) => groups.map((group) => group.getAttribute("aria-label"))),
+			["unlike the others", "3 alike"]);
+		assert.equal(await chosen(), "All");
+		const whole = await page.innerText("tbody");
+		await page.focus(".ranks [aria-selected=true]");
+		await page.keyboard.press("ArrowRight");
+		await page.keyboard.press("Enter");
+		await page.waitForFunction(() => location.hash.includes("input=2.nmp"));
+		await settled(page, "tables");
+		assert.equal(await chosen(), "2");
+		const one = await page.innerText("tbody");
+		assert.notEqual(one, whole);
+		assert.match(one, new RegExp(`^matrix\\s+${(await misses()).toLocaleString("en")}\\s`));
+		assert.equal(await page.locator("th:has-text('evictions')").count(), 0);
+		const other = await context.newPage();
+		await other.goto(page.url());
+		await settled(other, "tables");
+		await other.waitForSelector(".ranks");
+		assert.equal(await other.innerText("#page"), await page.innerText("#page"));
+		await page.goBack();
+		await page.waitForFunction((text) => document.querySelector("tbody")?.innerText === text, whole);
+		await page.goForward();
+		await page.waitForFunction((text) => document.querySelector("tbody")?.innerText === text, one);
+		for (const view of ["overview", "treemap", "source"]) { // the rank stays
+			await page.click(`nav a:has-text('${view === "treemap" ? "Tree map" : view[0].toUpperCase() + view.slice(1)}')`);
+			await settled(page, view);
+			await page.waitForSelector(".ranks [aria-selected=true]:has-text('2')");
+			assert.equal(await page.locator("#page .failed").count(), 0, view);
+			assert.ok((await page.textContent("#page")).includes(view === "source" ? "order.nest" : "matrix"), view);
+			const found = await page.evaluate(() => globalThis.axe.run());
+			assert.deepEqual(found.violations.filter(({ impact }) => impact === "serious" || impact === "critical").map(({ id, nodes }) => `${id}: ${nodes[0].html}`), [], view);
+			assert.deepEqual(await whatIsCut(page), [], view);
+		}
+		for (const view of ["timeline", "evictions", "curves", "histograms", "sharing", "structures"]) {
+			await show(page, view, "?input=2.nmp");
+			assert.match(await page.innerText("#page"), /a merged profile does not hold this by rank/, view);
+		}
+		await page.click("text=Show all together");
+		await page.waitForFunction(() => !location.hash.includes("input="));
+		assert.deepEqual(faults, []);
 	},
 
 	async changes() {

@@ -20,7 +20,7 @@ ORDER = os.path.join(TOP, "examples/order.nest")
 NEST = os.path.join(TOP, "examples/transpose.nest")
 HOSTILE = "<script>document.title='run'</script>\"'&\u202e\u2067\u0007\u0085"
 LINES = 600
-PROFILES = ("before.nmp", "after.nmp", "events.nmp", "shared.nmp", "fields.nmp")
+PROFILES = ("before.nmp", "after.nmp", "events.nmp", "shared.nmp", "fields.nmp", "merged.nmp")
 
 
 def make_profiles():
@@ -36,6 +36,7 @@ def make_profiles():
     done = nearmiss("replay", "-q", "--cores", "2", "--quantum", "1", "-c", "L1d=1K,2,64:L2=8K,4,64", "-o", "shared.nmp", "shared.csv")
     assert done.returncode == 0, done.stderr
     shutil.copy(os.path.join(TESTS, "data/profile-v1.nmp"), "fields.nmp")
+    shutil.copy(os.path.join(TESTS, "data/profile-merged.nmp"), "merged.nmp")
 
 
 def write_sharing(path):
@@ -115,6 +116,20 @@ def case_timeline():
     done = nearmiss("nest", "-q", "-o", "order.nmp", "--cache", "L1d=8K,8,64:L2=64K,8,64", "--set", "N=400", "--set", "WRONG=1", ORDER)
     assert done.returncode == 0, done.stderr
     drive("timeline", "order.nmp")
+
+
+def merge_nests(*sizes):
+    for rank, size in enumerate(sizes):
+        done = nearmiss("nest", "-q", "-o", f"{rank}.nmp", "--cache", "L1d=8K,8,64:L2=64K,8,64", "--set", f"N={size}", ORDER)
+        assert done.returncode == 0, done.stderr
+    done = nearmiss("merge", "-q", "-o", "merged.nmp", *(f"{rank}.nmp" for rank in range(len(sizes))))
+    assert done.returncode == 0, done.stderr
+
+
+def case_ranks():
+    """A cell of the strip is chosen by key and mouse, and filters the pages; the others say that they have no ranks."""
+    merge_nests(40, 40, 200, 40)
+    drive("ranks", "merged.nmp")
 
 
 def case_changes():

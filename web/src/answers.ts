@@ -3,7 +3,8 @@
 
 export interface Session {
 	version: string;
-	profiles: { n: number; file: string; command: string; machine: string; date: string }[];
+	/** merged: how many profiles it was made of; "" if it was not. */
+	profiles: { n: number; file: string; command: string; machine: string; date: string; merged: string }[];
 	debugger: { source: string; caches: unknown[] } | null;
 }
 
@@ -21,7 +22,8 @@ export interface Level {
 	coherence: number;
 	mpki: number | null;
 	bytes: number;
-	cycles: number | null;
+	/** Not known of one input, as all that may be missing. */
+	cycles?: number | null;
 }
 
 export interface Pair {
@@ -31,8 +33,8 @@ export interface Pair {
 	line: number | null;
 	misses: number;
 	share: number;
-	cycles_share: number | null;
-	cause: string;
+	cycles_share?: number | null;
+	cause?: string;
 }
 
 export interface Advice {
@@ -45,12 +47,28 @@ export interface Advice {
 
 export interface OverviewAnswer {
 	info: Record<string, string>;
-	verdict: string;
-	not_simulated: string;
-	notes: string[];
+	verdict?: string;
+	not_simulated?: string;
+	notes?: string[];
 	levels: Level[];
 	pairs: Pair[];
-	advice: Advice[];
+	advice?: Advice[];
+}
+
+/** One of the profiles that a merged one was made of. */
+export interface Input {
+	input: string;
+	rank: number | null;
+	group: number;
+	misses: number | null;
+	mpki: number | null;
+}
+
+export interface InputsAnswer {
+	level: string;
+	total: number;
+	groups: { group: number; profiles: number }[];
+	inputs: Input[];
 }
 
 export interface Column {
@@ -94,11 +112,11 @@ export interface SourceAnswer {
 }
 
 export interface LineAnswer {
-	objects: { object: string | null; function: string | null; misses: number; loads: number; reuse: number }[];
-	evictors: { victim: string | null; object: string | null; function: string | null; file: string | null; line: number | null; evictions: number }[];
-	reuses: { previous_file: string | null; previous_line: number | null; previous_function: string | null; previous_object: string | null; count: number }[];
-	classes: Record<string, number>;
-	reuse: { per_load: number | null; waste: number | null };
+	objects: { object: string | null; function: string | null; misses: number; loads: number; reuse?: number }[];
+	evictors?: { victim: string | null; object: string | null; function: string | null; file: string | null; line: number | null; evictions: number }[];
+	reuses?: { previous_file: string | null; previous_line: number | null; previous_function: string | null; previous_object: string | null; count: number }[];
+	classes?: Record<string, number>;
+	reuse?: { per_load: number | null; waste: number | null };
 }
 
 export interface EvictionsAnswer {

@@ -7,6 +7,7 @@ import { profileName } from "./common/format";
 import { isTyping } from "./common/keys";
 import { switchTheme, useTheme } from "./common/theme";
 import { go, href, useRoute } from "./router";
+import { NotByRank, Ranks } from "./profile/ranks";
 import { views, type View } from "./views";
 
 const KEYS: [string, string][] = [
@@ -85,9 +86,12 @@ export function Shell({ session }: { session: Session }) {
 	const shown = views.filter((view) => view.shown(session));
 	const view = shown.find(({ name }) => name === route.view) ?? (shown[0] as View);
 	const profile = route.params["p"] ?? "0";
-	const address = (to: View) => href(to.name, { p: profile === "0" ? null : profile, level: route.params["level"] });
+	const input = route.params["input"] ?? null;
+	const address = (to: View) => href(to.name, { p: profile === "0" ? null : profile, level: route.params["level"], input: to.ofAllProfiles ? null : input });
 	const set = (changes: Record<string, string | number | null>, replace = false) =>
 		go(href(view.name, { ...route.params, ...changes }), replace);
+	const page = { session, profile, params: route.params, set };
+	const merged = !view.ofAllProfiles && view.name !== "debugger" && session.profiles[Number(profile)]?.merged;
 	useKeys(shown, view, address, () => setHelp(true));
 	useEffect(() => {
 		document.title = `${view.title} – nearmiss`;
@@ -109,7 +113,7 @@ export function Shell({ session }: { session: Session }) {
 				<div class="tools">
 					{session.profiles.length > 1 && !view.ofAllProfiles && (
 						<label>Profile{" "}
-							<select value={profile} onChange={(event) => set({ p: event.currentTarget.value })}>
+							<select value={profile} onChange={(event) => set({ p: event.currentTarget.value, input: null })}>
 								{session.profiles.map(({ n, file }) => <option key={n} value={n}>{profileName(file)}</option>)}
 							</select>
 						</label>
@@ -122,7 +126,10 @@ export function Shell({ session }: { session: Session }) {
 			<main id="page" tabIndex={-1} data-view={view.name} data-hash={route.hash}>
 				<h1>{view.title}</h1>
 				<p class="question">{view.question}</p>
-				<view.Page key={`${view.name} ${profile}`} session={session} profile={profile} params={route.params} set={set} />
+				{merged && <Ranks key={profile} props={page} levels={view.name === "overview"} />}
+				{input !== null && !view.byRank && merged
+					? <NotByRank title={view.title} input={input} all={href(view.name, { ...route.params, input: null })} />
+					: <view.Page key={`${view.name} ${profile}`} {...page} />}
 			</main>
 			{help && <Keys of={view} close={() => setHelp(false)} />}
 		</>

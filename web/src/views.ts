@@ -34,6 +34,8 @@ export interface View {
 	question: string;
 	shown(session: Session): boolean;
 	Page: ComponentType<PageProps>;
+	/** It shows one rank of a merged profile too. */
+	byRank?: true;
 	/** It chooses profiles itself. */
 	ofAllProfiles?: true;
 	/** Keys of this page, with what they do. */
@@ -48,6 +50,7 @@ export const views: View[] = [
 		title: "Overview",
 		question: "Which data misses the cache, why, and what should be changed?",
 		shown: withProfile,
+		byRank: true,
 		Page: Overview,
 	},
 	{
@@ -55,6 +58,7 @@ export const views: View[] = [
 		title: "Tree map",
 		question: "Which objects take most of the misses, and which functions within them?",
 		shown: withProfile,
+		byRank: true,
 		Page: TreeMap,
 	},
 	{
@@ -62,6 +66,7 @@ export const views: View[] = [
 		title: "Tables",
 		question: "What are the counts of any object, function, line or thread?",
 		shown: withProfile,
+		byRank: true,
 		Page: Tables,
 	},
 	{
@@ -69,6 +74,7 @@ export const views: View[] = [
 		title: "Source",
 		question: "Which lines of code miss, on what data, and who evicts it?",
 		shown: withProfile,
+		byRank: true,
 		Page: Source,
 	},
 	{

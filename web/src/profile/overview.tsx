@@ -21,8 +21,11 @@ const levelColumns: Column[] = [
 	{ key: "cycles", heading: "Cycles", kind: "number", help: "Estimated cycles that its misses cost" },
 ];
 
+/** The columns that have something of one input. */
+const ofInput = (columns: Column[]): Column[] => columns.filter(({ key }) => !["cycles", "cycles_share", "cause"].includes(key));
+
 const levelRow = (level: Level): Cell[] => [
-	level.level, bytes(level.size), level.reads + level.writes, level.misses, level.mpki, level.bytes, level.cycles,
+	level.level, bytes(level.size), level.reads + level.writes, level.misses, level.mpki, level.bytes, level.cycles ?? null,
 ];
 
 const pairColumns: Column[] = [
@@ -36,7 +39,7 @@ const pairColumns: Column[] = [
 ];
 
 const pairRow = (pair: Pair): Cell[] => [
-	pair.object ?? "<unknown>", place(pair.file, pair.line), pair.function, pair.misses, pair.share, pair.cycles_share, pair.cause,
+	pair.object ?? "<unknown>", place(pair.file, pair.line), pair.function, pair.misses, pair.share, pair.cycles_share ?? null, pair.cause ?? null,
 ];
 
 /** The misses of each level by class, as bars of 100 %. */
@@ -85,22 +88,26 @@ function AdviceCard({ advice, profile }: { advice: Advice; profile: string }) {
 	);
 }
 
-function Content({ overview, profile }: { overview: OverviewAnswer; profile: string }) {
-	const worth = overview.advice.filter((advice) => advice.saving_misses || advice.saving_cycles);
-	const others = overview.advice.filter((advice) => !worth.includes(advice));
+function Content({ overview, profile, params }: { overview: OverviewAnswer } & Pick<PageProps, "profile" | "params">) {
+	const { advice = [], notes = [], not_simulated = "" } = overview;
+	const input = params["input"];
+	const shown = input ? ofInput : (columns: Column[]) => columns;
+	const worth = advice.filter((one) => one.saving_misses || one.saving_cycles);
+	const others = advice.filter((one) => !worth.includes(one));
 	const pairAddress = (_: Cell[], at: number) => {
 		const pair = overview.pairs[at];
-		return pair?.file ? href("source", { p: profile, file: pair.file, line: pair.line }) : null;
+		return pair?.file ? href("source", { p: profile, file: pair.file, line: pair.line, input, level: input && params["level"] }) : null;
 	};
-	const isSaid = (note: string) => overview.advice.some(({ text }) => note.includes(text));
+	const isSaid = (note: string) => advice.some(({ text }) => note.includes(text));
 	return (
 		<>
-			<p class="verdict sentence">{sentence(overview.verdict)}</p>
+			{overview.verdict !== undefined ? <p class="verdict sentence">{sentence(overview.verdict)}</p>
+				: <p>{`What ${input} counted. Verdict, costs, causes and advice are known of all together only.`}</p>}
 			<h2>Levels</h2>
-			<Table caption="Levels of the memory hierarchy" columns={levelColumns} rows={overview.levels.map(levelRow)} />
+			<Table caption="Levels of the memory hierarchy" columns={shown(levelColumns)} rows={overview.levels.map(levelRow)} />
 			<Classes levels={overview.levels} />
 			<h2>Who misses, where and why</h2>
-			<Table caption="Objects and lines with the most misses" columns={pairColumns}
+			<Table caption="Objects and lines with the most misses" columns={shown(pairColumns)}
 				rows={overview.pairs.map(pairRow)} rowHref={pairAddress} />
 			{worth.length > 0 && <h2>What to change</h2>}
 			<div class="cards">{worth.map((advice, n) => <AdviceCard key={n} advice={advice} profile={profile} />)}</div>
@@ -111,7 +118,7 @@ function Content({ overview, profile }: { overview: OverviewAnswer; profile: str
 				</details>
 			)}
 			<ul class="fine">
-				{[...overview.notes, overview.not_simulated].filter((note) => note && !isSaid(note)).map((note) => <li key={note} title={note}>{sentence(note)}</li>)}
+				{[...notes, not_simulated].filter((note) => note && !isSaid(note)).map((note) => <li key={note} title={note}>{sentence(note)}</li>)}
 			</ul>
 			<details>
 				<summary>About the recording</summary>
@@ -123,11 +130,12 @@ function Content({ overview, profile }: { overview: OverviewAnswer; profile: str
 	);
 }
 
-export function Overview({ profile }: PageProps) {
-	const asked = useAnswer<OverviewAnswer>(`/api/p/${profile}/overview`);
+export function Overview({ profile, params }: PageProps) {
+	const { input, level } = params;
+	const asked = useAnswer<OverviewAnswer>(`/api/p/${profile}/overview`, input ? { input, level } : {});
 	useSheet(asked.answer && {
 		headings: ["object", "function", "file", "line", "misses", "share", "cause"],
-		rows: asked.answer.pairs.map((p) => [p.object, p.function, p.file, p.line, p.misses, p.share, p.cause]),
+		rows: asked.answer.pairs.map((p) => [p.object, p.function, p.file, p.line, p.misses, p.share, p.cause ?? null]),
 	});
-	return <Answer of={asked}>{(overview) => <Content overview={overview} profile={profile} />}</Answer>;
+	return <Answer of={asked}>{(overview) => <Content overview={overview} profile={profile} params={params} />}</Answer>;
 }

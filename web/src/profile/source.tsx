@@ -40,11 +40,13 @@ const reuseColumns: Column[] = [
 	{ key: "count", heading: "Times", unit: "count", kind: "number" },
 ];
 
-function Details({ answer, profile }: { answer: LineAnswer; profile: string }) {
-	const classes = Object.entries(answer.classes).filter(([, count]) => count > 0);
-	const objects: Cell[][] = answer.objects.map((row) => [row.object ?? "unknown", row.function, row.misses, row.loads ? row.reuse / row.loads : null]);
+function Details({ answer, profile, input }: { answer: LineAnswer; profile: string; input?: string | undefined }) {
+	const { evictors = [], reuses = [] } = answer;
+	const columns = input ? objectColumns.filter(({ key }) => key !== "perload") : objectColumns;
+	const classes = Object.entries(answer.classes ?? {}).filter(([, count]) => count > 0);
+	const objects: Cell[][] = answer.objects.map((row) => [row.object ?? "unknown", row.function, row.misses, row.loads && row.reuse !== undefined ? row.reuse / row.loads : null]);
 	const sum = classes.reduce((before, [, count]) => before + count, 0);
-	if (objects.length === 0) return <p>No reference was made from this line.</p>;
+	if (objects.length === 0) return <p>{input ? `${input} missed nothing here.` : "No reference was made from this line."}</p>;
 	return (
 		<>
 			{sum > 0 && (
@@ -57,33 +59,36 @@ function Details({ answer, profile }: { answer: LineAnswer; profile: string }) {
 					<Legend names={classes.map(([name]) => name)} />
 				</>
 			)}
-			<p>
-				{answer.reuse.per_load !== null && `Each loaded line served ${answer.reuse.per_load.toFixed(1)} accesses. `}
-				{answer.reuse.waste !== null && `${answer.reuse.waste.toFixed(0)} % of the loaded bytes were never used.`}
-			</p>
-			<Table caption="Objects of this line" columns={objectColumns} rows={objects}
-				rowHref={([object]) => href("tables", { p: profile, by: "object,file,line", filter: String(object) })} />
-			{answer.evictors.length > 0 && (
+			{answer.reuse ? (
+				<p>
+					{answer.reuse.per_load !== null && `Each loaded line served ${answer.reuse.per_load.toFixed(1)} accesses. `}
+					{answer.reuse.waste !== null && `${answer.reuse.waste.toFixed(0)} % of the loaded bytes were never used.`}
+				</p>
+			) : <p>Classes, reuse and evictors are known of all ranks together only.</p>}
+			<Table caption="Objects of this line" columns={columns} rows={objects}
+				rowHref={([object]) => href("tables", { p: profile, by: "object,file,line", filter: String(object), input })} />
+			{evictors.length > 0 && (
 				<Table caption="Who evicts what this line loaded" columns={evictorColumns}
-					rows={answer.evictors.map((row) => [row.object ?? "unknown", place(row.file, row.line, row.function), row.evictions])} most={8} more=""
-					rowHref={(_, at) => href("evictions", { p: profile, evictor: answer.evictors[at]?.object, victim: answer.evictors[at]?.victim })} />
+					rows={evictors.map((row) => [row.object ?? "unknown", place(row.file, row.line, row.function), row.evictions])} most={8} more=""
+					rowHref={(_, at) => href("evictions", { p: profile, evictor: evictors[at]?.object, victim: evictors[at]?.victim })} />
 			)}
-			{answer.reuses.length > 0 && (
+			{reuses.length > 0 && (
 				<Table caption="Where its data was used before" columns={reuseColumns} most={8} more=""
-					rows={answer.reuses.map((row) => [place(row.previous_file, row.previous_line, row.previous_function), row.previous_object, row.count])} />
+					rows={reuses.map((row) => [place(row.previous_file, row.previous_line, row.previous_function), row.previous_object, row.count])} />
 			)}
 		</>
 	);
 }
 
 function Popover({ props, file, line, level }: { props: PageProps; file: string; line: string; level: string | null }) {
-	const asked = useAnswer<LineAnswer>(level && `/api/p/${props.profile}/line`, { file, line, level });
+	const input = props.params["input"];
+	const asked = useAnswer<LineAnswer>(level && `/api/p/${props.profile}/line`, { file, line, level, input });
 	const close = () => props.set({ line: null });
 	return (
 		<aside class="popover" aria-label={`Line ${line}`} onKeyDown={(event) => event.key === "Escape" && close()}>
 			<h2>{place(file, Number(line))}</h2>
 			<button type="button" class="close" onClick={close}>Close</button>
-			<Answer of={asked}>{(answer) => <Details answer={answer} profile={props.profile} />}</Answer>
+			<Answer of={asked}>{(answer) => <Details answer={answer} profile={props.profile} input={input} />}</Answer>
 		</aside>
 	);
 }
@@ -92,7 +97,7 @@ function Row({ line, most, open, props }: { line: Line; most: number; open: bool
 	const theme = useTheme();
 	const misses = missesOf(line);
 	const color = heat(misses > 0 ? 0.08 + 0.92 * (misses / most) : 0, theme);
-	const number = line.figures && line.figures["references"] !== null ? <a id={`line-${line.n}`} href={href("source", { ...props.params, line: line.n })}
+	const number = line.figures && (line.figures["misses"] ?? null) !== null ? <a id={`line-${line.n}`} href={href("source", { ...props.params, line: line.n })}
 		aria-current={open ? "true" : undefined} aria-label={`Line ${line.n}, ${full(misses)} misses`}>{line.n}</a> : line.n;
 	return (
 		<tr class={open ? "open" : undefined}>
@@ -133,10 +138,11 @@ function Listing({ answer, props }: { answer: SourceAnswer; props: PageProps }) 
 export function Source(props: PageProps) {
 	const { profile, params, set } = props;
 	const { level, levels } = useLevel(props);
-	const sources = useAnswer<SourceFile[]>(level && `/api/p/${profile}/sources`, { level });
+	const input = params["input"];
+	const sources = useAnswer<SourceFile[]>(level && `/api/p/${profile}/sources`, { level, input });
 	const first = sources.answer?.find(({ available }) => available) ?? sources.answer?.[0];
 	const file = params["file"] ?? first?.file ?? null;
-	const asked = useAnswer<SourceAnswer>(level && file && `/api/p/${profile}/source`, { file, level });
+	const asked = useAnswer<SourceAnswer>(level && file && `/api/p/${profile}/source`, { file, level, input });
 	const line = params["line"];
 	useSheet(asked.answer && {
 		headings: ["line", "misses", "text"],
@@ -150,7 +156,7 @@ export function Source(props: PageProps) {
 				<Choice label="File (misses)" value={file ?? ""} options={files} onChange={(value) => set({ file: value, line: null })} />
 				<LevelChoice level={level} levels={levels} set={set} />
 			</div>
-			{sources.answer?.length === 0 && <p>No line of the program is known: compile it with -g.</p>}
+			{sources.answer?.length === 0 && <p>{input ? `${input} missed in no known line.` : "No line of the program is known: compile it with -g."}</p>}
 			{file && (
 				<div class={line ? "beside" : undefined}>
 					<Answer of={asked}>

@@ -71,7 +71,7 @@ function rowAddress(answer: TableAnswer, { profile, params }: PageProps) {
 	const first = answer.columns[0]?.key;
 	return (row: Cell[]) => {
 		if (file >= 0 && row[file]) {
-			return href("source", { p: profile, level: params["level"], file: String(row[file]), line: line < 0 ? null : Number(row[line]) });
+			return href("source", { p: profile, level: params["level"], input: params["input"], file: String(row[file]), line: line < 0 ? null : Number(row[line]) });
 		}
 		if (row[0] === null || (first !== "object" && first !== "function")) return null;
 		const within = first === "object" ? "file,line,function" : "file,line,object";
@@ -82,11 +82,12 @@ function rowAddress(answer: TableAnswer, { profile, params }: PageProps) {
 export function Tables(props: PageProps) {
 	const { profile, params, set } = props;
 	const { level, levels } = useLevel(props);
-	const dimensions = useAnswer<string[]>(`/api/p/${profile}/dimensions`).answer ?? ["object"];
+	const input = params["input"];
+	const dimensions = useAnswer<string[]>(`/api/p/${profile}/dimensions`, { input }).answer ?? ["object"];
 	const by = (params["by"] ?? "object").split(",");
 	const offset = Number(params["offset"] ?? 0);
 	const sort = params["sort"] ?? "misses";
-	const query = { by: by.join(","), level, sort, order: params["order"] ?? "desc", filter: params["filter"] };
+	const query = { by: by.join(","), level, sort, order: params["order"] ?? "desc", filter: params["filter"], input };
 	const asked = useAnswer<TableAnswer>(level && `/api/p/${profile}/table`, { ...query, offset, limit: LIMIT });
 	useSheet(asked.answer && {
 		headings: asked.answer.columns.map(({ key }) => key),

@@ -96,9 +96,9 @@ function rows(node: TreeNode, path: string[] = []): [string, number][] {
 }
 
 /** All areas, also those that are too small to be drawn: the rows of the table that the tree sums. */
-async function allRows(profile: string, by: string, metric: string, level: string | null): Promise<[string, number][]> {
+async function allRows(profile: string, by: string, metric: string, level: string | null, input?: string): Promise<[string, number][]> {
 	const path = `/api/p/${profile}/table`;
-	const query = { by, level, sort: metric };
+	const query = { by, level, sort: metric, input };
 	const [{ columns }, table] = await Promise.all([get<TableAnswer>(path, { ...query, limit: 1 }), getAll<Cell[]>(path, query)]);
 	const value = columns.findIndex(({ key }) => key === metric);
 	const keys = by.split(",");
@@ -111,19 +111,20 @@ export function TreeMap(props: PageProps) {
 	const { level, levels } = useLevel(props);
 	const by = params["by"] ?? "object,function";
 	const metric = params["metric"] ?? "misses";
-	const asked = useAnswer<TreeNode>(level && `/api/p/${profile}/tree`, { by, metric, level, nodes: 400 });
+	const input = params["input"];
+	const asked = useAnswer<TreeNode>(level && `/api/p/${profile}/tree`, { by, metric, level, nodes: 400, input });
 	useSheet(asked.answer && {
 		headings: [by.replaceAll(",", " › "), metric],
 		rows: rows(asked.answer),
-		all: () => allRows(profile, by, metric, level),
+		all: () => allRows(profile, by, metric, level, input),
 	});
 	return (
 		<>
 			<div class="controls">
 				<Choice label="Areas" value={by} onChange={(value) => set({ by: value, at: null })}
-					options={ORDERS.map((value) => ({ value, title: value.replace("file,line", "line").replace(",", ", within it ") }))} />
+					options={ORDERS.filter((order) => !input || !order.startsWith("thread")).map((value) => ({ value, title: value.replace("file,line", "line").replace(",", ", within it ") }))} />
 				<Choice label="Size" value={metric} onChange={(value) => set({ metric: value })}
-					options={plain(["misses", "loads", "cold", "capacity", "conflict", "loaded_bytes"])} />
+					options={plain(input ? ["misses", "loads"] : ["misses", "loads", "cold", "capacity", "conflict", "loaded_bytes"])} />
 				<LevelChoice level={level} levels={levels} set={set} />
 			</div>
 			<Answer of={asked}>{(root) => <Map root={root} at={params["at"] ?? ""} props={props} metric={metric} />}</Answer>
