@@ -166,7 +166,7 @@ enum nm_wire_exit_kind {
  *
  * A group is an access without NM_WIRE_FOLLOWS and those behind it that have the flag. It has one address
  * word: of the lowest address that it touches, from which each of its accesses has its distance. Accesses of
- * a group of more than one are neither guarded nor prefetches. The first access of a block and the first
+ * a group of more than one are not guarded, prefetches or non-temporal. The first access of a block and the first
  * behind a side exit begin a group, so that the number of address words, too, tells through which exit a
  * block was left.
  */
@@ -186,13 +186,18 @@ enum {
 	NM_WIRE_WRITE = 2,
 	NM_WIRE_PREFETCH = 4,
 	NM_WIRE_ATOMIC = 8,
-	NM_WIRE_GUARDED = 16,  /* address may be 0: not executed */
+	NM_WIRE_GUARDED = 16,  /* address may be 0: not executed. A prefetch is, if it has no valid address */
 	NM_WIRE_FRAME = 32,    /* pushes or pops the return address */
 	NM_WIRE_FOLLOWS = 64,  /* has no address word, but that of the access before */
 	NM_WIRE_CHASES = 128,  /* its address comes of a register that the code loads anew by way of
 	                         itself, as the next node of a list */
-	NM_WIRE_COMMUTES = 256 /* with ATOMIC: it adds, subtracts, or combines bits, so that the order of
-				* two such does not matter to the word */
+	NM_WIRE_COMMUTES = 256, /* with ATOMIC: it adds, subtracts, or combines bits, so that the order of
+				 * two such does not matter to the word */
+	/* Of a write: past the caches. Of a prefetch: into the first level only; without one of these
+	 * three, into the first and those behind it. */
+	NM_WIRE_NON_TEMPORAL = 512,
+	NM_WIRE_TO_L2 = 1024, /* of a prefetch: into the second level and those behind it */
+	NM_WIRE_TO_L3 = 2048  /* the same from the third on */
 };
 
 /* The code word of NM_WIRE_SAMPLE and NM_WIRE_REUSE: pc of the instruction (bits 0..47), bytes that it
