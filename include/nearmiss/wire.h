@@ -186,10 +186,10 @@ enum {
 	NM_WIRE_WRITE = 2,
 	NM_WIRE_PREFETCH = 4,
 	NM_WIRE_ATOMIC = 8,
-	NM_WIRE_GUARDED = 16,  /* address may be 0: not executed. A prefetch is, if it has no valid address */
-	NM_WIRE_FRAME = 32,    /* pushes or pops the return address */
-	NM_WIRE_FOLLOWS = 64,  /* has no address word, but that of the access before */
-	NM_WIRE_CHASES = 128,  /* its address comes of a register that the code loads anew by way of
+	NM_WIRE_GUARDED = 16,   /* address may be 0: not executed */
+	NM_WIRE_FRAME = 32,     /* pushes or pops the return address */
+	NM_WIRE_FOLLOWS = 64,   /* has no address word, but that of the access before */
+	NM_WIRE_CHASES = 128,   /* its address comes of a register that the code loads anew by way of
 	                         itself, as the next node of a list */
 	NM_WIRE_COMMUTES = 256, /* with ATOMIC: it adds, subtracts, or combines bits, so that the order of
 				 * two such does not matter to the word */

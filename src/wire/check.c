@@ -121,6 +121,8 @@ static int count_accesses(struct nm_wire_check *c, const struct nm_wire_block_in
 			c->stats.writes++;
 		else
 			c->stats.prefetches++;
+		if (word && flags & NM_WIRE_WRITE && flags & NM_WIRE_NON_TEMPORAL)
+			c->stats.non_temporal++;
 	}
 	return 1;
 }

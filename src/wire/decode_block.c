@@ -47,11 +47,20 @@ static const char *fault_of_groups(const struct nm_wire_block_info *b)
 	return NULL;
 }
 
+/* A read is not hinted, a write only NON_TEMPORAL, a prefetch at most once. */
+static int is_hinted_wrongly(unsigned flags)
+{
+	const unsigned levels = NM_WIRE_TO_L2 | NM_WIRE_TO_L3, hint = flags & (NM_WIRE_NON_TEMPORAL | levels);
+
+	return (hint & (hint - 1)) || (hint & levels && !(flags & NM_WIRE_PREFETCH)) ||
+	       (hint && flags & (NM_WIRE_READ | NM_WIRE_ATOMIC));
+}
+
 static const char *fault_of_accesses(const struct nm_wire_block_info *b)
 {
 	const unsigned known = NM_WIRE_READ | NM_WIRE_WRITE | NM_WIRE_PREFETCH | NM_WIRE_ATOMIC |
 			       NM_WIRE_GUARDED | NM_WIRE_FRAME | NM_WIRE_FOLLOWS | NM_WIRE_CHASES |
-			       NM_WIRE_COMMUTES;
+			       NM_WIRE_COMMUTES | NM_WIRE_NON_TEMPORAL | NM_WIRE_TO_L2 | NM_WIRE_TO_L3;
 	unsigned at = 0;
 
 	for (size_t i = 0; i < b->def.accesses; i++) {
@@ -72,8 +81,10 @@ static const char *fault_of_accesses(const struct nm_wire_block_info *b)
 			return "access that chases but does not read";
 		if (flags & NM_WIRE_FOLLOWS && !i)
 			return "first access that follows another";
-		if (flags & (NM_WIRE_GUARDED | NM_WIRE_PREFETCH) && is_in_group(b, i))
-			return "guarded access or prefetch in a group";
+		if (is_hinted_wrongly(flags))
+			return "access with a hint that it cannot have";
+		if (flags & (NM_WIRE_GUARDED | NM_WIRE_PREFETCH | NM_WIRE_NON_TEMPORAL) && is_in_group(b, i))
+			return "guarded access, prefetch or non-temporal store in a group";
 		if (flags & NM_WIRE_FRAME && (i + 1 != b->def.accesses || b->def.end == NM_WIRE_JUMP))
 			return "frame access that does not end a call or return";
 		at = nm_wire_access_instruction(w);

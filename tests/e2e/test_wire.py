@@ -34,14 +34,6 @@ def case_own_programs():
         check([program(name)])
 
 
-def case_groups():
-    """buy() of fields.c reads and writes a count and reads the price behind it: three accesses, one address word.  It
-    does so for 4000 elements, twice in each of 10 walks."""
-    figures = {words[0]: int(words[1]) for words in map(str.split, check([program("fields")]).splitlines())
-               if len(words) == 2 and words[1].isdigit()}
-    assert figures["reads"] + figures["writes"] - figures["addresses"] >= 2 * 4000 * 2 * 10, figures
-
-
 def sums(statistics):
     """The figures of all processes."""
     found = {}
@@ -49,6 +41,22 @@ def sums(statistics):
         if len(words) == 2 and words[1].isdigit():
             found[words[0]] = found.get(words[0], 0) + int(words[1])
     return found
+
+
+def case_hints():
+    """hints.c prefetches 100 lines in five ways, three addresses at which nothing can be, and stores past the caches in three ways."""
+    figures = sums(check([program("hints")]))
+    assert figures["prefetches"] == 500 and figures["non_temporal"] == 300 and figures["skipped"] == 300, figures
+    sampled = sums(check([program("hints")], options=["--sample=10000000"]))
+    assert sampled["references"] == figures["reads"] + figures["writes"], (sampled, figures)
+
+
+def case_groups():
+    """buy() of fields.c reads and writes a count and reads the price behind it: three accesses, one address word.  It
+    does so for 4000 elements, twice in each of 10 walks."""
+    figures = {words[0]: int(words[1]) for words in map(str.split, check([program("fields")]).splitlines())
+               if len(words) == 2 and words[1].isdigit()}
+    assert figures["reads"] + figures["writes"] - figures["addresses"] >= 2 * 4000 * 2 * 10, figures
 
 
 def case_sampled():

@@ -265,6 +265,7 @@ static void print_stats(FILE *out, const struct nm_wire_stats *s)
 		    {"reads", s->reads},
 		    {"writes", s->writes},
 		    {"prefetches", s->prefetches},
+		    {"non_temporal", s->non_temporal},
 		    {"skipped", s->skipped},
 		    {"instructions", s->instructions},
 		    {"side_exits", s->side_exits},

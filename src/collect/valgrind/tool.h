@@ -103,6 +103,11 @@ void nm_chases_begin(const IRSB *in);
  * itself. */
 Bool nm_chases(const IRExpr *address);
 
+/* ---- prefetch.c: prefetches, which VEX drops. ---- */
+
+/* Has VEX keep all registers current in code with prefetches, from which their addresses come. */
+void nm_prefetch_keep_registers(VexTranslateArgs *args);
+
 /* ---- allocator.c: calls of allocation functions. ---- */
 
 void nm_allocator_init(void);

@@ -19,6 +19,7 @@ struct nm_wire_stats {
 	uint64_t words, records[NM_WIRE_KINDS];
 	uint64_t addresses; /* words of payload of BLOCK records */
 	uint64_t reads, writes, prefetches;
+	uint64_t non_temporal; /* of the writes */
 	uint64_t skipped;      /* guarded accesses that did not take place: address 0 */
 	uint64_t instructions; /* of blocks, and by RAN records */
 	uint64_t side_exits;

@@ -214,6 +214,7 @@ VexTranslateResult __wrap_LibVEX_Translate(VexTranslateArgs *args)
 {
 	core_chase_into_ok = args->chase_into_ok;
 	args->chase_into_ok = chase_into_ok;
+	nm_prefetch_keep_registers(args);
 	if (nm_hermetic)
 		args->archinfo_guest.hwcaps = args->archinfo_host.hwcaps =
 		    nm_hermetic_instructions(args->archinfo_host.hwcaps);

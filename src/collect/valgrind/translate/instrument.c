@@ -13,11 +13,18 @@
  */
 #include "access.h"
 #include "libvex_guest_amd64.h"
+#include "prefetch.h"
 #include "wire_block.h"
 
 Bool nm_all_blocks;
 
 /* ---- Statements ---- */
+
+/* Whether a wire block has an access for the statement. */
+static Bool is_sent(const IRStmt *st)
+{
+	return nm_has_access(st) || (st->tag == Ist_IMark && nm_is_prefetch(st->Ist.IMark.addr));
+}
 
 /* Whether, after the side exit at `statement`, instructions may run before the next access. */
 static Bool exit_is_ambiguous(Int statement)
@@ -30,7 +37,7 @@ static Bool exit_is_ambiguous(Int statement)
 
 		if (st->tag == Ist_Exit)
 			return instruction;
-		if (nm_has_access(st))
+		if (is_sent(st))
 			return False;
 		instruction |= st->tag == Ist_IMark;
 	}
@@ -59,9 +66,19 @@ static Bool rest_is_counted(Int statement)
 	if (nm_all_blocks || nm_translation.in->jumpkind != Ijk_Boring || nm_translation.may_tail_call)
 		return False;
 	for (i = statement + 1; i < nm_translation.in->stmts_used; i++)
-		if (nm_has_access(nm_translation.in->stmts[i]))
+		if (is_sent(nm_translation.in->stmts[i]))
 			return False;
 	return True;
+}
+
+/* Takes what the current instruction tells the caches. */
+static void add_hint(Addr pc)
+{
+	const struct nm_hint hint = nm_hint_decode((const UChar *)pc, pc);
+
+	nm_translation.store_flags = hint.kind == NM_HINT_STORE ? hint.flags : 0;
+	if (hint.kind == NM_HINT_PREFETCH)
+		nm_prefetch_add(&hint);
 }
 
 /* Decides whether a new wire block begins with the instruction at pc. */
@@ -136,7 +153,7 @@ static void add_accesses(const IRStmt *st)
 	for (i = 0; i < n; i++) {
 		struct nm_traced_access *access = &accesses[i];
 
-		access->flags |= more;
+		access->flags |= more | (access->flags & NM_WIRE_WRITE ? nm_translation.store_flags : 0);
 		if (access->is_plain_load)
 			nm_translation.last_load = access->address;
 		if (access->may_be_done && is_read_already(access))
@@ -207,6 +224,7 @@ IRSB *nm_instrument(VgCallbackClosure *closure, IRSB *in, const VexGuestLayout *
 				nm_emit_limit_check();
 			}
 			add_instruction(st->Ist.IMark.addr, st->Ist.IMark.len, ambiguous);
+			add_hint(st->Ist.IMark.addr);
 			ambiguous = False;
 		} else if (st->tag == Ist_Exit) {
 			ambiguous = add_side_exit(i);

@@ -158,16 +158,17 @@ void nm_block_commit(void)
 	store_cursor();
 }
 
-/* A guarded access is not grouped: its address is computed here and has no root. */
-static void begin_group(IRExpr *address, UInt bytes, Bool guarded)
+/* A guarded access or prefetch is not grouped: its address is computed here and has no root. Nor is a non-temporal
+ * one. */
+static void begin_group(IRExpr *address, UInt bytes, Bool alone)
 {
 	struct nm_root_offset at = {IRTemp_INVALID, 0};
 
-	if (!guarded)
+	if (!alone)
 		at = nm_offset_of(address);
 	close_group();
 	nm_translation.group = (struct group){.accesses = 1,
-					      .whole = guarded,
+					      .whole = alone,
 					      .root = at.root,
 					      .low = at.distance,
 					      .end = at.distance + bytes,
@@ -201,6 +202,8 @@ void nm_block_add_access(IRExpr *address, UInt bytes, UInt flags)
 {
 	struct block *block = &nm_translation.block;
 
+	const Bool alone = (flags & (NM_WIRE_GUARDED | NM_WIRE_PREFETCH | NM_WIRE_NON_TEMPORAL)) != 0;
+
 	tl_assert(nm_translation.open && block->accesses < MAX_ACCESSES);
 	nm_block_send();
 	if (block->left) {
@@ -208,10 +211,10 @@ void nm_block_add_access(IRExpr *address, UInt bytes, UInt flags)
 		block->exit[block->exits++] = (ULong)block->accesses | (ULong)block->left << 16;
 		block->left = 0;
 	}
-	if (!(flags & NM_WIRE_GUARDED) && join_group(address, bytes))
+	if (!alone && join_group(address, bytes))
 		flags |= NM_WIRE_FOLLOWS;
 	else
-		begin_group(address, bytes, (flags & NM_WIRE_GUARDED) != 0);
+		begin_group(address, bytes, alone);
 	block->access[block->accesses++] = nm_access_word(bytes, block->instructions - 1, flags);
 }
 

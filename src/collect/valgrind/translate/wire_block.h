@@ -48,6 +48,7 @@ struct translation {
 	UInt ran;          /* instructions that are still to be added up */
 	Bool open;         /* a block has been begun */
 	IRExpr *last_load; /* address of the last plain load; NULL: none yet */
+	UInt store_flags;  /* of the current instruction's writes: NM_WIRE_NON_TEMPORAL or 0 */
 	struct block block;
 	struct group group;
 };
