@@ -10,8 +10,9 @@
  *               88          63: W0.T296231 read 8 byte(s) @ 0x00007ffd4c2a81f8 by PC 0x0000000000401026
  *
  * Until 2025 the thread was a number without a workload; until 2022 there was one number and a T before the
- * thread: these are read too. Markers, prefetches, flushes, second lines of long encodings, and everything
- * after "View tool results" are skipped. Data of an instruction that is missing (filters drop some) gets an
+ * thread: these are read too. Prefetches are of data: into instruction caches, and by hardware, are skipped, as
+ * are markers, flushes, second lines of long encodings, and everything after "View tool results". The writes of
+ * an instruction that disassembles to MOVNT are non-temporal. Data of an instruction that is missing (filters drop some) gets an
  * instruction of its own at the given PC. DynamoRIO writes size 0 if it does not know it, as for xsave: we
  * take 1 byte.
  */
@@ -23,11 +24,13 @@ enum { FEW = 2 }; /* records that are certain, among other lines */
 
 struct drmemtrace_state {
 	int over, fetched; /* an instruction is open */
+	int streams;       /* its writes are non-temporal */
 	uint64_t thread, pc;
 };
 
 struct drmemtrace_line {
-	enum { PASSED_OVER, OVER, FETCH, READ, WRITE } kind;
+	enum { PASSED_OVER, OVER, FETCH, DATA } kind;
+	unsigned flags; /* of data: NM_WIRE_* */
 	int has_pc;
 	uint64_t thread, size, address, pc;
 };
@@ -61,12 +64,27 @@ static const char *parse_details(const char *s, struct drmemtrace_line *l)
 	static const struct {
 		const char *word;
 		int kind;
-	} words[] = {{"ifetch ", FETCH}, {"non-fetched ", FETCH}, {"read ", READ}, {"write ", WRITE}};
+		unsigned flags;
+	} words[] = {{"ifetch ", FETCH, 0},
+		     {"non-fetched ", FETCH, 0},
+		     {"read ", DATA, NM_WIRE_READ},
+		     {"write ", DATA, NM_WIRE_WRITE},
+		     {"pref ", DATA, NM_WIRE_PREFETCH},
+		     {"pref-r ", DATA, NM_WIRE_PREFETCH},
+		     {"pref-w ", DATA, NM_WIRE_PREFETCH},
+		     {"pref-NTA ", DATA, NM_WIRE_PREFETCH | NM_WIRE_NON_TEMPORAL},
+		     {"pref-r-L1", DATA, NM_WIRE_PREFETCH},
+		     {"pref-w-L1", DATA, NM_WIRE_PREFETCH},
+		     {"pref-r-L2", DATA, NM_WIRE_PREFETCH | NM_WIRE_TO_L2},
+		     {"pref-w-L2", DATA, NM_WIRE_PREFETCH | NM_WIRE_TO_L2},
+		     {"pref-r-L3", DATA, NM_WIRE_PREFETCH | NM_WIRE_TO_L3},
+		     {"pref-w-L3", DATA, NM_WIRE_PREFETCH | NM_WIRE_TO_L3}};
 
 	for (unsigned i = 0; i < sizeof words / sizeof *words; i++)
 		if (starts_with(s, words[i].word)) {
 			l->kind = words[i].kind;
-			return parse_place(s + strlen(words[i].word), l);
+			l->flags = words[i].flags;
+			return parse_place(s + strcspn(s, " "), l);
 		}
 	return NULL;
 }
@@ -218,12 +236,18 @@ static int read_line(struct nm_import *import, struct nm_error *err)
 	state->over = l.kind == OVER;
 	if (l.kind < FETCH)
 		return 1;
-	if (l.kind == FETCH)
+	if (l.kind == FETCH) {
+		state->streams = strstr(line, " movnt") || strstr(line, " vmovnt");
 		return begin_instruction(import, &l, l.address, l.size, err);
-	if (is_of_another(state, &l) && (status = begin_instruction(import, &l, l.pc, 1, err)) < 0)
-		return status;
-	return nm_import_reference(import, l.address, l.size ? l.size : 1,
-				   l.kind == READ ? NM_WIRE_READ : NM_WIRE_WRITE, err);
+	}
+	if (is_of_another(state, &l)) {
+		state->streams = 0;
+		if ((status = begin_instruction(import, &l, l.pc, 1, err)) < 0)
+			return status;
+	}
+	if (l.flags & NM_WIRE_WRITE && state->streams)
+		l.flags |= NM_WIRE_NON_TEMPORAL;
+	return nm_import_reference(import, l.address, l.size ? l.size : 1, l.flags, err);
 }
 
 const struct nm_importer nm_import_drmemtrace = {.name = "drmemtrace",

@@ -133,6 +133,6 @@ int nm_import_reference(struct nm_import *import, uint64_t address, uint64_t siz
 {
 	if (!nm_import_takes(import, &address, size))
 		return 1;
-	import->references++;
+	import->references += !(flags & NM_WIRE_PREFETCH);
 	return nm_builder_access(&import->builder, address, (unsigned)size, flags) ? nm_fail_memory(err) : 1;
 }

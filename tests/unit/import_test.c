@@ -60,6 +60,20 @@ static void keep_block(struct telling *t, const struct nm_wire_record *r)
 	assert_int_equal(nm_wire_block_decode(&copy, &t->blocks[r->arg], NULL), 0);
 }
 
+static const char *sort_of(unsigned flags)
+{
+	switch (flags) {
+	case NM_WIRE_READ: return "r";
+	case NM_WIRE_WRITE: return "w";
+	case NM_WIRE_WRITE | NM_WIRE_NON_TEMPORAL: return "nw";
+	case NM_WIRE_PREFETCH: return "p";
+	case NM_WIRE_PREFETCH | NM_WIRE_NON_TEMPORAL: return "np";
+	case NM_WIRE_PREFETCH | NM_WIRE_TO_L2: return "p2:";
+	case NM_WIRE_PREFETCH | NM_WIRE_TO_L3: return "p3:";
+	default: return "?";
+	}
+}
+
 static void say_block(struct telling *t, const struct nm_wire_record *r)
 {
 	const struct nm_wire_block_info *b = &t->blocks[r->arg];
@@ -67,7 +81,7 @@ static void say_block(struct telling *t, const struct nm_wire_record *r)
 	say(t, "%u@%llx+%u", t->thread, (unsigned long long)b->def.pc,
 	    nm_wire_instruction_bytes(b->instructions[0]));
 	for (size_t i = 0; i < r->words; i++)
-		say(t, " %c%llx/%u", nm_wire_access_flags(b->accesses[i]) == NM_WIRE_READ ? 'r' : 'w',
+		say(t, " %s%llx/%u", sort_of(nm_wire_access_flags(b->accesses[i])),
 		    (unsigned long long)r->payload[i], nm_wire_access_size(b->accesses[i]));
 	say(t, "\n");
 }
@@ -231,6 +245,28 @@ static void test_drmemtrace(void **state)
 	    "1@401ab0+3 r10/4\n");
 }
 
+static void test_drmemtrace_hints(void **state)
+{
+	(void)state;
+	expect("drmemtrace",
+	       "1 1: 500 ifetch       3 byte(s) @ 0x401000 0f 18 08  prefetcht0 (%rax)\n"
+	       "2 1: 500 pref-r-L1    1 byte(s) @ 0x1040 by PC 0x401000\n"
+	       "3 2: 500 ifetch       3 byte(s) @ 0x401003 0f 18 10  prefetcht1 (%rax)\n"
+	       "4 2: 500 pref-r-L2    1 byte(s) @ 0x1080 by PC 0x401003\n"
+	       "5 3: 500 ifetch       3 byte(s) @ 0x401006 0f 18 18  prefetcht2 (%rax)\n"
+	       "6 3: 500 pref-r-L3-NT 1 byte(s) @ 0x10c0 by PC 0x401006\n"
+	       "7 4: 500 ifetch       3 byte(s) @ 0x401009 0f 18 00  prefetchnta (%rax)\n"
+	       "8 4: 500 pref-NTA     1 byte(s) @ 0x1100 by PC 0x401009\n"
+	       "8 4: 500 pref-HW      1 byte(s) @ 0x1140 by PC 0x401009\n"
+	       "9 5: 500 ifetch       3 byte(s) @ 0x40100c 0f 0d 08  prefetchw (%rax)\n"
+	       "10 5: 500 pref-w       1 byte(s) @ 0x1180 by PC 0x40100c\n"
+	       "11 6: 500 ifetch       3 byte(s) @ 0x40100f 0f c3 08  movnti %ecx -> (%rax)\n"
+	       "12 6: 500 write        4 byte(s) @ 0x11c0 by PC 0x40100f\n"
+	       "13 7: 500 write        4 byte(s) @ 0x1200 by PC 0x401012\n",
+	       "1@401000+3 p1040/1\n1@401003+3 p2:1080/1\n1@401006+3 p3:10c0/1\n1@401009+3 np1100/1\n"
+	       "1@40100c+3 p1180/1\n1@40100f+3 nw11c0/4\n1@401012+1 w1200/4\n");
+}
+
 /* As the tool writes it since 2025, and with a filter that leaves instructions out. */
 static void test_drmemtrace_workloads(void **state)
 {
@@ -253,7 +289,7 @@ static void test_drmemtrace_workloads(void **state)
 	    "         122          65: W0.T7 read         8 byte(s) @ 0x0000000000003008 by PC 0x0000000000401030\n"
 	    "         123          65: W0.T7 write        8 byte(s) @ 0x0000000000003008 by PC 0x0000000000401030\n"
 	    "         124          65: W0.T7 <thread W0.T7 exited>\n<marker: type 9; value 1>\n",
-	    "1@401012+8\n2@401020+2 r1000/1\n2@401020+2 w2000/1\n2@401030+1 r3000/8\n"
+	    "1@401012+8\n2@401020+2 r1000/1\n2@401020+2 w2000/1 p2000/1\n2@401030+1 r3000/8\n"
 	    "1@401030+1 r3008/8 w3008/8\n");
 }
 
@@ -588,6 +624,7 @@ int main(void)
 	    cmocka_unit_test(test_lackey),
 	    cmocka_unit_test(test_lackey_among_other_lines),
 	    cmocka_unit_test(test_drmemtrace),
+	    cmocka_unit_test(test_drmemtrace_hints),
 	    cmocka_unit_test(test_drmemtrace_with_the_kernel),
 	    cmocka_unit_test(test_drmemtrace_workloads),
 	    cmocka_unit_test(test_csv),
