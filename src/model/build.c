@@ -144,6 +144,8 @@ static int outside_of(const struct nm_cache *c, const struct nm_cache *lower)
 /* Whether a level gets prefetched lines. */
 static int is_prefetched_to(const struct nm_hierarchy *h, const struct nm_machine *machine, unsigned i)
 {
+	if (machine->hints && !machine->levels[i].pages && machine->levels[i].side != NM_SIDE_INSTRUCTION)
+		return 1;
 	for (unsigned j = 0; j < i; j++)
 		if (machine->levels[j].prefetch && outside_of(unit_of(h, j, 0), unit_of(h, i, 0)))
 			return 1;
@@ -348,9 +350,11 @@ static int new_hierarchy(struct nm_hierarchy **ret_hierarchy, const struct nm_ma
 	h->oracle = oracle;
 	h->count = machine->count;
 	h->data_only = data_only;
+	h->hints = machine->hints;
+	h->queue.memory_latency = machine->memory_latency;
 	for (unsigned i = 0; i < h->count; i++)
 		h->same[i] = (uint8_t)i;
-	if (shares)
+	if (shares && !h->hints)
 		nm_share_levels(h, machine);
 	if (wire_levels(h, machine))
 		status = nm_fail(err, NM_ENOMEM, "out of memory for the cache model");

@@ -52,6 +52,9 @@ static inline uint64_t nm_general_set(const struct nm_cache *c, uint64_t line)
 	return c->general->set(&c->general->placement, line >> c->general->sector_shift);
 }
 
+/* The program prefetches; the level takes its references. */
+void nm_general_take_prefetch(struct nm_cache *entry, const struct nm_software_prefetch *prefetch);
+
 /* Prefetches a line, unless it is resident; the attribution key caused the prefetch. */
 void nm_general_prefetch(struct nm_cache *cache, uint64_t line, uint32_t attr);
 

@@ -143,9 +143,9 @@ static void run_any(struct nm_cache *const entry[2], const struct nm_ref *refs, 
 	}
 }
 
-/* Runs references of a monitored hierarchy one by one in all machines, so that the events of a reference are
- * consecutive. */
-static void run_watched(struct nm_hierarchy *h, const struct nm_ref *refs, size_t count)
+/* Runs references one by one in all machines: of a monitored hierarchy, so that the events of a reference are
+ * consecutive; of one with hints, for the time. */
+static void run_in_step(struct nm_hierarchy *h, const struct nm_ref *refs, size_t count)
 {
 	for (size_t i = 0; i < count; i++) {
 		h->sink.asked.reference += refs[i].weight;
@@ -157,6 +157,7 @@ static void run_watched(struct nm_hierarchy *h, const struct nm_ref *refs, size_
 			else
 				run_any(in->entry, &refs[i], 1);
 		}
+		h->queue.now += refs[i].weight;
 	}
 }
 
@@ -200,7 +201,7 @@ static int takes_groups(const struct nm_hierarchy *h)
 		if (h->entry_levels[i].pager || (c && !nm_cache_takes_coalesced(c)))
 			return 0;
 	}
-	return !h->sink.monitor.event;
+	return !h->sink.monitor.event && !h->hints;
 }
 
 int nm_hierarchy_set_coalesced(struct nm_hierarchy *h, const struct nm_coalesced_table *coalesced)
@@ -215,8 +216,8 @@ int nm_hierarchy_set_coalesced(struct nm_hierarchy *h, const struct nm_coalesced
 
 static void run_all(struct nm_hierarchy *h, const struct nm_ref *refs, size_t count, int plain)
 {
-	if (h->sink.monitor.event) {
-		run_watched(h, refs, count);
+	if (h->sink.monitor.event || h->hints) {
+		run_in_step(h, refs, count);
 		return;
 	}
 	for (unsigned m = 0; m < h->machines; m++) {
@@ -314,6 +315,24 @@ int nm_hierarchy_run_time_slices(struct nm_hierarchy *h, const struct nm_ref *re
 			run_apart(h, refs + from, time_slices[i].end - from);
 		else
 			run_all(h, refs + from, time_slices[i].end - from, survey.plain);
+	}
+	h->broken = fault_of(h);
+	return h->broken;
+}
+
+int nm_hierarchy_prefetch(struct nm_hierarchy *h, const struct nm_software_prefetch *p)
+{
+	assert(h->hints);
+	for (unsigned u = 0; u < unit_count(h); u++)
+		if (nm_counters_reserve(&h->units[u].counters, p->attr + 1))
+			h->broken = NM_ENOMEM;
+	if (h->broken)
+		return h->broken;
+	for (unsigned m = 0; m < h->machines; m++) {
+		struct nm_cache *first = entry_levels_of(h, h->core)[m].entry[0];
+
+		if (first)
+			nm_general_take_prefetch(first, p);
 	}
 	h->broken = fault_of(h);
 	return h->broken;

@@ -70,6 +70,9 @@ struct nm_extras {
 	uint64_t useful;       /* of these, used before they left */
 	uint64_t late_evicted; /* of the others, asked for soon after they had left */
 	uint64_t pollution;    /* conflict misses on lines that they had pushed out */
+	/* The same of the program's own only: */
+	uint64_t redundant; /* prefetches of lines that were there already */
+	uint64_t late;      /* useful ones that were used before they can have come */
 	/* Of coherence misses (coherence.h): */
 	uint64_t coherence; /* loads of lines that were lost to an invalidation */
 	uint64_t false_sharing, false_first, false_words; /* of these, by three definitions */
@@ -84,6 +87,8 @@ static inline void nm_extras_add(struct nm_extras *to, const struct nm_extras *m
 	to->useful += more->useful;
 	to->late_evicted += more->late_evicted;
 	to->pollution += more->pollution;
+	to->redundant += more->redundant;
+	to->late += more->late;
 	to->coherence += more->coherence;
 	to->false_sharing += more->false_sharing;
 	to->false_first += more->false_first;
@@ -168,6 +173,17 @@ void nm_hierarchy_set_data_only(struct nm_hierarchy *hierarchy);
 
 /* Before a batch: from now on, references may have weight 0. */
 void nm_hierarchy_allow_uncounted(struct nm_hierarchy *hierarchy);
+
+/* A prefetch of the program, between two references. */
+struct nm_software_prefetch {
+	uint64_t address;
+	uint32_t attr;
+	uint8_t depth; /* of the level that it names: 0 is the first; the last one if there are fewer */
+	uint8_t alone; /* the levels behind that lack the line do not load it, if none includes others */
+};
+
+/* Of a machine with hints: the running core prefetches. 0 or a code, as nm_hierarchy_run. */
+int nm_hierarchy_prefetch(struct nm_hierarchy *hierarchy, const struct nm_software_prefetch *prefetch);
 
 /* Before a batch: where the references of the one after it are or will be, which the host prefetches
  * meanwhile; NULL: unknown. Does not affect results. */

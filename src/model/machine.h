@@ -108,6 +108,7 @@ struct nm_machine {
 	/* NUMA nodes, which the cores are distributed to in order; 0: memory is equally far from all */
 	unsigned nodes;
 	unsigned cores; /* 0: one */
+	int hints;      /* the program's prefetches are simulated; not with policy=opt */
 	/* by thread - 1: 1 + its core; 0: threads are dealt out in turn */
 	uint16_t core_of[NM_MAPPED_THREADS];
 };

@@ -42,6 +42,9 @@ struct nm_prefetch_queue {
 	struct nm_vec(struct nm_prefetch_request) list;
 	/* by attribution key; a key beyond the list is an instruction of its own */
 	struct nm_vec(uint32_t) instructions;
+	/* For the program's prefetches: references so far, and the cycles that memory takes. */
+	uint64_t now;
+	uint32_t memory_latency;
 };
 
 /* The state of a prefetcher for one level. */

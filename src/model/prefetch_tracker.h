@@ -13,6 +13,10 @@
  * - late evicted: useless lines requested soon after they left, before as many lines as the level has were
  *   loaded.
  * - pollution: conflict misses on lines that a prefetch pushed out when they left last.
+ * - late, of the program's own prefetches, into the level that they name: useful ones whose first request is
+ *   fewer references after them than the level that served them takes cycles. At a cycle for each reference,
+ *   which is the best case, the request waited for the line.
+ * - redundant: prefetches of lines that the level or one before it had. They touch it for its policy.
  * - A prefetched line has no class: classes come from demand requests alone. evictions + resident = loads +
  *   prefetches; loaded_bytes are of both.
  * - An exclusive level passes on a line that a prefetch requests, together with whether it is still unused.
@@ -32,6 +36,7 @@
 struct nm_prefetch_tracker {
 	struct nm_prefetch prefetch;
 	unsigned char *waits; /* by slot: its line was prefetched and is not used yet */
+	uint64_t *due;        /* by slot: when that line comes, in references; 0: at once */
 	uint64_t entered;     /* lines that came in */
 	struct nm_map pushed; /* lines that a prefetch evicted -> the attribution key of that prefetch */
 	/* lines that left unused -> the attribution key of their prefetch, and `entered` at that time <<
@@ -47,6 +52,9 @@ void nm_prefetch_tracker_free(struct nm_prefetch_tracker *prefetched);
 /* A line is loaded on demand, with this class; a line is prefetched into a slot. */
 void nm_prefetch_tracker_demand_fill(struct nm_cache *cache, uint64_t line, int class);
 void nm_prefetch_tracker_prefetched(struct nm_cache *cache, uint64_t line, uint32_t slot, uint32_t attr);
+
+/* The line that was just prefetched into the slot comes after that many references. */
+void nm_prefetch_tracker_delay(struct nm_cache *cache, uint32_t slot, uint32_t references);
 
 /* The line at a slot, which waits for its first use, is requested. */
 void nm_prefetch_tracker_use(struct nm_cache *cache, uint32_t slot);

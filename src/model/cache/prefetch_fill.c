@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * prefetch_fill.c - fills by prefetches, into the level whose prefetcher named the lines, from the levels
- * behind it.
+ * prefetch_fill.c - fills by prefetches, into the level whose prefetcher or program named the lines, from the
+ * levels behind it.
  *
  * A level that has the line passes it on, which is a touch for its policy; one that does not loads it too.
  * The shadow cache that classifies misses ignores prefetches (prefetch_tracker.h).
@@ -10,8 +10,8 @@
 
 static uint32_t ask_ahead(struct nm_cache *next, uint64_t line, uint32_t attr);
 
-/* Prefetches a line into a level, and into the next one if that lacks it. */
-static uint32_t prefetch_line(struct nm_cache *c, uint64_t line, uint32_t attr)
+/* Prefetches a line into a level, and, unless it is to be alone there, into the next one if that lacks it. */
+static uint32_t prefetch_line(struct nm_cache *c, uint64_t line, uint32_t attr, int alone)
 {
 	uint64_t lower = c->next ? nm_lower_line(c, c->next, line) : 0;
 	uint32_t below = is_exclusive(c->next) ? ask_ahead(c->next, lower, attr) : 0, slot;
@@ -24,7 +24,7 @@ static uint32_t prefetch_line(struct nm_cache *c, uint64_t line, uint32_t attr)
 	nm_general_place_line(c, line, slot);
 	nm_general_begin_residency(c, slot, attr);
 	nm_prefetch_tracker_prefetched(c, line, slot, attr);
-	if (c->next && !is_exclusive(c->next))
+	if (c->next && !is_exclusive(c->next) && !alone)
 		below = ask_ahead(c->next, lower, attr);
 	c->residencies[slot].below = below;
 	return slot;
@@ -65,22 +65,67 @@ static uint32_t ask_ahead(struct nm_cache *next, uint64_t line, uint32_t attr)
 	if (is_exclusive(next))
 		return exclusive_prefetch(next, line, slot, attr);
 	if (slot == NM_NO_SLOT)
-		return prefetch_line(next, line, attr);
+		return prefetch_line(next, line, attr, 0);
 	nm_general_touch_slot(next, slot);
+	return slot;
+}
+
+/* Loads a line that the level lacks; returns its slot. */
+static uint32_t prefetch_absent(struct nm_cache *c, uint64_t line, uint32_t attr, int alone)
+{
+	const struct nm_ref read = {.attr = attr, .kind = NM_REF_READ, .weight = 1};
+	uint32_t slot;
+
+	if (c->coherent)
+		nm_coherence_acquire(c, &read, line << c->line_shift, 0);
+	slot = prefetch_line(c, line, attr, alone);
+	if (c->coherent)
+		nm_coherence_touch(c, NM_NO_SLOT, 0);
 	return slot;
 }
 
 void nm_general_prefetch(struct nm_cache *c, uint64_t line, uint32_t attr)
 {
-	const struct nm_ref read = {.attr = attr, .kind = NM_REF_READ, .weight = 1};
+	if (nm_general_find(c, line) == NM_NO_SLOT)
+		prefetch_absent(c, line, attr, 0);
+}
 
-	if (nm_general_find(c, line) != NM_NO_SLOT)
-		return;
-	if (c->coherent)
-		nm_coherence_acquire(c, &read, line << c->line_shift, 0);
-	prefetch_line(c, line, attr);
-	if (c->coherent)
-		nm_coherence_touch(c, NM_NO_SLOT, 0);
+/* Whether a level can have a line that those behind it lack. */
+static int may_be_alone(const struct nm_cache *c)
+{
+	for (c = c->next; c; c = c->next)
+		if (c->spec.inclusion != NM_NON_INCLUSIVE)
+			return 0;
+	return 1;
+}
+
+/* The cycles that the levels behind take for a line, as their machine says. */
+static uint32_t latency_behind(const struct nm_cache *c, uint64_t address)
+{
+	const uint32_t memory = c->general->prefetched->prefetch.queue->memory_latency;
+
+	for (c = c->next; c; c = c->next)
+		if (nm_general_find(c, address >> c->line_shift) != NM_NO_SLOT)
+			return c->spec.latency;
+	return memory;
+}
+
+void nm_general_take_prefetch(struct nm_cache *entry, const struct nm_software_prefetch *p)
+{
+	struct nm_cache *c = entry;
+	uint32_t slot, latency;
+
+	for (unsigned depth = p->depth; depth && c->next && !is_exclusive(c->next); depth--)
+		c = c->next;
+	for (struct nm_cache *at = entry; at != c->next; at = at->next)
+		if ((slot = nm_general_find(at, p->address >> at->line_shift)) != NM_NO_SLOT) {
+			c->counters.extras[p->attr].redundant++;
+			nm_general_touch_slot(at, slot);
+			return;
+		}
+	latency = latency_behind(c, p->address);
+	slot = prefetch_absent(c, p->address >> c->line_shift, p->attr, p->alone && may_be_alone(c));
+	nm_prefetch_tracker_delay(c, slot, latency);
 }
 
 void nm_prefetch_issue(struct nm_prefetch_queue *queue)

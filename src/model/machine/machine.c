@@ -424,6 +424,8 @@ int nm_machine_check(const struct nm_machine *m, struct nm_error *err)
 		if (l->size != l->sets * l->ways * l->line)
 			return nm_fail(err, NM_EINVAL, "level %s: size is not sets * ways * line", l->name);
 		const char *wrong = choice_fault(l);
+		if (!wrong && m->hints && nm_level_looks_ahead(l))
+			wrong = "has policy=opt, but the program's prefetches are simulated";
 		if (!wrong && nm_level_is_coherent(l) && has_opt(m, l->name))
 			wrong = "has a protocol, but its machine has a level with policy=opt";
 		if (!wrong)

@@ -18,7 +18,7 @@ int nm_prefetch_tracker_new(struct nm_prefetch_tracker **ret_prefetched, const s
 {
 	struct nm_prefetch_tracker *a = *ret_prefetched = calloc(1, sizeof *a);
 
-	if (!a || !(a->waits = calloc(c->slots, 1)) ||
+	if (!a || !(a->waits = calloc(c->slots, 1)) || !(a->due = calloc(c->slots, sizeof *a->due)) ||
 	    nm_prefetch_init(&a->prefetch, &c->spec, c->line_shift))
 		return NM_ENOMEM;
 	a->prefetch.level = (struct nm_cache *)c;
@@ -34,6 +34,7 @@ void nm_prefetch_tracker_free(struct nm_prefetch_tracker *t)
 	nm_map_done(&t->pushed);
 	nm_map_done(&t->unused);
 	free(t->waits);
+	free(t->due);
 	free(t);
 }
 
@@ -110,22 +111,37 @@ void nm_prefetch_tracker_prefetched(struct nm_cache *c, uint64_t line, uint32_t 
 
 	c->counters.extras[attr].prefetches++;
 	t->waits[slot] = 1;
+	t->due[slot] = 0;
 	nm_map_remove(&t->pushed, line);
 	nm_map_remove(&t->unused, line);
 }
 
+void nm_prefetch_tracker_delay(struct nm_cache *c, uint32_t slot, uint32_t references)
+{
+	struct nm_prefetch_tracker *t = tracker_of(c);
+
+	t->due[slot] = t->prefetch.queue->now + references;
+}
+
 void nm_prefetch_tracker_use(struct nm_cache *c, uint32_t slot)
 {
-	tracker_of(c)->waits[slot] = 0;
-	c->counters.extras[c->residencies[slot].attr].useful++;
+	struct nm_prefetch_tracker *t = tracker_of(c);
+	struct nm_extras *extras = &c->counters.extras[c->residencies[slot].attr];
+
+	t->waits[slot] = 0;
+	extras->useful++;
+	extras->late += t->prefetch.queue->now < t->due[slot];
 	if (nm_shadow_seen(&c->shadow, c->tags[slot]) == NM_ENOMEM)
 		c->failed = 1;
 }
 
 void nm_prefetch_tracker_move(struct nm_cache *c, uint32_t from, uint32_t to)
 {
-	tracker_of(c)->waits[to] = tracker_of(c)->waits[from];
-	tracker_of(c)->waits[from] = 0;
+	struct nm_prefetch_tracker *t = tracker_of(c);
+
+	t->waits[to] = t->waits[from];
+	t->due[to] = t->due[from];
+	t->waits[from] = 0;
 }
 
 /* Whether it was used through the level above. */

@@ -45,6 +45,7 @@ struct nm_hierarchy {
 	struct nm_ref *apart;                       /* [NM_BATCH], for references of coalesced one by one */
 	int data_only;                              /* there are no fetches */
 	int uncounted;                              /* references may have weight 0 */
+	int hints;                                  /* the program's prefetches come in between */
 	int one_by_one;                             /* take references one by one */
 	int broken;                                 /* the code of the failure, or 0 */
 	int finished;

@@ -106,18 +106,18 @@ static void check_extras(const struct nm_hierarchy *h, const struct twin_level *
 			 const char *spec, const char *what, struct nm_extras *ret_sum)
 {
 	static const char *const names[] = {"sector_misses", "prefetches", "useful", "late_evicted",
-					    "pollution"};
+					    "pollution",     "redundant",  "late"};
 	struct nm_extras *got;
 	size_t attrs;
 
 	assert_int_equal(nm_hierarchy_extra_counts(h, level, &got, &attrs), 0);
 	assert_int_equal(got != NULL, l->sectors > 1 || l->prefetched);
 	for (size_t c = 0; got && c < attrs; c++) {
-		uint64_t a[5], b[5];
+		uint64_t a[7], b[7];
 
 		memcpy(a, &got[c], sizeof a);
 		memcpy(b, &l->extras[c], sizeof b);
-		for (unsigned f = 0; f < 5; f++)
+		for (unsigned f = 0; f < 7; f++)
 			if (a[f] != b[f])
 				fail_msg("%s, %s, level %u, cell %zu: %s is %llu, not %llu", spec, what,
 					 level, c, names[f], (unsigned long long)a[f],
@@ -202,6 +202,56 @@ static void run_and_compare(const struct twin *t, const char *spec, const struct
 		assert_true(nm_shadow_is_valid(&nm_hierarchy_level(h, i)->shadow));
 	compare(h, t, spec, what);
 	nm_hierarchy_free(h);
+}
+
+/* The program's prefetches: of what a reference soon needs, a few of lines at random. */
+enum { PREFETCHES = REFS / 3 };
+
+static void make_prefetches(struct nm_software_prefetch *prefetches, size_t *before,
+			    const struct nm_ref *refs)
+{
+	for (size_t i = 0; i < PREFETCHES; i++) {
+		const size_t ahead = below(60);
+
+		before[i] = i * 3 + below(3);
+		prefetches[i] = (struct nm_software_prefetch){
+		    .address = refs[(before[i] + ahead) % REFS].address + (below(8) ? 0 : below(4096)),
+		    .attr = below(ATTRS),
+		    .depth = (uint8_t)below(4),
+		    .alone = !below(4)};
+	}
+}
+
+static void run_with_prefetches(const char *spec, const struct nm_ref *refs)
+{
+	static struct nm_software_prefetch prefetches[PREFETCHES];
+	static size_t before[PREFETCHES];
+	struct twin t = {.prefetches = prefetches, .before = before, .prefetch_count = PREFETCHES};
+	struct nm_hierarchy *h;
+	struct nm_error err;
+	size_t at = 0;
+
+	make_prefetches(prefetches, before, refs);
+	assert_int_equal(nm_machine_parse(spec, &t.machine, &err), 0);
+	t.machine.hints = 1;
+	t.machine.memory_latency = 40;
+	for (unsigned i = 0; i < t.machine.count; i++)
+		t.machine.levels[i].latency = 4 + 6 * i;
+	t.attrs = ATTRS;
+	twin_run(&t, refs, REFS);
+	assert_int_equal(nm_hierarchy_new(&h, &t.machine, &err), 0);
+	for (size_t i = 0; i <= PREFETCHES; i++) {
+		const size_t to = i < PREFETCHES ? before[i] : REFS;
+
+		for (; at < to; at++)
+			assert_int_equal(nm_hierarchy_run(h, refs + at, 1), 0);
+		if (i < PREFETCHES)
+			assert_int_equal(nm_hierarchy_prefetch(h, &prefetches[i]), 0);
+	}
+	assert_int_equal(nm_hierarchy_finish(h), 0);
+	compare(h, &t, spec, "prefetches of the program");
+	nm_hierarchy_free(h);
+	twin_done(&t);
 }
 
 static const char *const geometries[] = {
@@ -360,6 +410,19 @@ static void test_twin(void **state)
 			rng_state = g * 1000 + s;
 			check_twin(geometries[g], s, refs);
 		}
+}
+
+static void test_prefetches_of_the_program(void **state)
+{
+	static struct nm_ref refs[REFS];
+	(void)state;
+	for (unsigned g = 0; g < sizeof geometries / sizeof geometries[0]; g++) {
+		const unsigned stream = g % (sizeof streams / sizeof streams[0]);
+
+		rng_state = g;
+		make_stream(refs, stream, 4096, strstr(geometries[g], "L1i") != NULL);
+		run_with_prefetches(geometries[g], refs);
+	}
 }
 
 /* Each policy that is in the table, in a first and in a further level. */
@@ -533,9 +596,13 @@ static void test_memory_follows_lines(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-	    cmocka_unit_test(test_twin),         cmocka_unit_test(test_twin_of_each_policy),
-	    cmocka_unit_test(test_oracle),       cmocka_unit_test(test_extremes),
-	    cmocka_unit_test(test_bad_requests), cmocka_unit_test(test_memory_follows_lines),
+	    cmocka_unit_test(test_twin),
+	    cmocka_unit_test(test_prefetches_of_the_program),
+	    cmocka_unit_test(test_twin_of_each_policy),
+	    cmocka_unit_test(test_oracle),
+	    cmocka_unit_test(test_extremes),
+	    cmocka_unit_test(test_bad_requests),
+	    cmocka_unit_test(test_memory_follows_lines),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

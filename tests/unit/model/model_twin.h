@@ -170,7 +170,7 @@ static inline void twin_come(struct twin_level *l, uint64_t line, uint32_t attr)
 		;
 }
 
-static inline void twin_bring(struct twin *t, unsigned level, uint64_t line, uint32_t attr)
+static inline void twin_bring(struct twin *t, unsigned level, uint64_t line, uint32_t attr, int alone)
 {
 	struct twin_level *l = &t->levels[level];
 	struct twin_line fresh = {.line = line, .attr = attr, .waits = 1};
@@ -180,7 +180,7 @@ static inline void twin_bring(struct twin *t, unsigned level, uint64_t line, uin
 	twin_come(l, line, attr);
 	twin_put(t, level, &fresh, attr);
 	twin_report(t, level, NM_EVENT_PREFETCH, line * l->spec.line, attr, 1, 0);
-	if (!twin_exclusive(t, l->next))
+	if (!twin_exclusive(t, l->next) && !alone)
 		twin_ask_ahead(t, l->next, line * l->spec.line, attr);
 }
 
@@ -219,7 +219,7 @@ static inline struct twin_line *twin_ask_ahead(struct twin *t, unsigned level, u
 	if (twin_find(l, address / l->spec.line, &way))
 		twin_hit(&l->choice, twin_set_of(l, address / l->spec.line), way);
 	else
-		twin_bring(t, level, address / l->spec.line, attr);
+		twin_bring(t, level, address / l->spec.line, attr, 0);
 	return NULL;
 }
 
@@ -233,7 +233,7 @@ static inline void twin_prefetch(struct twin *t)
 		const struct twin_request *r = &t->requests[i];
 
 		if (!twin_find(&t->levels[r->level], r->line, &way))
-			twin_bring(t, r->level, r->line, r->attr);
+			twin_bring(t, r->level, r->line, r->attr, 0);
 	}
 	t->prefetching = 0;
 	t->request_count = 0;
@@ -273,6 +273,7 @@ static inline struct twin_line *twin_hand_over(struct twin *t, unsigned level, u
 	*ret_miss = !here;
 	if (here && here->waits) {
 		l->extras[here->attr].useful++;
+		l->extras[here->attr].late += t->now < here->due;
 		here->waits = 0;
 		twin_is_new(l, line);
 	}
@@ -359,6 +360,7 @@ static inline int twin_touch(struct twin *t, unsigned level, uint64_t address, u
 	if (hit && twin_find(l, line, &way)->waits) {
 		fresh = 1;
 		l->extras[twin_find(l, line, &way)->attr].useful++;
+		l->extras[twin_find(l, line, &way)->attr].late += t->now < twin_find(l, line, &way)->due;
 		twin_find(l, line, &way)->waits = 0;
 		twin_is_new(l, line);
 	}
@@ -439,7 +441,8 @@ static inline void twin_start(struct twin *t)
 	for (unsigned i = 0; i < t->machine.count; i++)
 		for (unsigned j = i, on = 0; j != TWIN_NONE; j = t->levels[j].next)
 			on = t->levels[j].prefetched |=
-			    on || t->machine.levels[j].prefetch != NM_PREFETCH_NONE;
+			    on || t->machine.levels[j].prefetch != NM_PREFETCH_NONE ||
+			    (t->machine.hints && t->machine.levels[j].side != NM_SIDE_INSTRUCTION);
 }
 
 /* All lines of a level that are left at the end. */
@@ -469,16 +472,52 @@ static inline void twin_end(struct twin *t, unsigned level)
 		}
 }
 
+/* The program prefetches. */
+static inline void twin_take_prefetch(struct twin *t, const struct nm_software_prefetch *p)
+{
+	unsigned first = twin_level_for(t, 0, 0), level = first, way, alone = p->alone;
+	uint64_t latency = t->machine.memory_latency;
+
+	if (first == TWIN_NONE)
+		return;
+	for (unsigned d = 0; d < p->depth; d++)
+		if (t->levels[level].next != TWIN_NONE && !twin_exclusive(t, t->levels[level].next))
+			level = t->levels[level].next;
+	struct twin_level *l = &t->levels[level];
+	for (unsigned i = first; i != l->next; i = t->levels[i].next) {
+		uint64_t line = p->address / t->levels[i].spec.line;
+		if (!twin_find(&t->levels[i], line, &way))
+			continue;
+		l->extras[p->attr].redundant++;
+		twin_hit(&t->levels[i].choice, twin_set_of(&t->levels[i], line), way);
+		return;
+	}
+	for (unsigned i = l->next, found = 0; i != TWIN_NONE; i = t->levels[i].next) {
+		alone &= t->levels[i].spec.inclusion == NM_NON_INCLUSIVE;
+		if (!found && twin_find(&t->levels[i], p->address / t->levels[i].spec.line, &way)) {
+			latency = t->levels[i].spec.latency;
+			found = 1;
+		}
+	}
+	t->prefetching = 1;
+	twin_bring(t, level, p->address / l->spec.line, p->attr, (int)alone);
+	t->prefetching = 0;
+	twin_find(l, p->address / l->spec.line, &way)->due = t->now + latency;
+}
+
 static inline void twin_run(struct twin *t, const struct nm_ref *refs, size_t count)
 {
 	twin_start(t);
-	for (size_t i = 0; i < count; i++) {
+	for (size_t i = 0, p = 0; i < count; i++) {
 		unsigned level = twin_level_for(t, 0, refs[i].kind == NM_REF_FETCH);
+		for (; p < t->prefetch_count && t->before[p] == i; p++)
+			twin_take_prefetch(t, &t->prefetches[p]);
 		if (refs[i].attr >= t->attrs)
 			t->attrs = refs[i].attr + 1;
 		if (level != TWIN_NONE)
 			twin_ref(t, level, &refs[i]);
 		twin_prefetch(t);
+		t->now += refs[i].weight;
 	}
 	for (unsigned i = 0; i < t->machine.count; i++)
 		twin_end(t, i);

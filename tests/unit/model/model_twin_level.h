@@ -24,6 +24,7 @@ struct twin_line {
 	uint32_t attr;
 	unsigned char used[TWIN_LINE];
 	int waits;              /* it was prefetched and has not been requested yet */
+	uint64_t due;           /* when it comes, in references */
 	struct twin_line *lent; /* what the exclusive level behind this one knows of the line, or NULL */
 };
 
@@ -76,6 +77,11 @@ struct twin {
 	struct twin_request *requests; /* to be served when the reference is over */
 	size_t request_count, request_room;
 	int prefetching; /* they are */
+	/* the program's prefetches, each before the reference with that number */
+	const struct nm_software_prefetch *prefetches;
+	const size_t *before;
+	size_t prefetch_count;
+	uint64_t now; /* references so far */
 };
 
 static inline uint64_t twin_set_of(const struct twin_level *l, uint64_t line)
