@@ -347,6 +347,17 @@ int nm_hierarchy_run(struct nm_hierarchy *h, const struct nm_ref *refs, size_t c
 	return nm_hierarchy_run_time_slices(h, refs, &all, 1);
 }
 
+int nm_hierarchy_store_past(struct nm_hierarchy *h, const struct nm_ref *write)
+{
+	int status;
+
+	assert(h->hints && write->kind == NM_REF_WRITE);
+	h->queue.streams = 1;
+	status = nm_hierarchy_run(h, write, 1);
+	h->queue.streams = 0;
+	return status;
+}
+
 int nm_hierarchy_finish(struct nm_hierarchy *h)
 {
 	for (unsigned i = 0; i < h->coherent_count && !h->finished; i++)

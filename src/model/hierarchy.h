@@ -185,6 +185,10 @@ struct nm_software_prefetch {
 /* Of a machine with hints: the running core prefetches. 0 or a code, as nm_hierarchy_run. */
 int nm_hierarchy_prefetch(struct nm_hierarchy *hierarchy, const struct nm_software_prefetch *prefetch);
 
+/* The same: the running core makes a non-temporal store, one write. Each level drops the line if it has it; the
+ * store is a reference to it, and neither a hit nor a miss. */
+int nm_hierarchy_store_past(struct nm_hierarchy *hierarchy, const struct nm_ref *write);
+
 /* Before a batch: where the references of the one after it are or will be, which the host prefetches
  * meanwhile; NULL: unknown. Does not affect results. */
 void nm_hierarchy_prefetch_host(struct nm_hierarchy *hierarchy, const struct nm_ref *next);

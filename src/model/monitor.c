@@ -8,7 +8,8 @@
 #include "pages.h"
 
 const char *const nm_event_names[] = {"hit", "miss", "load", "replace", "invalidate", "prefetch", NULL};
-const char *const nm_cause_names[NM_CAUSES] = {"", "inclusion", "write", "read", "synchronisation"};
+const char *const nm_cause_names[NM_CAUSES] = {"",     "inclusion",       "write",
+					       "read", "synchronisation", "non-temporal"};
 
 void nm_event_sink_begin(struct nm_event_sink *s, const struct nm_ref *r, uint64_t address, uint32_t bytes)
 {

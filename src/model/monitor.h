@@ -44,6 +44,7 @@ enum nm_cause {
 	NM_CAUSE_WRITE,     /* another core writes to it */
 	NM_CAUSE_READ,      /* the core reads it, and another one had written to it (protocol=opt) */
 	NM_CAUSE_SYNCHRONISATION,
+	NM_CAUSE_NON_TEMPORAL, /* a non-temporal store writes to it */
 	NM_CAUSES
 };
 extern const char *const nm_cause_names[NM_CAUSES]; /* "", "inclusion", ... */

@@ -45,6 +45,7 @@ struct nm_prefetch_queue {
 	/* For the program's prefetches: references so far, and the cycles that memory takes. */
 	uint64_t now;
 	uint32_t memory_latency;
+	int streams; /* the reference is a non-temporal store */
 };
 
 /* The state of a prefetcher for one level. */

@@ -172,6 +172,13 @@ static inline void nm_shadow_return(struct nm_shadow *s, uint64_t *timestamp)
 	*timestamp = 0;
 }
 
+/* The line with this time, which had left, is forgotten. */
+static inline void nm_shadow_forget(struct nm_shadow *s, uint64_t *timestamp)
+{
+	nm_shadow_return(s, timestamp);
+	s->live--;
+}
+
 /* Enters a line last touched at `timestamp`, not before `head`, into a bucket. */
 static inline void nm_shadow_put(struct nm_shadow *s, uint64_t line, uint64_t timestamp)
 {

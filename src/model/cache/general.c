@@ -234,7 +234,7 @@ void nm_cache_clean(struct nm_cache *c, uint64_t line)
 }
 
 /* A line, or a sector, leaves with all that levels above an inclusive one have of it. */
-static void evict_slot(struct nm_cache *c, uint32_t slot, uint32_t evictor)
+static void evict_slot(struct nm_cache *c, uint32_t slot, uint32_t evictor, enum nm_cause cause)
 {
 	const struct nm_general *g = c->general;
 
@@ -246,7 +246,7 @@ static void evict_slot(struct nm_cache *c, uint32_t slot, uint32_t evictor)
 			nm_cache_invalidate(above, (c->tags[slot] << shift) + part, evictor,
 					    NM_CAUSE_INCLUSION);
 	}
-	count_departure(c, slot, evictor, NM_CAUSE_NONE);
+	count_departure(c, slot, evictor, cause);
 }
 
 /* Evicts the line of a way, with all its sectors. */
@@ -259,7 +259,7 @@ static void evict_way(struct nm_cache *c, uint32_t way, uint32_t evictor)
 
 		if (c->tags[slot] == NM_NO_LINE)
 			continue;
-		evict_slot(c, slot, evictor);
+		evict_slot(c, slot, evictor, NM_CAUSE_NONE);
 		if (g->sector_shift)
 			c->tags[slot] = NM_NO_LINE; /* otherwise the way's next line takes its slot */
 	}
@@ -488,6 +488,16 @@ static uint32_t request_fill(struct nm_cache *c, uint64_t line, uint32_t attr, u
 	return slot;
 }
 
+/* Hands a write on to the next level. */
+static void pass_write(struct nm_cache *c, const struct nm_ref *r, uint64_t address, uint32_t bytes)
+{
+	c->next->lookup->any(c->next, &(struct nm_ref){.address = address,
+						       .attr = r->attr,
+						       .size = (uint16_t)bytes,
+						       .kind = NM_REF_WRITE,
+						       .weight = r->weight});
+}
+
 /* A write to an absent line that is not loaded; the shadow cache does not load it either. */
 static void write_no_allocate(struct nm_cache *c, uint64_t line, const struct nm_ref *r)
 {
@@ -499,6 +509,35 @@ static void write_no_allocate(struct nm_cache *c, uint64_t line, const struct nm
 		return;
 	nm_shadow_return(&c->shadow, timestamp);
 	touch_absent(c, line);
+}
+
+/* Whether the write in hand is non-temporal. */
+static int is_non_temporal(const struct nm_cache *c)
+{
+	return c->general->prefetched && c->general->prefetched->prefetch.queue->streams;
+}
+
+/* A non-temporal write of bytes of a line, which leaves, the shadow cache too. */
+static void write_past(struct nm_cache *c, const struct nm_ref *r, uint64_t address, uint32_t bytes)
+{
+	const uint64_t line = address >> c->line_shift;
+	const uint32_t slot = nm_general_find(c, line);
+	uint64_t *timestamp;
+
+	if (slot != NM_NO_SLOT) {
+		evict_slot(c, slot, r->attr, NM_CAUSE_NON_TEMPORAL);
+		nm_general_free_slot(c, slot);
+	}
+	timestamp = nm_shadow_left(&c->shadow, line);
+	if (timestamp)
+		nm_shadow_forget(&c->shadow, timestamp);
+	nm_counters_touch(&c->counters, r->attr);
+	if (c->next)
+		pass_write(c, r, address, bytes);
+	if (nm_cache_asks_coherence(c, r)) {
+		nm_coherence_touch(c, NM_NO_SLOT, 1);
+		nm_coherence_evicted(c, line, NM_NO_SLOT);
+	}
 }
 
 /* Reports a reference to a line to the monitor, before it is served; `missed`: an earlier line of the
@@ -525,6 +564,10 @@ static int take_line(struct nm_cache *c, const struct nm_ref *r, uint64_t addres
 		nm_event_sink_begin(c->sink, r, address, bytes);
 	if (coherent)
 		nm_coherence_acquire(c, r, address, bytes);
+	if (write && is_non_temporal(c)) {
+		write_past(c, r, address, bytes);
+		return 0;
+	}
 
 	uint32_t slot = nm_general_find(c, line);
 	const int missed = slot == NM_NO_SLOT, passes = missed && write && c->spec.no_allocate;
@@ -546,11 +589,7 @@ static int take_line(struct nm_cache *c, const struct nm_ref *r, uint64_t addres
 		train_prefetcher(c, address, r->attr, missed, fresh);
 	}
 	if (c->next && write && (passes || c->spec.write_through))
-		c->next->lookup->any(c->next, &(struct nm_ref){.address = address,
-							       .attr = r->attr,
-							       .size = (uint16_t)bytes,
-							       .kind = NM_REF_WRITE,
-							       .weight = r->weight});
+		pass_write(c, r, address, bytes);
 	if (coherent)
 		nm_coherence_touch(c, slot, (int)write);
 	if (coherent && passes)

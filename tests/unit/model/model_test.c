@@ -222,16 +222,26 @@ static void make_prefetches(struct nm_software_prefetch *prefetches, size_t *bef
 	}
 }
 
-static void run_with_prefetches(const char *spec, const struct nm_ref *refs)
+/* Runs one reference. */
+static void step(struct nm_hierarchy *h, const struct nm_ref *r, int is_non_temporal)
 {
+	assert_int_equal(is_non_temporal ? nm_hierarchy_store_past(h, r) : nm_hierarchy_run(h, r, 1), 0);
+}
+
+static void run_with_hints(const char *spec, const struct nm_ref *refs)
+{
+	static unsigned char past[REFS];
 	static struct nm_software_prefetch prefetches[PREFETCHES];
 	static size_t before[PREFETCHES];
-	struct twin t = {.prefetches = prefetches, .before = before, .prefetch_count = PREFETCHES};
+	struct twin t = {
+	    .prefetches = prefetches, .before = before, .prefetch_count = PREFETCHES, .streams = past};
 	struct nm_hierarchy *h;
 	struct nm_error err;
 	size_t at = 0;
 
 	make_prefetches(prefetches, before, refs);
+	for (size_t i = 0; i < REFS; i++)
+		past[i] = refs[i].kind == NM_REF_WRITE && !below(3);
 	assert_int_equal(nm_machine_parse(spec, &t.machine, &err), 0);
 	t.machine.hints = 1;
 	t.machine.memory_latency = 40;
@@ -244,12 +254,14 @@ static void run_with_prefetches(const char *spec, const struct nm_ref *refs)
 		const size_t to = i < PREFETCHES ? before[i] : REFS;
 
 		for (; at < to; at++)
-			assert_int_equal(nm_hierarchy_run(h, refs + at, 1), 0);
+			step(h, refs + at, past[at]);
 		if (i < PREFETCHES)
 			assert_int_equal(nm_hierarchy_prefetch(h, &prefetches[i]), 0);
 	}
+	for (unsigned i = 0; i < t.machine.count; i++)
+		assert_true(nm_shadow_is_valid(&nm_hierarchy_level(h, i)->shadow));
 	assert_int_equal(nm_hierarchy_finish(h), 0);
-	compare(h, &t, spec, "prefetches of the program");
+	compare(h, &t, spec, "hints of the program");
 	nm_hierarchy_free(h);
 	twin_done(&t);
 }
@@ -412,7 +424,7 @@ static void test_twin(void **state)
 		}
 }
 
-static void test_prefetches_of_the_program(void **state)
+static void test_hints_of_the_program(void **state)
 {
 	static struct nm_ref refs[REFS];
 	(void)state;
@@ -421,7 +433,7 @@ static void test_prefetches_of_the_program(void **state)
 
 		rng_state = g;
 		make_stream(refs, stream, 4096, strstr(geometries[g], "L1i") != NULL);
-		run_with_prefetches(geometries[g], refs);
+		run_with_hints(geometries[g], refs);
 	}
 }
 
@@ -597,7 +609,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 	    cmocka_unit_test(test_twin),
-	    cmocka_unit_test(test_prefetches_of_the_program),
+	    cmocka_unit_test(test_hints_of_the_program),
 	    cmocka_unit_test(test_twin_of_each_policy),
 	    cmocka_unit_test(test_oracle),
 	    cmocka_unit_test(test_extremes),

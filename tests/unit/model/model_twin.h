@@ -340,6 +340,23 @@ static inline void twin_pass(struct twin *t, unsigned level, uint64_t address, u
 		twin_ref(t, t->levels[level].next, &r);
 }
 
+/* A non-temporal write of bytes of one line. */
+static inline void twin_write_past(struct twin *t, unsigned level, uint64_t address, uint32_t attr,
+				   unsigned bytes, unsigned weight)
+{
+	struct twin_level *l = &t->levels[level];
+	uint64_t line = address / l->spec.line;
+	unsigned way;
+	struct twin_line *here = twin_find(l, line, &way);
+
+	if (here && l->spec.inclusion == NM_INCLUSIVE)
+		twin_take_back(t, level, line * l->spec.line, attr);
+	if (here)
+		twin_leave(t, level, here, attr, NM_EVENT_INVALIDATE);
+	twin_drop_full(l, line);
+	twin_pass(t, level, address, attr, bytes, weight);
+}
+
 /* Touches one line; with bytes > 0 by the program itself. 1 if it missed. */
 static inline int twin_touch(struct twin *t, unsigned level, uint64_t address, uint32_t attr, int kind,
 			     unsigned bytes, unsigned weight)
@@ -399,8 +416,11 @@ static inline void twin_ref(struct twin *t, unsigned level, const struct nm_ref 
 		uint64_t stop = (address / l->spec.line + 1) * l->spec.line;
 		if (stop > end)
 			stop = end;
-		miss |=
-		    twin_touch(t, level, address, r->attr, r->kind, (unsigned)(stop - address), r->weight);
+		if (t->streaming)
+			twin_write_past(t, level, address, r->attr, (unsigned)(stop - address), r->weight);
+		else
+			miss |= twin_touch(t, level, address, r->attr, r->kind, (unsigned)(stop - address),
+					   r->weight);
 		address = stop;
 	}
 	t->missed = missed;
@@ -514,8 +534,10 @@ static inline void twin_run(struct twin *t, const struct nm_ref *refs, size_t co
 			twin_take_prefetch(t, &t->prefetches[p]);
 		if (refs[i].attr >= t->attrs)
 			t->attrs = refs[i].attr + 1;
+		t->streaming = t->streams && t->streams[i];
 		if (level != TWIN_NONE)
 			twin_ref(t, level, &refs[i]);
+		t->streaming = 0;
 		twin_prefetch(t);
 		t->now += refs[i].weight;
 	}

@@ -81,7 +81,9 @@ struct twin {
 	const struct nm_software_prefetch *prefetches;
 	const size_t *before;
 	size_t prefetch_count;
-	uint64_t now; /* references so far */
+	const unsigned char *streams; /* by reference: whether a write is non-temporal; or NULL */
+	int streaming;                /* the reference in hand is */
+	uint64_t now;                 /* references so far */
 };
 
 static inline uint64_t twin_set_of(const struct twin_level *l, uint64_t line)
@@ -178,6 +180,17 @@ static inline int twin_full(struct twin_level *l, uint64_t line, int loads)
 	memmove(l->full + 1, l->full, i * sizeof l->full[0]);
 	l->full[0] = line;
 	return hit;
+}
+
+/* The fully associative cache loses a line. */
+static inline void twin_drop_full(struct twin_level *l, uint64_t line)
+{
+	for (uint64_t i = 0; i < l->full_count; i++)
+		if (l->full[i] == line) {
+			l->full_count--;
+			memmove(l->full + i, l->full + i + 1, (l->full_count - i) * sizeof l->full[0]);
+			return;
+		}
 }
 
 static inline int twin_is_new(struct twin_level *l, uint64_t line)
