@@ -12,9 +12,9 @@
  * Until 2025 the thread was a number without a workload; until 2022 there was one number and a T before the
  * thread: these are read too. Prefetches are of data: into instruction caches, and by hardware, are skipped, as
  * are markers, flushes, second lines of long encodings, and everything after "View tool results". The writes of
- * an instruction that disassembles to MOVNT are non-temporal. Data of an instruction that is missing (filters drop some) gets an
- * instruction of its own at the given PC. DynamoRIO writes size 0 if it does not know it, as for xsave: we
- * take 1 byte.
+ * an instruction that disassembles to MOVNT are non-temporal. Data of an instruction that is missing (filters
+ * drop some) gets an instruction of its own at the given PC. DynamoRIO writes size 0 if it does not know it, as
+ * for xsave: we take 1 byte.
  */
 #include <string.h>
 
