@@ -75,7 +75,7 @@ def case_watch():
     folder = os.path.dirname(SHARED)
     build("watch.c", "c", f"-L{folder}", "-lnearmiss", f"-Wl,-rpath,{folder}")
     told = run(["./example"]).splitlines()
-    # a, b, c, a, b, c in two ways: from the third on, each pushes out the one that was touched before the last.
+    # a, b, c, a, b, c in two ways: from the third on, each evicts the one that was touched before the last.
     pushed = [("3", "c", "a"), ("4", "a", "b"), ("5", "b", "c"), ("6", "c", "a")]
     assert [(w[1].rstrip(":"), w[2], w[7]) for w in (line.split() for line in told[:-1])] == pushed, told
     assert len({line.split()[-1] for line in told[:-1]}) == 1 and told[-1] == "4 replacements", told

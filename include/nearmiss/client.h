@@ -10,7 +10,7 @@
  *     if (NEARMISS_RUNNING()) ...
  *
  * While measuring is off, caches are simulated as ever, but nothing is counted: data that is read meanwhile
- * is in the cache afterwards, and lines that it pushes out are reported as evicted by "<not measured>".
+ * is in the cache afterwards, and lines that it evicts are reported as evicted by "<not measured>".
  *
  * What a thread does between NEARMISS_REGION_BEGIN and NEARMISS_REGION_END is also counted as that region's
  * (nearmiss report --by region). Regions may be nested, "step/forces"; threads start outside of all. A mark is a

@@ -69,7 +69,7 @@ struct nm_extras {
 	uint64_t prefetches;   /* lines loaded */
 	uint64_t useful;       /* of these, used before they left */
 	uint64_t late_evicted; /* of the others, asked for soon after they had left */
-	uint64_t pollution;    /* conflict misses on lines that they had pushed out */
+	uint64_t pollution;    /* conflict misses on lines that they had evicted */
 	/* The same of the program's own only: */
 	uint64_t redundant; /* prefetches of lines that were there already */
 	uint64_t late;      /* useful ones that were used before they can have come */

@@ -12,7 +12,7 @@
  *   The others are useless: accuracy is useful / prefetches.
  * - late evicted: useless lines requested soon after they left, before as many lines as the level has were
  *   loaded.
- * - pollution: conflict misses on lines that a prefetch pushed out when they left last.
+ * - pollution: conflict misses on lines that a prefetch evicted when they left last.
  * - late, of the program's own prefetches, into the level that they name: useful ones whose first request is
  *   fewer references after them than the level that served them takes cycles. At a cycle for each reference,
  *   which is the best case, the request waited for the line.
@@ -35,10 +35,10 @@
 
 struct nm_prefetch_tracker {
 	struct nm_prefetch prefetch;
-	unsigned char *waits; /* by slot: its line was prefetched and is not used yet */
-	uint64_t *due;        /* by slot: when that line comes, in references; 0: at once */
-	uint64_t entered;     /* lines that came in */
-	struct nm_map pushed; /* lines that a prefetch evicted -> the attribution key of that prefetch */
+	unsigned char *waits;  /* by slot: its line was prefetched and is not used yet */
+	uint64_t *due;         /* by slot: when that line comes, in references; 0: at once */
+	uint64_t entered;      /* lines that came in */
+	struct nm_map evicted; /* lines that a prefetch evicted -> the attribution key of that prefetch */
 	/* lines that left unused -> the attribution key of their prefetch, and `entered` at that time <<
 	 * 32 */
 	struct nm_map unused;

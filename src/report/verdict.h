@@ -29,7 +29,7 @@ static inline int nm_verdict_is_bound(const struct nm_verdict *v)
 	return !v->known || (v->foresees ? v->share : v->high) >= NM_BOUND_FROM;
 }
 
-/* "about 46 % of the run (30 to 62 %) waits for memory, ..." */
+/* "about 46 % of the run (30 to 62 %) is memory stall, ..." */
 void nm_verdict_write(const struct nm_verdict *verdict, FILE *out);
 
 #endif

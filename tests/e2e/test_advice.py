@@ -115,8 +115,8 @@ def case_too_large():
     assert all(row["cause"] != "does not stay" for row in report("pairs", "before.nmp"))
 
 
-def case_pushed_out():
-    repair("pushed out", "::table$", "pushed-out", "pushed out by pushed_out()::large")
+def case_evicted_by_rival():
+    repair("evicted by rival", "::table$", "evicted-by-rival", "evicted by evicted_by_rival()::large")
 
 
 def case_first_touch():

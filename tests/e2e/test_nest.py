@@ -102,7 +102,7 @@ def case_sets():
     events = rows("SELECT * FROM events")
     assert rows("SELECT level, sum(loads), sum(evictions) FROM sets GROUP BY 1") == rows("SELECT level, loads, evictions FROM levels")
     done = nearmiss("evictions", "--sets", "-i", "p.nmp")
-    assert done.returncode == 0 and b"All objects pushed out 448 lines from L1d; half of them from 15 of its 256 sets" in \
+    assert done.returncode == 0 and b"All objects evicted 448 lines from L1d; half of them from 15 of its 256 sets" in \
         done.stdout, done
     with_sets = counts()
     done = nearmiss("replay", "-q", "--sets", "--cache", ALPHA, "-o", "p.nmp", "p.nmt")

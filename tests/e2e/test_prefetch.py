@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: MIT
-"""test_prefetch.py - levels that prefetch: what they cover of walks whose lines are known, what they waste, whom they
-push out, and that a trace and a nest give the same as a run."""
+"""test_prefetch.py - levels that prefetch: what they cover of walks whose lines are known, what they waste, which lines they
+evict, and that a trace and a nest give the same as a run."""
 
 import csv
 

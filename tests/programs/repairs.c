@@ -229,7 +229,7 @@ static long too_large(void)
 }
 
 /* A table that is used between parts of something large. Repaired: more often at a time. */
-static long pushed_out(void)
+static long evicted_by_rival(void)
 {
 	enum { TABLE = 2048, PARTS = 64, PART = 4096 };
 	static long table[TABLE], large[PARTS * PART];
@@ -241,7 +241,7 @@ static long pushed_out(void)
 	for (int part = 0; part < PARTS; part += batch) {
 		for (int i = 0; i < batch; i++)
 			for (int j = 0; j < TABLE; j++)
-				sum += table[j] * (part + i); /* @pushed-out */
+				sum += table[j] * (part + i); /* @evicted-by-rival */
 		for (int i = 0; i < batch * PART; i++)
 			sum += large[part * PART + i];
 	}
@@ -400,7 +400,7 @@ int main(int argc, char **argv)
 	    {"scattered", scattered},
 	    {"gaps", gaps},
 	    {"too large", too_large},
-	    {"pushed out", pushed_out},
+	    {"evicted by rival", evicted_by_rival},
 	    {"first touch", first_touch},
 	    {"allocator", allocator},
 	    {"stack frame", stack_frame},

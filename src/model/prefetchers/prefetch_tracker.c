@@ -31,7 +31,7 @@ void nm_prefetch_tracker_free(struct nm_prefetch_tracker *t)
 	if (!t)
 		return;
 	nm_prefetch_done(&t->prefetch);
-	nm_map_done(&t->pushed);
+	nm_map_done(&t->evicted);
 	nm_map_done(&t->unused);
 	free(t->waits);
 	free(t->due);
@@ -81,9 +81,9 @@ static void sweep_old(struct nm_cache *c)
 	struct nm_prefetch_tracker *t = tracker_of(c);
 	const uint64_t most = 2 * c->shadow.capacity + SPARE;
 
-	if (t->pushed.count < most && t->unused.count < most && t->entered - t->swept < 1u << 31)
+	if (t->evicted.count < most && t->unused.count < most && t->entered - t->swept < 1u << 31)
 		return;
-	if (keep_matching(c, &t->pushed, may_pollute) || keep_matching(c, &t->unused, may_be_late))
+	if (keep_matching(c, &t->evicted, may_pollute) || keep_matching(c, &t->unused, may_be_late))
 		c->failed = 1;
 	t->swept = t->entered;
 }
@@ -91,13 +91,13 @@ static void sweep_old(struct nm_cache *c)
 void nm_prefetch_tracker_demand_fill(struct nm_cache *c, uint64_t line, int class)
 {
 	struct nm_prefetch_tracker *t = tracker_of(c);
-	uint64_t pusher = nm_map_get(&t->pushed, line, UINT64_MAX),
+	uint64_t evictor = nm_map_get(&t->evicted, line, UINT64_MAX),
 		 left = nm_map_get(&t->unused, line, UINT64_MAX);
 
 	t->entered++;
-	if (pusher != UINT64_MAX) {
-		c->counters.extras[pusher].pollution += class == NM_MISS_CONFLICT;
-		nm_map_remove(&t->pushed, line);
+	if (evictor != UINT64_MAX) {
+		c->counters.extras[evictor].pollution += class == NM_MISS_CONFLICT;
+		nm_map_remove(&t->evicted, line);
 	}
 	if (left != UINT64_MAX) {
 		c->counters.extras[(uint32_t)left].late_evicted += age_of(t, left) <= c->shadow.capacity;
@@ -112,7 +112,7 @@ void nm_prefetch_tracker_prefetched(struct nm_cache *c, uint64_t line, uint32_t 
 	c->counters.extras[attr].prefetches++;
 	t->waits[slot] = 1;
 	t->due[slot] = 0;
-	nm_map_remove(&t->pushed, line);
+	nm_map_remove(&t->evicted, line);
 	nm_map_remove(&t->unused, line);
 }
 
@@ -163,13 +163,13 @@ void nm_prefetch_tracker_evicted(struct nm_cache *c, uint32_t slot, uint32_t evi
 	nm_prefetch_tracker_end(c, slot);
 	if (c->spec.inclusion == NM_EXCLUSIVE) { /* it may have come back without a load */
 		nm_map_remove(&p->unused, c->tags[slot]);
-		nm_map_remove(&p->pushed, c->tags[slot]);
+		nm_map_remove(&p->evicted, c->tags[slot]);
 	}
 	if (unused)
 		status = nm_map_put(&p->unused, c->tags[slot],
 				    (uint64_t)(uint32_t)p->entered << 32 | c->residencies[slot].attr);
 	if (evictor & NM_BY_PREFETCH && !status)
-		status = nm_map_put(&p->pushed, c->tags[slot], evictor & ~NM_BY_PREFETCH);
+		status = nm_map_put(&p->evicted, c->tags[slot], evictor & ~NM_BY_PREFETCH);
 	if (status)
 		c->failed = 1;
 	sweep_old(c);

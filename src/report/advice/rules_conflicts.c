@@ -70,7 +70,7 @@ static void advise_rivals(const struct nm_evidence *e, FILE *out)
 {
 	fprintf(
 	    out,
-	    "%.0f %% of the loads are conflicts: its lines go to the same sets as those of %s, which pushed out %.0f %% "
+	    "%.0f %% of the loads are conflicts: its lines go to the same sets as those of %s, which evicted %.0f %% "
 	    "of them, and those of others that begin a multiple of the same distance away: move each by a line against "
 	    "the one before it (%" PRId64
 	    " bytes more at the end of each), or interleave them in one array of structures",

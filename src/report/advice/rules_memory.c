@@ -78,11 +78,10 @@ static void advise_stack(const struct nm_evidence *e, FILE *out)
 		    "turn deep recursion into a loop",
 		    percent(e->cold, e->loads));
 	else
-		fprintf(
-		    out,
-		    "%.0f %% of the loads bring the frame back after other data pushed it out: make local "
-		    "arrays smaller, and keep what is used all the time apart from them",
-		    100.0 - percent(e->cold, e->loads));
+		fprintf(out,
+			"%.0f %% of the loads bring the frame back after other data evicted it: make local "
+			"arrays smaller, and keep what is used all the time apart from them",
+			100.0 - percent(e->cold, e->loads));
 }
 
 static int is_go_heap(const struct nm_evidence *e) { return is_word(e->object, "<Go heap>"); }

@@ -120,7 +120,7 @@ static int too_large(const struct nm_evidence *e)
 
 static void advise_too_large(const struct nm_evidence *e, FILE *out)
 {
-	fprintf(out, "%.0f %% of the loads bring back lines that its own other lines pushed out",
+	fprintf(out, "%.0f %% of the loads bring back lines that its own other lines evicted",
 		percent(e->capacity, e->loads));
 	if (in_use(e) > e->level_size && !e->blocks) {
 		fputs(", ", out);
@@ -149,12 +149,11 @@ static void advise_too_large(const struct nm_evidence *e, FILE *out)
 	}
 }
 
-static int pushed_out(const struct nm_evidence *e) { return is_half(e, e->capacity) && has_rival(e); }
+static int evicted_by_rival(const struct nm_evidence *e) { return is_half(e, e->capacity) && has_rival(e); }
 
-static void advise_pushed_out(const struct nm_evidence *e, FILE *out)
+static void advise_evicted_by_rival(const struct nm_evidence *e, FILE *out)
 {
-	fprintf(out,
-		"%.0f %% of the loads bring back lines that did not stay, %.0f %% of them pushed out by %s",
+	fprintf(out, "%.0f %% of the loads bring back lines that did not stay, %.0f %% of them evicted by %s",
 		percent(e->capacity, e->loads), percent(e->evictor_count, e->evictions), e->evictor);
 	if (passed_often(e))
 		advise_fewer_passes(e, out);
@@ -171,7 +170,7 @@ static void advise_capacity(const struct nm_evidence *e, FILE *out)
 {
 	fprintf(out,
 		"%.0f %% of the loads bring back lines that did not stay because too much else came between: "
-		"nearmiss report pairs shows which objects they are, nearmiss evictions what pushes them out",
+		"nearmiss report pairs shows which objects they are, nearmiss evictions what evicts them",
 		percent(e->capacity, e->loads));
 }
 
@@ -214,7 +213,8 @@ const struct nm_rule nm_rules_of_stays[] = {
     {"write stream", write_stream, advise_write_stream, .saves = saves_most},
     {"passes twice", passes_twice, advise_passes_twice, .saves = saves_one_pass},
     {"too large", too_large, advise_too_large, .saves = saves_capacity, .at_most = 1, .general = 1},
-    {"pushed out", pushed_out, advise_pushed_out, .saves = saves_capacity, .at_most = 1, .general = 1},
+    {"evicted by rival", evicted_by_rival, advise_evicted_by_rival, .saves = saves_capacity, .at_most = 1,
+     .general = 1},
     {"does not stay", capacity, advise_capacity, .saves = saves_capacity, .at_most = 1, .general = 1},
     {"first touch", first_touch, advise_first_touch, .saves = NULL, .general = 1},
     {"mixed", always, advise_mixed, .saves = NULL, .general = 1},

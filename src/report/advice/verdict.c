@@ -189,12 +189,12 @@ void nm_verdict_write(const struct nm_verdict *v, FILE *out)
 	if (!nm_verdict_is_bound(v))
 		fputs("not memory-bound: ", out);
 	if (v->foresees)
-		fprintf(out, "about %.0f %% of the run (%.0f to %.0f %%) waits for memory", v->share, v->low,
+		fprintf(out, "about %.0f %% of the run (%.0f to %.0f %%) is memory stall", v->share, v->low,
 			v->high);
 	else
-		fprintf(out, "at most %.0f %% of the run waits for memory, as no prefetchers are simulated",
-			v->high);
-	if (!nm_verdict_is_bound(v) || !v->level)
-		return;
-	fprintf(out, ", most of it for misses of %s", v->level);
+		fprintf(out, "up to %.0f %% of the run is memory stall", v->high);
+	if (nm_verdict_is_bound(v) && v->level)
+		fprintf(out, ", mostly %s misses", v->level);
+	if (!v->foresees)
+		fputs(" (prefetching not modelled)", out);
 }

@@ -145,7 +145,7 @@ static int lay_columns(struct matrix *m)
 	static const struct nm_column first[] = {
 	    {.name = "number", .title = "", .kind = NM_COLUMN_RIGHT},
 	    {.name = "object", .title = "object", .kind = NM_COLUMN_NAME},
-	    {.name = "took", .title = "pushed out", .kind = NM_COLUMN_NUMBER},
+	    {.name = "took", .title = "evicted", .kind = NM_COLUMN_NUMBER},
 	    {.name = "lost", .title = "lost", .kind = NM_COLUMN_NUMBER},
 	};
 	enum { FIRST = sizeof first / sizeof *first };
@@ -232,7 +232,7 @@ static int as_text(struct matrix *m, const char *level, const struct nm_style *s
 	size_t row;
 
 	nm_print_grouped(lines, out);
-	fprintf(out, " lines were pushed out of %s", level);
+	fprintf(out, " lines were evicted from %s", level);
 	if (!lines) {
 		fputc('\n', out);
 		return 0;
@@ -241,7 +241,7 @@ static int as_text(struct matrix *m, const char *level, const struct nm_style *s
 	if (ahead)
 		fprintf(out, ", %.1f %% by prefetches", 100.0 * (double)ahead / (double)lines);
 	fputc('\n', out);
-	fputs("A column shows, in percent, who pushed out the lines of its object.\n\n", out);
+	fputs("A column shows, in percent, who evicted the lines of its object.\n\n", out);
 	m->share = calloc((m->n + 1) * m->n, sizeof *m->share);
 	if (!m->share || lay_columns(m))
 		return NM_ENOMEM;

@@ -52,7 +52,7 @@ int nm_eviction_title(struct nm_profile *profile, const struct nm_selection *sel
 		status = count_lines(profile, selection, 0, 1, &whole, err);
 	if (status)
 		return status;
-	fprintf(out, "%s pushed out ", evictor ? evictor : "All objects");
+	fprintf(out, "%s evicted ", evictor ? evictor : "All objects");
 	nm_print_grouped(pair, out);
 	fprintf(out, " line%s%s%s from %s", pair == 1 ? "" : "s", victim ? " of " : "", victim ? victim : "",
 		selection->request.level);

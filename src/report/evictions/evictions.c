@@ -14,7 +14,7 @@
 enum { MATRIX_ROWS = 8, LINES = 20 };
 
 static const struct nm_column columns[] = {
-    {.name = "evictor", .title = "pushed out by", .kind = NM_COLUMN_NAME},
+    {.name = "evictor", .title = "evicted by", .kind = NM_COLUMN_NAME},
     {.name = "where", .title = "at", .kind = NM_COLUMN_LOCATION, .compose = nm_compose_location},
     {.name = "file", .kind = NM_COLUMN_NAME},
     {.name = "line"},

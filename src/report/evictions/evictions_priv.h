@@ -12,7 +12,7 @@
 int nm_eviction_matrix(struct nm_profile *profile, const struct nm_selection *selection,
 		       const struct nm_style *style, FILE *out, struct nm_error *err);
 
-/* "matrix pushed out 150,000 lines of matrix from L1d: 90.4 % of all that matrix lost",
+/* "matrix evicted 150,000 lines of matrix from L1d: 90.4 % of all that matrix lost",
  * unfinished. */
 int nm_eviction_title(struct nm_profile *profile, const struct nm_selection *selection, FILE *out,
 		      struct nm_error *err);

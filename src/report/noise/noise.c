@@ -22,10 +22,7 @@
 	    {.name = "spread", .title = "spread", .kind = NM_COLUMN_NUMBER, .drop_order = 2},          \
 	    {.name = "spread_percent", .title = "%", .kind = NM_COLUMN_REAL, .decimals = 1},           \
 	    {.name = "conflict", .title = "conflict", .kind = NM_COLUMN_NUMBER, .drop_order = 4},      \
-	    {.name = "pushed_out_by",                                                                  \
-	     .title = "most pushed out by",                                                            \
-	     .kind = NM_COLUMN_NAME,                                                                   \
-	     .drop_order = 1},
+	    {.name = "evicted_by", .title = "most evicted by", .kind = NM_COLUMN_NAME, .drop_order = 1},
 
 #define OBJECT                                                              \
 	{                                                                   \

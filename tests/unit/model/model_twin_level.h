@@ -57,7 +57,7 @@ struct twin_level {
 	uint64_t matrix[2][TWIN_ATTRS][TWIN_ATTRS]; /* on demand; by prefetches */
 	int prefetched;                             /* it prefetches, or a level does whose fills it takes */
 	struct twin_prefetcher prefetcher;
-	struct twin_left_list pushed, unused; /* lines that prefetches pushed out; that left unused */
+	struct twin_left_list pushed, unused; /* lines that prefetches evicted; that left unused */
 	uint64_t entered;                     /* lines that came in */
 };
 

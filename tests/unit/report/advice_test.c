@@ -122,7 +122,7 @@ static const struct {
      {"steps of 4096 bytes", "64 bytes longer"}},
     {"rivals",
      {L1, .object = "a", .loads = 100, .conflict = 80, .evictions = 100, .evictor = "b", .evictor_count = 90},
-     {"those of b", "pushed out 90 %", "64 bytes more at the end of each"}},
+     {"those of b", "evicted 90 %", "64 bytes more at the end of each"}},
     {"rivals", /* its rows are a power of two, but it is walked along them and others push it out */
      {L1, .object = "a", .type = "real(8) (512,100)", .bytes = 409600, .loads = 100, .conflict = 80,
       .evictions = 100, .evictor = "b", .evictor_count = 40, .walked = 1, .load_step = 64, .load_follow = 99},
@@ -297,7 +297,7 @@ static const struct {
       .other_line = 28, .other_function = "step", .other_loads = 100, .evictions = 100, .evictor = "v",
       .evictor_count = 80},
      {"line 28 of step", "where lines 26 and 28 are two loops", "join the two loops"}},
-    {"pushed out", /* the other line is elsewhere */
+    {"evicted by rival", /* the other line is elsewhere */
      {L1, .object = "u", .function = "step", .type = "double [400000]", .bytes = 3200000, .loads = 100,
       .capacity = 90, .foreseen = 95, .walked = 1, .line = 26, .other_line = 28, .other_function = "start",
       .other_loads = 100, .evictions = 100, .evictor = "v", .evictor_count = 80},
@@ -434,9 +434,9 @@ static const struct {
     {"too large",
      {L1, .kind = "heap", .bytes = 80000, .blocks = 2000, .loads = 100, .capacity = 70},
      {"2000 blocks of 40 bytes"}},
-    {"pushed out",
+    {"evicted by rival",
      {L1, .object = "u", .loads = 100, .capacity = 70, .evictions = 100, .evictor = "v", .evictor_count = 80},
-     {"80 %", "pushed out by v"}},
+     {"80 %", "evicted by v"}},
     {"mixed", {L1, .object = "u", .bytes = 100, .loads = 100, .capacity = 70}, {"70 %"}},
     {"does not stay", {L1, .function = "step", .loads = 100, .capacity = 70}, {"70 %"}},
     {"first touch", {L1, .kind = "mapped", .loads = 100, .cold = 90}, {"90 %", "mapped file"}},
