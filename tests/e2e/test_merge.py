@@ -119,6 +119,33 @@ def case_sum_of_merged():
     assert rows("SELECT input FROM inputs ORDER BY position", profile="more.nmp") == inputs
 
 
+def all_rows(profile):
+    """Of each view, its rows without numbers that are drawn in a run."""
+    numbers = {"site", "user_site", "chain_site", "place", "previous_place", "context", "parent"}
+    found = {}
+    with sqlite3.connect(profile) as db:
+        for (view,) in db.execute("SELECT name FROM sqlite_master WHERE type = 'view'"):
+            columns = [row[1] for row in db.execute(f"PRAGMA table_info({view})") if row[1] not in numbers]
+            found[view] = sorted(map(repr, db.execute(f"SELECT {', '.join(columns)} FROM {view}")))
+    return found
+
+
+def case_sum_on_several_processors():
+    """The same profile, whether inputs are merged one by one or in parts: a nested merge too."""
+    for i, name in enumerate(("list", "fields", "threads", "list")):
+        record([program(name)], "-q", "--cores=2", profile=f"{i}.nmp")
+    inputs = [f"{i}.nmp" for i in (0, 1, 0, 2, 2, 1, 3, 0, 3, 1, 2, 3)]
+    for threads in ("1", "3"):
+        done = nearmiss("merge", "--threads", threads, "-o", threads + ".merged", *inputs)
+        assert done.returncode == 0, done.stderr
+    merge(*inputs[:5], output="part.nmp")
+    merge("part.nmp", *inputs[5:], output="nested.merged")
+    one, three, nested = (all_rows(name + ".merged") for name in ("1", "3", "nested"))
+    for view in one:
+        assert one[view] == three[view] == nested[view], view
+    expect_sum("3.merged", *inputs)
+
+
 def case_sum_of_threads():
     sum_of_two("threads", "--cores=2")
 

@@ -172,7 +172,7 @@ static int merge_facts(struct nm_merge *merge)
 
 /* ?1: the file. An input is called by its rank, else by its file. */
 static const char list_inputs[] =
-    "SELECT id, name, file, rank, host, command, exit_status, instructions, refs, lost_words FROM src.input UNION ALL "
+    "SELECT id, coalesce('rank ' || rank, file), file, rank, host, command, exit_status, instructions, refs, lost_words FROM src.input UNION ALL "
     "SELECT 0, coalesce('rank ' || " FACT("rank") ", ?1), ?1, " FACT("rank") ", " FACT("host") ", " FACT("command") ", " FACT(
 	"exit_status") ", " FACT("instructions") ", " FACT("references") ", " FACT("lost_words") " WHERE NOT EXISTS "
 												 "(SELECT 1 FROM src.input) ORDER BY 1";
@@ -219,6 +219,24 @@ static int merge_inputs(struct nm_merge *merge, const char *path)
 	return status;
 }
 
+/* Names the strides and steps of the input: all of a merged profile, else the one that most followed at each place. */
+static int name_strides(sqlite3 *db)
+{
+	static const char merged[] =
+	    "DROP VIEW IF EXISTS temp.src_stride; CREATE TEMP VIEW src_stride AS SELECT * FROM src.stride_sum; "
+	    "DROP VIEW IF EXISTS temp.src_step; CREATE TEMP VIEW src_step AS SELECT * FROM src.step_sum";
+	static const char single[] =
+	    "DROP VIEW IF EXISTS temp.src_stride; CREATE TEMP VIEW src_stride AS SELECT * FROM src.pattern; "
+	    "DROP VIEW IF EXISTS temp.src_step; CREATE TEMP VIEW src_step AS SELECT * FROM src.walk";
+	int64_t found;
+	const int status = query_number(
+	    db,
+	    "SELECT count(*) = 2 FROM src.sqlite_master WHERE type = 'table' AND name IN ('stride_sum', 'step_sum')",
+	    0, &found);
+
+	return status ? status : sqlite3_exec(db, found ? merged : single, NULL, NULL, NULL);
+}
+
 static int merge_tables(struct nm_merge *merge, const char *path)
 {
 	static const char *const names[] = {nm_merge_names, nm_merge_sites, nm_merge_sites, NULL};
@@ -228,6 +246,8 @@ static int merge_tables(struct nm_merge *merge, const char *path)
 
 	if (!status)
 		status = merge_inputs(merge, path);
+	if (!status)
+		status = name_strides(db);
 	if (!status)
 		status = nm_merge_processes(db);
 	if (!status)
@@ -243,10 +263,13 @@ int nm_merge_add(struct nm_merge *merge, const char *path, struct nm_error *err)
 {
 	int status = attach_profile(merge, path, err);
 
-	if (!status)
-		status = check_input(merge, path, err);
 	if (status)
 		return status;
+	status = check_input(merge, path, err);
+	if (status) {
+		sqlite3_exec(merge->db, "COMMIT; DETACH src; BEGIN", NULL, NULL, NULL);
+		return status;
+	}
 	status = merge_tables(merge, path);
 	if (!status) /* nothing is rolled back: what fails is not published */
 		status = sqlite3_exec(merge->db, "COMMIT; DETACH src; BEGIN", NULL, NULL, NULL);
@@ -336,17 +359,30 @@ static int write_facts(struct nm_merge *merge, const struct nm_merge_ended *ende
 		   : nm_profile_writer_info(merge->writer, "missing_ranks", ended->missing, err);
 }
 
+static int end_sums(struct nm_merge *merge, struct nm_merge_ended *ended, struct nm_error *err)
+{
+	int status = end_tables(merge, ended);
+
+	return status ? nm_profile_writer_fail(merge->writer, status, err) : write_facts(merge, ended, err);
+}
+
+const char *nm_merge_output(const struct nm_merge *merge) { return nm_profile_writer_path(merge->writer); }
+
+int nm_merge_complete(struct nm_merge *merge, const char **ret_path, struct nm_error *err)
+{
+	struct nm_merge_ended ended;
+	int status = end_sums(merge, &ended, err);
+
+	return status ? status : nm_profile_writer_complete(merge->writer, ret_path, err);
+}
+
 int nm_merge_commit(struct nm_merge *merge, struct nm_merge_ended *ret_ended, struct nm_error *err)
 {
 	struct nm_merge_ended ended;
 	int status;
 
 	assert(merge->inputs);
-	status = end_tables(merge, &ended);
-	if (status)
-		status = nm_profile_writer_fail(merge->writer, status, err);
-	else
-		status = write_facts(merge, &ended, err);
+	status = end_sums(merge, &ended, err);
 	if (status) {
 		nm_merge_abort(merge);
 		return status;

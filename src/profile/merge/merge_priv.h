@@ -8,6 +8,8 @@
 
 #include <sqlite3.h>
 
+#include "merge.h"
+
 /* Each is a script (embed.py). */
 extern const char nm_merge_begin[], nm_merge_names[], nm_merge_sites[], nm_merge_rows[], nm_merge_inputs[],
     nm_merge_end[];
@@ -18,6 +20,11 @@ int nm_merge_functions(sqlite3 *db); /* registers those that the scripts call */
 int nm_merge_processes(sqlite3 *db);
 int nm_merge_objects(sqlite3 *db);
 int nm_merge_contexts(sqlite3 *db);
+
+/* merge.c: the path of the output; and the end of a merge that another one takes in: its profile has a temporary name,
+ * which nm_merge_abort removes. */
+const char *nm_merge_output(const struct nm_merge *merge);
+int nm_merge_complete(struct nm_merge *merge, const char **ret_path, struct nm_error *err);
 
 /* alike.c: groups the inputs that behave alike. */
 int nm_merge_alike(sqlite3 *db);

@@ -74,12 +74,12 @@ INSERT INTO main.pattern
 	WHERE true ON CONFLICT(process, place) DO UPDATE SET
 		sampled = sampled + excluded.sampled, halved = halved + excluded.halved;
 INSERT INTO temp.stride_sum
-	SELECT $OF(process, p.process), $OF(place, p.place), p.stride, p.followed FROM src.pattern p
+	SELECT $OF(process, p.process), $OF(place, p.place), p.stride, p.followed FROM temp.src_stride p
 	WHERE true ON CONFLICT(process, place, stride) DO UPDATE SET followed = followed + excluded.followed;
 INSERT INTO main.walk SELECT $OF(process, w.process), $OF(place, w.place), w.loads, 0, 0 FROM src.walk w
 	WHERE true ON CONFLICT(process, place) DO UPDATE SET loads = loads + excluded.loads;
 INSERT INTO temp.step_sum
-	SELECT $OF(process, w.process), $OF(place, w.place), w.step, w.followed FROM src.walk w
+	SELECT $OF(process, w.process), $OF(place, w.place), w.step, w.followed FROM temp.src_step w
 	WHERE true ON CONFLICT(process, place, step) DO UPDATE SET followed = followed + excluded.followed;
 
 DELETE FROM temp.field_of;

@@ -227,6 +227,10 @@ struct nm_profile_sums {
 };
 
 sqlite3 *nm_profile_writer_db(struct nm_profile_writer *writer);
+const char *nm_profile_writer_path(const struct nm_profile_writer *writer);
+/* Completes the file under its temporary name, which is the writer's, for a reader in this process. Only
+ * nm_profile_writer_abort may follow, which removes it. */
+int nm_profile_writer_complete(struct nm_profile_writer *writer, const char **ret_path, struct nm_error *err);
 struct nm_profile_sums *nm_profile_writer_sums(struct nm_profile_writer *writer);
 /* Turns SQLite's status into an error, after which the writer can only be aborted. Returns the code. */
 int nm_profile_writer_fail(struct nm_profile_writer *writer, int status, struct nm_error *err);

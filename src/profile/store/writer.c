@@ -68,6 +68,8 @@ int nm_profile_writer_fail(struct nm_profile_writer *writer, int status, struct 
 
 sqlite3 *nm_profile_writer_db(struct nm_profile_writer *writer) { return writer->db; }
 
+const char *nm_profile_writer_path(const struct nm_profile_writer *writer) { return writer->path; }
+
 struct nm_profile_sums *nm_profile_writer_sums(struct nm_profile_writer *writer) { return &writer->sums; }
 
 static int exec_sql(struct nm_profile_writer *writer, const char *sql, struct nm_error *err)
@@ -351,6 +353,18 @@ static int publish_file(struct nm_profile_writer *writer, struct nm_error *err)
 	free(writer->temporary);
 	writer->temporary = NULL;
 	return 0;
+}
+
+int nm_profile_writer_complete(struct nm_profile_writer *writer, const char **ret_path, struct nm_error *err)
+{
+	int status = writer->failed;
+
+	if (status)
+		return nm_fail(err, status, "cannot write profile %s", writer->path);
+	status = finish_file(writer, err);
+	close_database(writer);
+	*ret_path = writer->temporary;
+	return status;
 }
 
 int nm_profile_writer_commit(struct nm_profile_writer *writer, struct nm_error *err)

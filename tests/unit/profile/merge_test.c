@@ -218,6 +218,62 @@ static void test_refusals(void **state)
 	expect_refused("forged.nmp", NM_EINVAL, "another version");
 }
 
+enum { MANY = 14 };
+
+/* 0, or what nm_merge_add_all returned, and the index and words of its failure. */
+static int merge_many(const char *output, const char *const *paths, unsigned threads, size_t *faulty,
+		      struct nm_error *err)
+{
+	struct nm_merge_ended ended;
+	struct nm_merge *merge;
+	int status;
+
+	assert_int_equal(nm_merge_new(&merge, output, err), 0);
+	status = nm_merge_add_all(merge, paths, MANY, threads, faulty, err);
+	if (status)
+		nm_merge_abort(merge);
+	else
+		assert_int_equal(nm_merge_commit(merge, &ended, err), 0);
+	return status;
+}
+
+/* Two builds, ranks of one name, buckets in either order: the profile is the same with any number of threads. */
+static void test_threads_do_not_matter(void **state)
+{
+	static char names[MANY][20];
+	const char *paths[MANY];
+	struct nm_error err;
+	size_t faulty;
+
+	(void)state;
+	for (int i = 0; i < MANY; i++) {
+		const struct run run = {.build_id = i % 5 == 3 ? "bb" : "aa",
+					.rank = i % 3 ? NULL : "0",
+					.misses = {(uint64_t)i, 100, i == 11 ? 0 : 3},
+					.swapped = i % 2};
+
+		snprintf(names[i], sizeof names[i], "many-%d.nmp", i % 9);
+		paths[i] = names[i];
+		if (i < 9)
+			write_run(paths[i], &run);
+	}
+	assert_int_equal(merge_many("one.nmp", paths, 1, &faulty, &err), 0);
+	assert_int_equal(merge_many("two.nmp", paths, 2, &faulty, &err), 0);
+	assert_int_equal(merge_many("three.nmp", paths, 3, &faulty, &err), 0);
+	assert_int_equal(
+	    system("for f in one two three; do sqlite3 $f.nmp .dump >$f; done; cmp one two && cmp one three"),
+	    0);
+	write_run("other.nmp", &(struct run){.cache = "L1d=2K,2,64", .misses = {1}});
+	paths[12] = "other.nmp"; /* within a part */
+	assert_int_equal(merge_many("one.nmp", paths, 3, &faulty, &err), NM_EINVAL);
+	assert_int_equal(faulty, 12);
+	assert_non_null(strstr(err.text, "other.nmp was recorded with other caches"));
+	paths[9] = "none.nmp";
+	assert_int_equal(merge_many("one.nmp", paths, 3, &faulty, &err), NM_ENOENT);
+	assert_int_equal(faulty, 9);
+	assert_int_equal(system("test -z \"$(ls | grep tmp)\""), 0);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -226,6 +282,7 @@ int main(void)
 	    cmocka_unit_test(test_ranks),
 	    cmocka_unit_test(test_merged_profiles_merge),
 	    cmocka_unit_test(test_refusals),
+	    cmocka_unit_test(test_threads_do_not_matter),
 	};
 
 	return cmocka_run_group_tests(tests, enter_temporary_folder, remove_temporary_folder);
