@@ -2,6 +2,8 @@
 #include "program.h"
 
 #include <assert.h>
+#include <stdio.h>
+#include <string.h>
 
 #include "call_names.h"
 #include "engine_priv.h"
@@ -16,6 +18,34 @@ uint32_t nm_program_attr_of_key(const struct nm_engine *e, uint32_t key)
 {
 	assert(key < nm_engine_attr_count(e));
 	return e->calls ? e->calls->attrs.at[key].attr : key;
+}
+
+/* Whether one of the frames "get (a.h:7) < sum (b.c:12)" is of the function. */
+static int is_inlined_in(const char *frames, const char *wanted)
+{
+	for (const char *end; *frames; frames = *end ? end + 3 : end) {
+		char name[256];
+		size_t n;
+
+		end = strstr(frames, " < ");
+		end = end ? end : frames + strlen(frames);
+		n = (size_t)(end - frames);
+		while (n && strncmp(frames + n, " (", 2))
+			n--;
+		snprintf(name, sizeof name, "%.*s", (int)n, frames);
+		if (nm_function_is_named(name, wanted))
+			return 1;
+	}
+	return 0;
+}
+
+int nm_program_is_in_function(const struct nm_engine *e, uint32_t attr, const char *wanted)
+{
+	const struct nm_result_site *s = &e->attrs.sites.at[nm_program_attribution(e, attr)->site];
+
+	return (s->function && nm_function_is_named(s->function, wanted)) ||
+	       (s->user_function && nm_function_is_named(s->user_function, wanted)) ||
+	       (s->inlined && is_inlined_in(s->inlined, wanted));
 }
 
 size_t nm_program_attributions(const struct nm_engine *e) { return e->attrs.list.count; }

@@ -18,6 +18,9 @@ struct nm_phase_plan;
 const struct nm_attribution *nm_program_attribution(const struct nm_engine *program, uint32_t attr);
 uint32_t nm_program_attr_of_key(const struct nm_engine *program, uint32_t key);
 
+/* Whether a function made an attribution's references, itself or through calls inlined there (window.h: its name). */
+int nm_program_is_in_function(const struct nm_engine *program, uint32_t attr, const char *wanted);
+
 /* How many attributions there are, from 1 on; and, in `finish`, how many references each made. */
 size_t nm_program_attributions(const struct nm_engine *program);
 uint64_t nm_program_references(const struct nm_engine *program, uint32_t attr);

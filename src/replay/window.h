@@ -77,6 +77,9 @@ static inline int nm_window_needs_steps(const struct nm_run_window *w)
 	return w->in || (w->until.unit && w->until.unit != NM_POSITION_INSTRUCTIONS);
 }
 
+/* Whether a function is the one that is wanted: its name without its parameters is enough; or a pattern. */
+int nm_function_is_named(const char *function, const char *wanted);
+
 /* Whether functions are to be followed. */
 static inline int nm_window_has_functions(const struct nm_run_window *w)
 {

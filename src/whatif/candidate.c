@@ -216,6 +216,21 @@ static int read_pool(struct line *l, struct nm_transform *t, const char *shape)
 	return take_name(l, shape, &t->target);
 }
 
+static int read_order(struct line *l, struct nm_transform *t, const char *shape)
+{
+	struct line visitor;
+
+	if (split_at(l, " as visited by ", &visitor)) {
+		const int status = take_name(&visitor, shape, &t->visitor);
+
+		if (status)
+			return status;
+	} else if (!take_last(l, " as visited")) {
+		return wrong(l, shape);
+	}
+	return take_name(l, shape, &t->target);
+}
+
 static int read_transpose(struct line *l, struct nm_transform *t, const char *shape)
 {
 	if (!take_number(l, &t->bytes) || !take_last(l, "x") || !take_number(l, &t->columns) ||
@@ -254,6 +269,7 @@ static const struct {
     {"align", NM_ALIGN, read_align, "align OBJECT to BYTES"},
     {"merge", NM_MERGE, read_merge, "merge OBJECT of BYTES, OBJECT of BYTES"},
     {"pool", NM_POOL, read_pool, "pool OBJECT (or: pool OBJECT by first use)"},
+    {"order", NM_ORDER, read_order, "order OBJECT as visited (or: as visited by FUNCTION)"},
     {"transpose", NM_TRANSPOSE, read_transpose, "transpose OBJECT ROWSxCOLUMNSxBYTES"},
     {"offset", NM_OFFSET, read_offset, "offset OBJECT against OBJECT by BYTES"},
     {"hugepages", NM_HUGE_PAGES, read_huge_pages, "hugepages OBJECT"},
@@ -287,10 +303,9 @@ static int read_line(struct line *l)
 			nm_vec_free(&t.fields);
 		return status;
 	}
-	return nm_fail_at(
-	    l->err, l->text, 0,
-	    "a line begins with reorder, pad, split, soa, shrink, align, merge, pool, transpose, "
-	    "offset or hugepages");
+	return nm_fail_at(l->err, l->text, 0,
+			  "a line begins with reorder, pad, split, soa, shrink, align, merge, pool, order, "
+			  "transpose, offset or hugepages");
 }
 
 /* All lines in one. 0 or NM_ENOMEM. */

@@ -19,6 +19,7 @@ enum nm_transform_kind {
 	NM_ALIGN,
 	NM_MERGE, /* two arrays, into one whose elements hold both */
 	NM_POOL,
+	NM_ORDER, /* blocks, as they are visited */
 	NM_TRANSPOSE,
 	NM_PAD_ROWS,
 	NM_OFFSET,
@@ -28,9 +29,10 @@ enum nm_transform_kind {
 
 struct nm_transform {
 	enum nm_transform_kind kind;
-	const char *text;   /* the line */
-	const char *target; /* a structure for the first five kinds, else an object */
-	const char *other;  /* the second object of merge and offset, or NULL */
+	const char *text;    /* the line */
+	const char *target;  /* a structure for the first five kinds, else an object */
+	const char *other;   /* the second object of merge and offset, or NULL */
+	const char *visitor; /* order: the function whose references visit; NULL: all that read */
 	struct nm_vec(const char *) fields;
 	uint64_t number; /* bytes: of a pad's multiple, an alignment, a field, an offset, a row */
 	uint64_t rows, columns, bytes; /* of transpose; bytes: also those added to a row, */
@@ -38,6 +40,7 @@ struct nm_transform {
 	int by_pointer;                /* split */
 	int by_first_use;              /* pool: in this order, not that of allocation */
 	uint64_t met, other_met; /* objects that it was applied to, so far; of those that `other` names */
+	uint64_t visited;        /* order: blocks */
 	const char *refused;     /* why what it names keeps its layout, or NULL */
 };
 

@@ -32,8 +32,8 @@ def trace(name, *arguments):
 
 def predict(name, candidate, most=0.003):
     """Recorded with the repair, each level misses as often; but for a part, or a few lines that moved."""
-    trace(f"fault-{name}")
-    record([program(f"fault-{name}-repaired")], MACHINE, profile="after.nmp")
+    trace(name)
+    record([program(f"{name}-repaired")], MACHINE, profile="after.nmp")
     after = levels("after.nmp")
     for level, misses in whatif(candidate)["B"].items():
         assert abs(misses - after[level]) <= max(most * after[level], 64), (level, misses, after[level])
@@ -50,17 +50,17 @@ def case_nothing_changes():
 
 
 def case_structures():
-    predict("aos", "soa struct particle")
-    predict("cold", "split struct order hot(price, count, state) parallel")
+    predict("fault-aos", "soa struct particle")
+    predict("fault-cold", "split struct order hot(price, count, state) parallel")
 
 
 def case_rows():
-    predict("transpose", "pad from rows of 2048 by 64\npad to rows of 2048 by 64")
+    predict("fault-transpose", "pad from rows of 2048 by 64\npad to rows of 2048 by 64")
 
 
 def case_conflicts():
     arrays = "vwpqrstxyze"
-    predict("conflict", "\n".join(f"offset fields/{a} against fields/u by {65600 * (i + 1)}" for i, a in enumerate(arrays)), 0.02)
+    predict("fault-conflict", "\n".join(f"offset fields/{a} against fields/u by {65600 * (i + 1)}" for i, a in enumerate(arrays)), 0.02)
 
 
 def case_pool():
@@ -69,12 +69,24 @@ def case_pool():
     assert before["L1d"] - after["L1d"] > 400000, (before, after)
 
 
+def case_order_as_visited():
+    predict("visits", "order nodes[i] as visited by sum_list")
+    visited, pooled = list(whatif("order nodes[i] as visited", "pool nodes[i] by first use").values())[1:]
+    assert visited["L1d"] < 0.7 * pooled["L1d"], (visited, pooled)
+
+
 def case_several_lines_are_one_candidate():
     trace("fault-cold", "2")
     with open("candidate", "w", encoding="utf-8") as file:
         file.write("# hot first\nreorder order: price, count, state\n\npad order to 192\nalign orders to 64\n")
     table = whatif("reorder order: price, count, state", "@candidate")
     assert table["C"]["L1d"] < table["B"]["L1d"] < table["A"]["L1d"], table
+
+
+def case_visitor_that_visits_nothing():
+    trace("visits")
+    done = nearmiss("whatif", "t.nmt", MACHINE, "-q", "-a", "order nodes[i] as visited by sum")
+    assert done.returncode == 2 and b"sum accesses none of these blocks" in done.stderr, done.stderr
 
 
 def case_kept_profiles_are_profiles():
@@ -95,6 +107,7 @@ def case_what_is_wrong():
                             ("reorder order: prize", 'struct order has no field "prize"; it has price, customer'),
                             ("pool <heap bookkeeping>", "no site that allocates blocks"),
                             ("tile orders", "out of reach"), ("hugepages orders", "TLB"),
+                            ("order <heap bookkeeping> as visited", "no site that allocates blocks"),
                             ("soa order; pool orders\nwiden order", "a line begins with reorder")]:
         done = nearmiss("whatif", "t.nmt", MACHINE, "-q", "-a", candidate)
         assert done.returncode == 2 and said in done.stderr.decode() and not done.stdout, (candidate, done.stderr)

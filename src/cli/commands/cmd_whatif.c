@@ -145,6 +145,10 @@ static int check_candidates(const struct whatif *w)
 
 			if (!t->met || (t->other && !t->other_met))
 				return say_unmet(w, t);
+			if (t->visitor && !t->visited) {
+				nm_message("%s: %s accesses none of these blocks", t->text, t->visitor);
+				return NM_STATUS_USAGE;
+			}
 			if (t->refused)
 				nm_message("%s: a part of it stays as it is: %s", t->text, t->refused);
 		}
@@ -331,7 +335,8 @@ const struct nm_command nm_cmd_whatif = {
 	"  reorder struct NAME: FIELD, FIELD      pad struct NAME to BYTES     shrink NAME.FIELD to BYTES\n"
 	"  split struct NAME hot(FIELD, FIELD) parallel (or: by pointer)       soa struct NAME\n"
 	"  align OBJECT to BYTES                  pool OBJECT (or: pool OBJECT by first use)\n"
-	"  merge OBJECT of BYTES, OBJECT of BYTES                              hugepages OBJECT\n"
+	"  order OBJECT as visited (or: as visited by FUNCTION)                hugepages OBJECT\n"
+	"  merge OBJECT of BYTES, OBJECT of BYTES\n"
 	"  transpose OBJECT ROWSxCOLUMNSxBYTES    pad OBJECT rows of BYTES by BYTES\n"
 	"  offset OBJECT against OBJECT by BYTES\n",
     .options = options,

@@ -13,6 +13,7 @@
 /* A key of a batch, as a candidate sees it. */
 struct layout_key {
 	uint8_t known;
+	uint8_t visits; /* its references visit the blocks of an order */
 	uint32_t object;
 	struct nm_layout_rule *rule; /* or NULL */
 };
@@ -110,12 +111,15 @@ static int know_key(const struct nm_layouts *all, struct layout *l, uint32_t key
 {
 	struct nm_engine *e = all->engine;
 	struct layout_key *k = &l->keys.at[key];
+	const char *visitor;
 	int known;
 
 	k->object = nm_program_attribution(e, nm_program_attr_of_key(e, key))->object;
 	if (nm_placement_rule(&l->placement, e, k->object, address, &k->rule, &known))
 		return NM_ENOMEM;
 	k->known = (uint8_t)known;
+	visitor = k->rule && nm_layout_rule_orders(k->rule) ? k->rule->pool->visitor : NULL;
+	k->visits = !visitor || nm_program_is_in_function(e, nm_program_attr_of_key(e, key), visitor);
 	return 0;
 }
 
@@ -154,15 +158,55 @@ static int move(struct layout *l, const struct nm_layout_place *place, const str
 	return 0;
 }
 
+/* Adds a reference of the program's repair. */
+static void add(struct layout *l, const struct nm_ref *r, enum nm_ref_kind kind, uint64_t address,
+		uint64_t bytes)
+{
+	struct nm_ref *to = &l->out.at[l->out.count++];
+
+	*to = *r;
+	to->kind = (uint8_t)kind;
+	to->address = address;
+	to->size = (uint16_t)bytes;
+	l->more.at[r->attr].count[kind == NM_REF_WRITE]++;
+}
+
+/* The first visit of a block: the program copies it behind the one that it visited before. */
+static int copy(struct layout *l, struct nm_layout_place *place, const struct nm_ref *r)
+{
+	enum { PIECE = 16 /* bytes that one instruction copies */ };
+	const uint64_t bytes = nm_placement_bytes(place);
+	uint64_t from;
+
+	if (nm_placement_visit(&l->placement, place, &from) ||
+	    nm_vec_reserve(&l->out, 2 * (bytes / PIECE + 1)) || nm_vec_reach(&l->more, (size_t)r->attr + 1))
+		return NM_ENOMEM;
+	for (uint64_t at = 0; at < bytes; at += PIECE) {
+		const uint64_t piece = bytes - at < PIECE ? bytes - at : PIECE;
+
+		add(l, r, NM_REF_READ, from + at, piece);
+		add(l, r, NM_REF_WRITE, place->bases[0] + at, piece);
+	}
+	return 0;
+}
+
+static int visits(const struct layout *l, const struct nm_layout_place *place, const struct nm_ref *r)
+{
+	return place && nm_layout_rule_orders(place->rule) && !place->is_visited &&
+	       l->keys.at[r->attr].visits && (place->rule->pool->visitor || r->kind == NM_REF_READ);
+}
+
 static int take_one(struct nm_layouts *all, struct layout *l, const struct nm_ref *r)
 {
-	const struct nm_layout_place *place = NULL;
+	struct nm_layout_place *place = NULL;
 	struct nm_layout_rule *rule = NULL;
 	int status = r->kind == NM_REF_FETCH || !r->weight ? 0 : find_rule(all, l, r, &rule);
 
 	if (!status && rule)
 		status = nm_placement_find(&l->placement, all->engine, rule, l->keys.at[r->attr].object,
 					   r->address, &place);
+	if (!status && visits(l, place, r))
+		status = copy(l, place, r);
 	if (status)
 		return status;
 	return place ? move(l, place, r) : nm_vec_push(&l->out, *r);
@@ -268,7 +312,7 @@ int nm_layouts_keys(struct nm_layouts *all, const struct nm_attribution *attribu
 
 int nm_layouts_allocated(struct nm_layouts *all, uint64_t address)
 {
-	const struct nm_layout_place *place;
+	struct nm_layout_place *place;
 	struct nm_layout_rule *rule;
 	struct nm_block block;
 	int known, status = 0;

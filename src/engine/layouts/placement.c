@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "placement.h"
 
+#include <assert.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -135,6 +136,7 @@ static const char *conflict(const struct nm_layout_rule *rule, const struct nm_t
 
 	switch (t->kind) {
 	case NM_POOL:
+	case NM_ORDER:
 		if (!rule->is_heap)
 			return "it is no site that allocates blocks";
 		return is_placed ? twice : NULL;
@@ -166,7 +168,8 @@ static int add_moved_part(struct nm_placement *p, struct nm_layout_rule *rule, s
 	t->other_met += (uint64_t)is_other;
 	switch (t->kind) {
 	case NM_ALIGN: rule->align = t; return 0;
-	case NM_POOL: rule->pool = t; return 0;
+	case NM_POOL:
+	case NM_ORDER: rule->pool = t; return 0;
 	case NM_HUGE_PAGES: rule->huge = t; return 0;
 	case NM_TRANSPOSE:
 	case NM_PAD_ROWS: rule->rows = t; return 0;
@@ -277,14 +280,24 @@ static uint64_t alignment(const struct nm_layout_rule *rule)
 	return asked > own ? asked : own;
 }
 
+/* Whether part 0 of a block is in the rule's pool. */
+static int is_pooled(const struct nm_layout_place *place)
+{
+	return place->is_visited || (place->rule->pool && !nm_layout_rule_orders(place->rule));
+}
+
+static struct nm_pool *pool_of(struct nm_placement *p, const struct nm_layout_rule *rule)
+{
+	return &p->pools.at[rule->pool - p->candidate->transforms.at];
+}
+
 static uint64_t choose_base(struct nm_placement *p, const struct nm_layout_rule *rule,
 			    const struct nm_layout_place *place, unsigned part)
 {
 	const uint64_t bytes = part_bytes(rule, place, part), align = part ? 16 : alignment(rule);
-	const struct nm_transform *first = p->candidate->transforms.at;
 
-	if (!part && rule->pool)
-		return nm_pool_allocate(&p->pools.at[rule->pool - first], &p->memory, bytes);
+	if (!part && is_pooled(place))
+		return nm_pool_allocate(pool_of(p, rule), &p->memory, bytes);
 	if (!part && rule->huge)
 		return nm_memory_huge(&p->memory, bytes);
 	if (!part && rule->shared && rule->shared->kind == NM_MERGE)
@@ -300,7 +313,7 @@ static uint64_t choose_base(struct nm_placement *p, const struct nm_layout_rule 
 /* Whether a block stays where it is. */
 static int stays(const struct nm_layout_rule *rule, const struct nm_layout_place *place)
 {
-	return !rule->pool && !rule->huge && !rule->shared && parts_of(rule) == 1 &&
+	return !is_pooled(place) && !rule->huge && !rule->shared && parts_of(rule) == 1 &&
 	       part_bytes(rule, place, 0) == place->end - place->low && place->low % alignment(rule) == 0;
 }
 
@@ -329,23 +342,29 @@ static struct nm_layout_place *place_at(const struct nm_placement *p, uint64_t l
 	return (struct nm_layout_place *)(uintptr_t)nm_map_get(&p->places, low, 0);
 }
 
+/* Gives the memory of a part back. */
+static int release(struct nm_placement *p, const struct nm_layout_place *place, unsigned part)
+{
+	const struct nm_layout_rule *rule = place->rule;
+	const uint64_t bytes = part_bytes(rule, place, part);
+
+	if (!rule->is_heap || stays(rule, place))
+		return 0;
+	if (!part && is_pooled(place))
+		return nm_pool_release(pool_of(p, rule), place->bases[0], bytes);
+	if (!part && (rule->huge || rule->shared))
+		return 0;
+	return nm_memory_release(&p->memory, place->bases[part], bytes, part ? 16 : alignment(rule));
+}
+
 /* Gives back what a block has, and forgets it. */
 static int drop(struct nm_placement *p, struct nm_layout_place *place)
 {
 	struct nm_layout_rule *rule = place->rule;
 	int status = 0;
 
-	for (unsigned part = 0; rule->is_heap && !stays(rule, place) && part < parts_of(rule) && !status;
-	     part++) {
-		const uint64_t bytes = part_bytes(rule, place, part);
-
-		if (!part && rule->pool)
-			status = nm_pool_release(&p->pools.at[rule->pool - p->candidate->transforms.at],
-						 place->bases[0], bytes);
-		else if (part || (!rule->huge && !rule->shared))
-			status = nm_memory_release(&p->memory, place->bases[part], bytes,
-						   part ? 16 : alignment(rule));
-	}
+	for (unsigned part = 0; part < parts_of(rule) && !status; part++)
+		status = release(p, place, part);
 	if (rule->recent == place)
 		rule->recent = NULL;
 	rule->places--;
@@ -372,7 +391,7 @@ static int place_block(struct nm_placement *p, struct nm_layout_rule *rule, cons
 }
 
 int nm_placement_find(struct nm_placement *p, struct nm_engine *program, struct nm_layout_rule *rule,
-		      uint32_t object, uint64_t address, const struct nm_layout_place **ret)
+		      uint32_t object, uint64_t address, struct nm_layout_place **ret)
 {
 	struct nm_layout_place *place = rule->recent;
 	struct nm_element at;
@@ -395,6 +414,20 @@ int nm_placement_find(struct nm_placement *p, struct nm_engine *program, struct 
 	}
 	*ret = place;
 	return status;
+}
+
+uint64_t nm_placement_bytes(const struct nm_layout_place *place) { return part_bytes(place->rule, place, 0); }
+
+int nm_placement_visit(struct nm_placement *p, struct nm_layout_place *place, uint64_t *ret_from)
+{
+	assert(nm_layout_rule_orders(place->rule) && !place->is_visited);
+	*ret_from = place->bases[0];
+	if (release(p, place, 0))
+		return NM_ENOMEM;
+	place->is_visited = 1;
+	place->bases[0] = choose_base(p, place->rule, place, 0);
+	((struct nm_transform *)place->rule->pool)->visited++;
+	return 0;
 }
 
 /* What new[] puts before a block's elements belongs to it. */

@@ -18,7 +18,8 @@ struct nm_layout_rule {
 	struct nm_element_map map;
 	int has_map, is_heap;
 	const struct nm_transform *rows; /* transpose, or pad rows */
-	const struct nm_transform *align, *pool, *huge;
+	const struct nm_transform *align, *huge;
+	const struct nm_transform *pool;   /* pool or order */
 	const struct nm_transform *shared; /* merge or offset: its base is shared by several objects */
 	uint64_t shift;                    /* from that base */
 	struct nm_layout_place *recent;    /* found last, or NULL */
@@ -30,6 +31,7 @@ struct nm_layout_place {
 	uint64_t low, end;
 	struct nm_layout_rule *rule;
 	uint64_t elements;
+	int is_visited;   /* by what its order follows */
 	uint64_t bases[]; /* of each part */
 };
 
@@ -53,7 +55,18 @@ int nm_placement_rule(struct nm_placement *placement, struct nm_engine *program,
 
 /* The place around an address of an object with a rule; NULL: it is in none. 0 or NM_ENOMEM. */
 int nm_placement_find(struct nm_placement *placement, struct nm_engine *program, struct nm_layout_rule *rule,
-		      uint32_t object, uint64_t address, const struct nm_layout_place **ret_place);
+		      uint32_t object, uint64_t address, struct nm_layout_place **ret_place);
+
+/* Whether blocks of the rule move when they are visited. */
+static inline int nm_layout_rule_orders(const struct nm_layout_rule *rule)
+{
+	return rule->pool && rule->pool->kind == NM_ORDER;
+}
+
+/* A place is visited: its part 0 moves behind that of the one visited before; *ret_from: from there. It must not have
+ * been visited. 0 or NM_ENOMEM. */
+int nm_placement_visit(struct nm_placement *placement, struct nm_layout_place *place, uint64_t *ret_from);
+uint64_t nm_placement_bytes(const struct nm_layout_place *place); /* of part 0 */
 
 /* Whether a block that begins at the address has a place; it goes. 0 or NM_ENOMEM. */
 int nm_placement_has(const struct nm_placement *placement, uint64_t address);

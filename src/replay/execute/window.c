@@ -15,8 +15,7 @@ const char *const nm_position_words[NM_POSITION_END + 1] = {[NM_POSITION_INSTRUC
 							    [NM_POSITION_MARK] = "mark",
 							    [NM_POSITION_END] = "end"};
 
-/* A function's name without its parameters is enough. */
-static int is_named(const char *function, const char *wanted)
+int nm_function_is_named(const char *function, const char *wanted)
 {
 	const size_t length = strlen(wanted);
 
@@ -26,7 +25,7 @@ static int is_named(const char *function, const char *wanted)
 
 static int is_function_of(const struct nm_run_position *p, const char *function)
 {
-	return nm_position_is_of_function(p) && is_named(function, p->name);
+	return nm_position_is_of_function(p) && nm_function_is_named(function, p->name);
 }
 
 unsigned nm_replay_watches(const struct nm_replay *r, const char *function)
@@ -35,7 +34,7 @@ unsigned nm_replay_watches(const struct nm_replay *r, const char *function)
 
 	return (is_function_of(&w->from, function) ? NM_WATCH_FROM : 0u) |
 	       (is_function_of(&w->until, function) ? NM_WATCH_UNTIL : 0u) |
-	       (w->in && is_named(function, w->in) ? NM_WATCH_IN : 0u);
+	       (w->in && nm_function_is_named(function, w->in) ? NM_WATCH_IN : 0u);
 }
 
 /* What the ends of the window wait for has occurred once more. */

@@ -70,6 +70,12 @@ static void lines_are_read(void **state)
 	t = only(&c, "pool nodes[] (list.c:40) by first use");
 	assert_true(t->kind == NM_POOL && t->by_first_use && !strcmp(t->target, "nodes[] (list.c:40)"));
 	nm_candidate_done(&c);
+	t = only(&c, "order nodes[] (list.c:40) as visited");
+	assert_true(t->kind == NM_ORDER && !t->visitor && !strcmp(t->target, "nodes[] (list.c:40)"));
+	nm_candidate_done(&c);
+	t = only(&c, "order nodes as visited by tree::walk(int)");
+	assert_true(!strcmp(t->visitor, "tree::walk(int)") && !strcmp(t->target, "nodes"));
+	nm_candidate_done(&c);
 }
 
 static void faults_are_named(void **state)
@@ -90,6 +96,8 @@ static void faults_are_named(void **state)
 	    {"offset a by 64", "offset OBJECT against OBJECT by BYTES"},
 	    {"transpose a 3x4", "transpose OBJECT ROWSxCOLUMNSxBYTES"},
 	    {"soa struct", "soa struct NAME"},
+	    {"order nodes", "order OBJECT as visited"},
+	    {"order nodes as visited by", "order OBJECT as visited"},
 	};
 	struct nm_candidate c;
 	struct nm_error err;
@@ -458,6 +466,64 @@ static void pools_are_dense(void **state)
 	nm_memory_done(&m);
 }
 
+/* Each at the end of those that were visited before, or where the one of its size was that was freed last: the twin
+ * searches its list of visits backward. */
+static void visited_blocks_follow_each_other(void **state)
+{
+	enum { BLOCKS = 200, VISITS = 3000 };
+	struct {
+		uint64_t at, room, freed;
+	} slots[VISITS];
+	struct nm_layout_place *live[BLOCKS] = {NULL};
+	struct nm_layout_rule rule = {.is_heap = 1};
+	struct nm_placement p;
+	struct nm_candidate c;
+	uint64_t end = 0, from;
+	unsigned count = 0, visits = 0, took[BLOCKS];
+
+	(void)state;
+	rule.pool = only(&c, "order nodes as visited");
+	assert_int_equal(nm_placement_init(&p, &c), 0);
+	for (unsigned clock = 1; clock < VISITS; clock++) {
+		const unsigned b = (unsigned)below(BLOCKS), low = 4096 * (b + 1);
+		struct nm_layout_place *place = live[b];
+		unsigned slot = count;
+
+		if (place) {
+			slots[took[b]].freed = clock;
+			assert_int_equal(nm_placement_release(&p, low), 0);
+			live[b] = NULL;
+			continue;
+		}
+		place = live[b] = calloc(1, sizeof *place + sizeof *place->bases);
+		assert_non_null(place);
+		place->rule = &rule;
+		place->elements = 1;
+		place->low = place->bases[0] = low;
+		place->end = low + 8 * (1 + below(4)) - below(8);
+		assert_int_equal(nm_map_put(&p.places, low, (uintptr_t)place), 0);
+		assert_int_equal(nm_placement_visit(&p, place, &from), 0);
+		assert_int_equal(from, low);
+		visits++;
+		for (unsigned i = 0; i < count; i++)
+			if (slots[i].room == up(place->end - low, 8) && slots[i].freed &&
+			    (slot == count || slots[i].freed > slots[slot].freed))
+				slot = i;
+		if (slot == count) {
+			slots[count].at = count ? end : place->bases[0];
+			slots[count].room = up(place->end - low, 8);
+			end = slots[count].at + slots[count].room;
+			count++;
+		}
+		slots[slot].freed = 0;
+		took[b] = slot;
+		assert_int_equal(place->bases[0], slots[slot].at);
+	}
+	assert_int_equal(rule.pool->visited, visits);
+	nm_placement_done(&p);
+	nm_candidate_done(&c);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -468,6 +534,7 @@ int main(void)
 	    cmocka_unit_test(rows_are_padded_and_transposed),
 	    cmocka_unit_test(blocks_do_not_overlap),
 	    cmocka_unit_test(pools_are_dense),
+	    cmocka_unit_test(visited_blocks_follow_each_other),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
