@@ -159,7 +159,8 @@ def case_windows_of_recordings():
     environment = {**ENVIRONMENT, "PATH": os.path.dirname(need("sort"))}
 
     def make(profile, *options):
-        record([need("sh"), "-c", f"{program('phases')} | sort"], "-q", *options, profile=profile, environment=environment)
+        record([need("sh"), "-c", f"{program('phases')} > phases.txt; sort -S 1M phases.txt"], "-q", *options, profile=profile,
+               environment=environment)
 
     check_windows(make, "", [100000, 150000])
     record([program("phases")], "-q", "--from=1e15")
