@@ -20,6 +20,7 @@ export interface Level {
 	capacity: number;
 	conflict: number;
 	coherence: number;
+	miss_ratio: number | null;
 	mpki: number | null;
 	bytes: number;
 	/** Not known of one input, as all that may be missing. */
@@ -41,6 +42,8 @@ export interface Advice {
 	title: string;
 	text: string;
 	object: string | null;
+	file: string | null;
+	line: number | null;
 	saving_misses: number | null;
 	saving_cycles: number | null;
 }

@@ -3,7 +3,7 @@
 import { useEffect, useLayoutEffect, useRef, useState } from "preact/hooks";
 import type { Session } from "./answers";
 import { save, type Format } from "./common/save";
-import { profileName } from "./common/format";
+import { baseName, profileName } from "./common/format";
 import { isTyping } from "./common/keys";
 import { switchTheme, useTheme } from "./common/theme";
 import { go, href, useRoute } from "./router";
@@ -79,6 +79,12 @@ function useKeys(shown: View[], current: View, address: (view: View) => string, 
 	});
 }
 
+/** What ran, when, and on which machine. */
+function Ran({ of: { command, date, machine } }: { of: Session["profiles"][number] }) {
+	const when = date && `${date.slice(0, 16).replace("T", " ")} UTC`;
+	return <p class="ran fine">{command && <code>{command}</code>}{[when, machine].filter(Boolean).map((fact) => ` · ${fact}`)}</p>;
+}
+
 export function Shell({ session }: { session: Session }) {
 	const route = useRoute();
 	const theme = useTheme();
@@ -93,9 +99,11 @@ export function Shell({ session }: { session: Session }) {
 	const page = { session, profile, params: route.params, set };
 	const merged = !view.ofAllProfiles && view.name !== "debugger" && session.profiles[Number(profile)]?.merged;
 	useKeys(shown, view, address, () => setHelp(true));
+	const of = view.ofAllProfiles || view.name === "debugger" ? undefined : session.profiles[Number(profile)];
+	const program = of && baseName(of.command.split(" ", 1)[0] ?? "");
 	useEffect(() => {
-		document.title = `${view.title} – nearmiss`;
-	}, [view]);
+		document.title = [view.title, program, "nearmiss"].filter(Boolean).join(" – ");
+	}, [view, program]);
 	return (
 		<>
 			<a class="skip" href="#page" onClick={(event) => { event.preventDefault(); document.getElementById("page")?.focus(); }}>
@@ -126,6 +134,7 @@ export function Shell({ session }: { session: Session }) {
 			<main id="page" tabIndex={-1} data-view={view.name} data-hash={route.hash}>
 				<h1>{view.title}</h1>
 				<p class="question">{view.question}</p>
+				{of && <Ran of={of} />}
 				{merged && <Ranks key={profile} props={page} levels={view.name === "overview"} />}
 				{input !== null && !view.byRank && merged
 					? <NotByRank title={view.title} input={input} all={href(view.name, { ...route.params, input: null })} />

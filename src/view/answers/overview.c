@@ -133,19 +133,7 @@ static void add_pairs(const struct nm_table *pairs, json_t *answer)
 	json_object_set_new(answer, "pairs", list);
 }
 
-static int is_told(const json_t *list, const json_t *advice)
-{
-	json_t *other;
-	size_t i;
-
-	json_array_foreach(
-	    list, i, other) if (json_equal(json_object_get(other, "text"), json_object_get(advice, "text")) &&
-				json_equal(json_object_get(other, "object"),
-					   json_object_get(advice, "object"))) return 1;
-	return 0;
-}
-
-/* Advice for each of the first pairs, each text once. */
+/* Advice for each of the first pairs that it is worth a word on, and for the very first. */
 static void add_advice(const struct nm_table *pairs, json_t *answer)
 {
 	static const char *const names[] = {"title=cause", "text=try", "object", "file",
@@ -156,17 +144,14 @@ static void add_advice(const struct nm_table *pairs, json_t *answer)
 		const struct nm_saving saving = nm_advice_saving(pairs, row);
 		json_t *advice;
 
-		if (!nm_table_named(pairs, row, "try")->text || nm_advice_worth(pairs, row) < 0)
+		if (!nm_table_named(pairs, row, "try")->text || (row && nm_advice_worth(pairs, row) < 0))
 			continue;
 		advice = row_as_object(pairs, row, names);
 		json_object_set_new(advice, "saving_misses",
 				    saving.misses > 0 ? json_real(saving.misses) : json_null());
 		json_object_set_new(advice, "saving_cycles",
 				    saving.cycles > 0 ? json_real(saving.cycles) : json_null());
-		if (is_told(list, advice))
-			json_decref(advice);
-		else
-			json_array_append_new(list, advice);
+		json_array_append_new(list, advice);
 	}
 	json_object_set_new(answer, "advice", list);
 }

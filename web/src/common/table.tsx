@@ -24,7 +24,7 @@ export interface TableProps {
 	/** The address that a row leads to, from its first cell. */
 	rowHref?: (row: Cell[], at: number) => string | null;
 	/** Draws cells that are more than text or a number; undefined leaves a cell to the table. */
-	cell?: (row: Cell[], column: Column) => ComponentChildren | undefined;
+	cell?: (row: Cell[], column: Column, at: number) => ComponentChildren | undefined;
 }
 
 /** Whether a number measures something; that of a line or a thread is its name, and has no unit. */
@@ -66,7 +66,7 @@ export function Table(props: TableProps) {
 	);
 	const draw = (row: Cell[], n: number, at = 0): ComponentChildren => {
 		const column = columns[n] as Column;
-		const drawn = props.cell?.(row, column);
+		const drawn = props.cell?.(row, column, at);
 		if (drawn !== undefined) return drawn;
 		const whole = cellText(row[n] ?? null, column);
 		const text = column.kind === "text" ? brief(whole) : whole;

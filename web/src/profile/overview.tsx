@@ -1,13 +1,16 @@
 // SPDX-License-Identifier: MIT
 // overview.tsx - a profile in one page: the verdict, the levels, who misses where and why, and what to change.
-import type { Advice, Cell, Column, Level, OverviewAnswer, Pair } from "../answers";
+import type { Cell, Column, Level, OverviewAnswer, Pair } from "../answers";
 import { Answer, useAnswer } from "../common/answer";
+import { useLevel } from "../common/choice";
 import { classColors } from "../common/colors";
 import { useSheet } from "../common/csv";
-import { brief, bytes, full, place, sentence, short } from "../common/format";
+import { bytes, full, place, sentence } from "../common/format";
 import { Table } from "../common/table";
 import { href } from "../router";
 import type { PageProps } from "../views";
+import { About } from "./about";
+import { Suggestions } from "./suggestions";
 
 const CLASSES = ["cold", "capacity", "conflict", "coherence"] as const;
 
@@ -16,6 +19,7 @@ const levelColumns: Column[] = [
 	{ key: "size", heading: "Size", kind: "text" },
 	{ key: "references", heading: "References", kind: "number", help: "Reads and writes that reached this level" },
 	{ key: "misses", heading: "Misses", kind: "number", help: "References that did not find their line" },
+	{ key: "ratio", heading: "Miss ratio", unit: "percent", kind: "number", help: "Misses of all references to this level" },
 	{ key: "mpki", heading: "MPKI", kind: "number", help: "Misses for each 1000 instructions" },
 	{ key: "bytes", heading: "Loaded", unit: "bytes", kind: "number", help: "Traffic from the level below" },
 	{ key: "cycles", heading: "Cycles", kind: "number", help: "Estimated cycles that its misses cost" },
@@ -25,7 +29,7 @@ const levelColumns: Column[] = [
 const ofInput = (columns: Column[]): Column[] => columns.filter(({ key }) => !["cycles", "cycles_share", "cause"].includes(key));
 
 const levelRow = (level: Level): Cell[] => [
-	level.level, bytes(level.size), level.reads + level.writes, level.misses, level.mpki, level.bytes, level.cycles ?? null,
+	level.level, bytes(level.size), level.reads + level.writes, level.misses, level.miss_ratio, level.mpki, level.bytes, level.cycles ?? null,
 ];
 
 const pairColumns: Column[] = [
@@ -74,29 +78,18 @@ export function Legend({ names, colors = classColors }: { names: string[]; color
 	);
 }
 
-function AdviceCard({ advice, profile }: { advice: Advice; profile: string }) {
-	return (
-		<article class="card">
-			<h3>{advice.title}</h3>
-			<p class="sentence">{sentence(advice.text)}</p>
-			<p class="fine">
-				{advice.object && <a href={href("tables", { p: profile, by: "object,file,line", filter: advice.object })} title={advice.object}>{brief(advice.object)}</a>}
-				{advice.saving_misses ? `: saves up to ${short(advice.saving_misses)} misses` : ""}
-				{advice.saving_cycles ? `, ${short(advice.saving_cycles)} cycles` : ""}
-			</p>
-		</article>
-	);
-}
-
-function Content({ overview, profile, params }: { overview: OverviewAnswer } & Pick<PageProps, "profile" | "params">) {
+function Content({ overview, props }: { overview: OverviewAnswer; props: PageProps }) {
+	const { profile, params } = props;
 	const { advice = [], notes = [], not_simulated = "" } = overview;
+	const { level } = useLevel(props);
 	const input = params["input"];
 	const shown = input ? ofInput : (columns: Column[]) => columns;
-	const worth = advice.filter((one) => one.saving_misses || one.saving_cycles);
+	const worth = advice.filter((one, at) => at === 0 || one.saving_misses || one.saving_cycles);
 	const others = advice.filter((one) => !worth.includes(one));
-	const pairAddress = (_: Cell[], at: number) => {
-		const pair = overview.pairs[at];
-		return pair?.file ? href("source", { p: profile, file: pair.file, line: pair.line, input, level: input && params["level"] }) : null;
+	const ofObject = ([object]: Cell[]) => href("tables", { p: profile, by: "object,file,line", filter: String(object), input });
+	const ofLine = (row: Cell[], column: Column, at: number) => {
+		const { file = null, line = null } = column.key === "place" ? overview.pairs[at] ?? {} : {};
+		return file ? <a href={href("source", { p: profile, file, line, input, level: input && params["level"] })}>{row[1]}</a> : undefined;
 	};
 	const isSaid = (note: string) => advice.some(({ text }) => note.includes(text));
 	return (
@@ -108,34 +101,30 @@ function Content({ overview, profile, params }: { overview: OverviewAnswer } & P
 			<Classes levels={overview.levels} />
 			<h2>Who misses, where and why</h2>
 			<Table caption="Objects and lines with the most misses" columns={shown(pairColumns)}
-				rows={overview.pairs.map(pairRow)} rowHref={pairAddress} />
+				rows={overview.pairs.map(pairRow)} rowHref={ofObject} cell={ofLine} />
 			{worth.length > 0 && <h2>What to change</h2>}
-			<div class="cards">{worth.map((advice, n) => <AdviceCard key={n} advice={advice} profile={profile} />)}</div>
+			<Suggestions advice={worth} profile={profile} level={level} />
 			{others.length > 0 && (
 				<details>
 					<summary>{`Advice without a known saving (${others.length})`}</summary>
-					<div class="cards">{others.map((advice, n) => <AdviceCard key={n} advice={advice} profile={profile} />)}</div>
+					<Suggestions advice={others} profile={profile} level={level} />
 				</details>
 			)}
 			<ul class="fine">
 				{[...notes, not_simulated].filter((note) => note && !isSaid(note)).map((note) => <li key={note} title={note}>{sentence(note)}</li>)}
 			</ul>
-			<details>
-				<summary>About the recording</summary>
-				<dl class="facts">
-					{Object.entries(overview.info).map(([key, value]) => <div key={key}><dt>{key}</dt><dd>{value}</dd></div>)}
-				</dl>
-			</details>
+			<About info={overview.info} />
 		</>
 	);
 }
 
-export function Overview({ profile, params }: PageProps) {
+export function Overview(props: PageProps) {
+	const { profile, params } = props;
 	const { input, level } = params;
 	const asked = useAnswer<OverviewAnswer>(`/api/p/${profile}/overview`, input ? { input, level } : {});
 	useSheet(asked.answer && {
 		headings: ["object", "function", "file", "line", "misses", "share", "cause"],
 		rows: asked.answer.pairs.map((p) => [p.object, p.function, p.file, p.line, p.misses, p.share, p.cause ?? null]),
 	});
-	return <Answer of={asked}>{(overview) => <Content overview={overview} profile={profile} params={params} />}</Answer>;
+	return <Answer of={asked}>{(overview) => <Content overview={overview} props={props} />}</Answer>;
 }
