@@ -11,6 +11,7 @@
 #include "report_priv.h"
 #include "samples_report.h"
 #include "selection.h"
+#include "structure.h"
 #include "text.h"
 
 /* ---- the request --------------------------------------------------------------------------------- */
@@ -28,6 +29,11 @@ static int choose_names(struct nm_profile *profile, struct nm_selection *selecti
 	if (!status)
 		status = nm_match_name(profile, "file", r->file, "SELECT DISTINCT file AS name FROM counts",
 				       1, &selection->file, err);
+	if (!status && r->structure)
+		status = nm_match_name(profile, "structure",
+				       r->structure + (strncmp(r->structure, "struct ", 7) ? 0 : 7),
+				       "SELECT DISTINCT " NM_STRUCTURE_NAME("type") " AS name FROM fields", 0,
+				       &selection->structure, err);
 	return status;
 }
 
@@ -129,6 +135,7 @@ void nm_selection_done(struct nm_selection *selection)
 	nm_name_pattern_done(&selection->object);
 	nm_name_pattern_done(&selection->function);
 	nm_name_pattern_done(&selection->file);
+	nm_name_pattern_done(&selection->structure);
 }
 
 static int name_fits(const struct nm_report *report, struct nm_profile *profile,
@@ -204,6 +211,8 @@ int nm_report_run(const struct nm_report *report, struct nm_profile *profile,
 		status = nm_selection_make(profile, request, &selection, err);
 	if (!status && report->is_summary) {
 		status = nm_summary_run(profile, &selection, style, out, err);
+	} else if (!status && report->is_structure) {
+		status = nm_structure_run(profile, &selection, style, out, err);
 	} else if (!status) {
 		status = nm_report_fill(report, profile, &selection, &filled, err);
 		if (!status)

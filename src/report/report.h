@@ -15,6 +15,9 @@
 #include "reader.h"
 #include "style.h"
 
+/* Forms of the report "struct" (structure/structure.h). */
+enum nm_card { NM_CARD_NONE, NM_CARD_PAHOLE, NM_CARD_DATA_TYPE };
+
 struct nm_report_request {
 	const char *level;         /* NULL: the first level that takes data */
 	const char *process;       /* NULL: all */
@@ -30,6 +33,9 @@ struct nm_report_request {
 	/* Only these: a name, or a pattern with *, ? and [...]; for files the last components are enough. NULL:
 	 * all. */
 	const char *object, *function, *file;
+	/* The same of the report "struct", whose limit counts structures; "struct" may lack. */
+	const char *structure;
+	enum nm_card card;
 	struct nm_shown_part part;
 };
 

@@ -22,7 +22,7 @@ struct nm_selection {
 	struct nm_levels levels;
 	const struct nm_level *last; /* the last level behind the one that is reported on, or NULL */
 	const char *last_title;      /* of its misses */
-	struct nm_name_pattern object, function, file;
+	struct nm_name_pattern object, function, file, structure;
 };
 
 /* Checks a request. *ret_selection must be {0}; call nm_selection_done in any case. NM_EINVAL names what the

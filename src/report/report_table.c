@@ -130,6 +130,7 @@ int nm_report_fill(const struct nm_report *report, struct nm_profile *profile,
 		nm_rows_bind_text(rows, 4, selection->object.pattern);
 		nm_rows_bind_text(rows, 5, selection->function.pattern);
 		nm_rows_bind_text(rows, 6, selection->file.pattern);
+		nm_rows_bind_text(rows, 7, selection->structure.pattern);
 		status = nm_table_fill(table, rows, err);
 	}
 	nm_rows_free(rows);

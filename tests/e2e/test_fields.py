@@ -2,9 +2,10 @@
 """test_fields.py - fields of structures: counts, affinity, types of heap buckets, hot lines, advice."""
 
 import csv
+import os
 import re
 
-from harness import SPEC, at, main, nearmiss, program, record, rows
+from harness import SPEC, Skip, at, main, nearmiss, need, program, record, rows, run
 
 ELEMENTS, WALKS = 4000, 10
 BUCKET = "all (fields.c:%"
@@ -315,6 +316,83 @@ def case_rust():
         near(row[3], ELEMENTS * WALKS)
     for key, apart in bytes_of.items():
         near(missed[key], ELEMENTS * WALKS * apart / 64, 3)
+
+
+def card(name, *arguments):
+    done = nearmiss("report", "struct", name, "--pahole", *arguments, "-i", "p.nmp")
+    assert done.returncode == 0, done.stderr
+    return done.stdout.decode()
+
+
+def pahole(name, executable):
+    return run([need("pahole"), "-C", name, executable]).stdout.decode()
+
+
+def shape(text):
+    """Offsets, sizes, holes and boundaries, with blanks as one, without what only one of the two prints."""
+    text = re.sub(r"/\* +(\d+) +(\d+)  .*\*/", r"/* \1 \2 */", text)
+    lines = [" ".join(line.replace("struct session *", "session *").split()) for line in text.splitlines()]
+    return [re.sub(" /. offset .*", "", line) for line in lines if line and "XXX cacheline" not in line
+            and "nearmiss:" not in line]
+
+
+def case_shape_of_pahole():
+    """Of a structure with holes over three lines, the same comments stand in the same places."""
+    record([program("layouts")])
+    assert shape(card("session")) == shape(pahole("session", program("layouts"))), card("session")
+
+
+def case_shape_of_pahole_of_a_library():
+    """malloc's state, of which the C library's debug information tells."""
+    record([program("layouts")])
+    build_id = rows("SELECT build_id FROM modules WHERE module LIKE '%/libc.so.6'")[0][0]
+    debug = f"/usr/lib/debug/.build-id/{build_id[:2]}/{build_id[2:]}.debug"
+    if not os.path.exists(debug):
+        raise Skip("the C library has no debug information here")
+    assert shape(card("malloc_state")) == shape(pahole("malloc_state", debug)), card("malloc_state")
+
+
+def case_shape_of_a_class():
+    """Members of the base stand before the others, which follow its last byte; sizes are pahole's."""
+    record([program("layouts")])
+    text = card("shape")
+    found = re.findall(r"(\w+)(?:\[\d+\])?; +/\* +(\d+) +(\d+)", text)
+    assert ("id", "8", "8") in found and ("mark", "16", "1") in found, text
+    wanted = re.findall(r"(\w+)(?:\[\d+\])?; +/\* +(\d+) +(\d+)", pahole("shape", program("layouts")))
+    assert len(wanted) == 3 and set(wanted) <= set(found), (wanted, text)
+    assert re.search(r"XXX 3 bytes hole.*\n\n.* kind;", text) and "/* size: 48, cachelines: 1, members: 6 */" in text, text
+
+
+def case_uses_of_fields():
+    """Counters that threads write, beside a key that they read: each takes the line from the other."""
+    record([program("layouts")], "--cores", "2")
+    found = {row["field"]: row for row in report("struct", "session")}
+    assert found["key"]["use"] == "read-mostly" and found["kind"]["use"] == "not seen", found
+    for counter in ("first", "second"):
+        assert found[counter]["use"] == "written often" and found[counter]["threads"] == "2", found
+        near(int(found[counter]["stores"]), 20000)
+    near(int(found["key"]["loads"]), 40000)
+    coherence = rows("SELECT sum(coherence) FROM field_counts WHERE level = 'L1d' AND type = 'session' AND field "
+                     "IN ('key', 'first')")[0][0]
+    assert coherence > 100
+    assert (f"/* XXX cacheline 0 mixes read-mostly (key) and written often (first): {coherence:,} coherence misses */"
+            in card("session")), card("session")
+    # A store that initialises is no use.
+    assert {row["use"] for row in report("struct", "shape") if row["loads"] == "0"} == {""}
+
+
+def case_several_structures():
+    """Without a name, those with the most misses."""
+    record([program("fields")])
+    found = [row["type"] for row in report("struct", "--limit", "2")]
+    assert len(set(found)) == 2 and found == sorted(found, key=found.index), found
+    first = report("struct")
+    assert {row["type"] for row in first} == {found[0]}
+    assert [int(row["offset"]) for row in first] == sorted(int(row["offset"]) for row in first)
+    percents = nearmiss("report", "struct", found[0], "--data-type", "-i", "p.nmp").stdout.decode()
+    for column in (0, 2, 3):  # loads, misses of L1d and of L2
+        values = [float(line.split()[column]) for line in percents.splitlines() if re.match(r" +\d+\.\d\d", line)]
+        assert values[0] == 100 and abs(sum(values[1:]) - 100) < 0.1, percents
 
 
 if __name__ == "__main__":

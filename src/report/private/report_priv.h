@@ -13,10 +13,10 @@
 
 #define COUNT_OF(list) (unsigned)(sizeof(list) / sizeof *(list))
 
-/* A report is the summary, or a query of its own (it has `columns`), or a ranking. */
+/* A report is the summary, or the fields of structures, or a query of its own (it has `columns`), or a ranking. */
 struct nm_report {
 	const char *name, *summary;
-	int is_summary;
+	int is_summary, is_structure; /* are shown by code of their own */
 	const char *keys;  /* of a ranking: what is counted, by commas; NULL: the keys of the request */
 	const char *shown; /* columns that this ranking shows and others hide, by commas; or NULL */
 	const struct nm_column *columns;
