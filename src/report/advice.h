@@ -39,7 +39,8 @@ struct nm_evidence {
 	const char
 	    *unordered; /* another object that the same function loads without order, most of all such, */
 	int64_t unordered_loads; /* and how often */
-	int64_t structure;       /* bytes of the structure that the object is made of */
+	int64_t structure;       /* bytes of the structure that the object is made of, and its name */
+	const char *structure_type;
 	/* those with most of the accesses; those that are hardly used: "key, place.x" */
 	const char *hot_fields, *cold_fields;
 	const char *hot_types; /* of the former, "?" where it is not known: "long | double" */
@@ -64,10 +65,13 @@ struct nm_rule {
 	void (*advise)(const struct nm_evidence *e, FILE *out); /* writes "FIGURES: WHAT TO TRY" */
 	double (*saves)(
 	    const struct nm_evidence *e); /* the part of the misses that it would save; NULL: not known */
-	int orders;                       /* the misses that are left would be fetched ahead */
-	int overlaps;                     /* the loads would no longer wait for each other */
-	int at_most;                      /* it saves that at most; else about that */
-	int once;                         /* advises the same on every object */
+	/* writes the candidate layout (src/whatif/candidate.h) that is advised on rows of one cause, the one that speaks
+	 * for all first; nothing: there is none. NULL: what is advised is no layout */
+	void (*lay_out)(const struct nm_evidence *rows, size_t count, FILE *out);
+	int orders;   /* the misses that are left would be fetched ahead */
+	int overlaps; /* the loads would no longer wait for each other */
+	int at_most;  /* it saves that at most; else about that */
+	int once;     /* advises the same on every object */
 	int general; /* says how lines leave, not why: left out where another rule speaks of the line or object */
 };
 
@@ -85,6 +89,8 @@ const struct nm_rule *nm_rule_named(const char *cause);
 /* Derivers: the cause of a row's misses, and what to try against it. */
 const char *nm_derive_cause(struct nm_table *table, size_t row);
 const char *nm_derive_advice(struct nm_table *table, size_t row);
+/* The candidate layout that is advised on `count` rows, kept by the table; NULL: there is none. */
+const char *nm_advised_layout(struct nm_table *table, const size_t *rows, size_t count);
 /* What following the advice saves. */
 struct nm_saving nm_advice_saving(const struct nm_table *table, size_t row);
 /* Cycles that following the advice saves; below 0: advice is pointless, since prefetchers hide these

@@ -89,7 +89,7 @@ static int gather_summary(struct summary *summary, struct nm_profile *profile,
 		status = nm_verdict_make(profile, selection, &summary->verdict, err);
 	if (!status)
 		status = nm_notes_make(profile, selection, &summary->verdict, &summary->pairs.table,
-				       &summary->notes, err);
+				       &summary->notes, NULL, err);
 	return status;
 }
 

@@ -125,6 +125,9 @@ static int read_reorder(struct line *l, struct nm_transform *t, const char *shap
 	int status;
 
 	(void)take_word(l, "struct");
+	t->by_alignment = take_last(l, " by alignment");
+	if (t->by_alignment)
+		return take_name(l, shape, &t->target);
 	for (const char *colon = l->at; colon < l->end; colon++) /* not the colons of "app::node" */
 		if (*colon == ':' && colon[1] == ':') {
 			colon++;
@@ -261,7 +264,8 @@ static const struct {
 	int (*read)(struct line *line, struct nm_transform *ret, const char *shape);
 	const char *shape;
 } kinds[] = {
-    {"reorder", NM_REORDER, read_reorder, "reorder struct NAME: FIELD, FIELD"},
+    {"reorder", NM_REORDER, read_reorder,
+     "reorder struct NAME: FIELD, FIELD (or: reorder struct NAME by alignment)"},
     {"pad", NM_PAD_STRUCT, read_pad, "pad struct NAME to BYTES"},
     {"split", NM_SPLIT, read_split, "split struct NAME hot(FIELD, FIELD) parallel (or: by pointer)"},
     {"soa", NM_SOA, read_soa, "soa struct NAME"},

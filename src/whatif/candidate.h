@@ -32,11 +32,12 @@ struct nm_transform {
 	const char *text;    /* the line */
 	const char *target;  /* a structure for the first five kinds, else an object */
 	const char *other;   /* the second object of merge and offset, or NULL */
-	const char *visitor; /* order: the function whose references visit; NULL: all that read */
+	const char *visitor; /* order: the function whose reads visit; NULL: all reads do */
 	struct nm_vec(const char *) fields;
 	uint64_t number; /* bytes: of a pad's multiple, an alignment, a field, an offset, a row */
 	uint64_t rows, columns, bytes; /* of transpose; bytes: also those added to a row, */
 	uint64_t other_bytes;          /* and, of merge, those of the elements of both objects */
+	int by_alignment;              /* reorder: from the largest to the smallest */
 	int by_pointer;                /* split */
 	int by_first_use;              /* pool: in this order, not that of allocation */
 	uint64_t met, other_met; /* objects that it was applied to, so far; of those that `other` names */

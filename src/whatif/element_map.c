@@ -137,6 +137,12 @@ static void pack(struct nm_element_map *map, struct nm_member *const *order)
 	}
 }
 
+/* Whether a member comes before another that lies before it now. */
+static int overtakes(const struct nm_transform *t, const struct nm_member *m, const struct nm_member *other)
+{
+	return t->by_alignment && m->align != other->align ? m->align > other->align : other->to > m->to;
+}
+
 /* The members by where they lie now: then those that are named, if any, come first. */
 static int order_of(struct nm_element_map *map, const struct nm_type *type, const struct nm_transform *t,
 		    struct nm_member **order, struct nm_error *err)
@@ -162,7 +168,7 @@ static int order_of(struct nm_element_map *map, const struct nm_type *type, cons
 			k++;
 		if (k < named)
 			continue;
-		for (; to > named && order[to - 1]->to > p->to; to--)
+		for (; to > named && overtakes(t, p, order[to - 1]); to--)
 			order[to] = order[to - 1];
 		order[to] = p;
 		n++;

@@ -86,7 +86,23 @@ def case_several_lines_are_one_candidate():
 def case_visitor_that_visits_nothing():
     trace("visits")
     done = nearmiss("whatif", "t.nmt", MACHINE, "-q", "-a", "order nodes[i] as visited by sum")
-    assert done.returncode == 2 and b"sum accesses none of these blocks" in done.stderr, done.stderr
+    assert done.returncode == 2 and b"sum reads none of these blocks" in done.stderr, done.stderr
+
+
+def advised(name, *arguments):
+    trace(f"fault-{name}", *arguments)
+    return whatif("advice", options=["--relocate=0"])
+
+
+def case_advice():
+    table = advised("cold", "2")
+    assert table == whatif("reorder struct order: price, count, state", options=["--relocate=0"]), table
+    for name in ("conflict", "list"):
+        table = advised(name)
+        assert table["B"]["L1d"] < 0.6 * table["A"]["L1d"], (name, table)
+    trace("fault-hash")
+    done = nearmiss("whatif", "t.nmt", MACHINE, "-q", "-a", "advice")
+    assert done.returncode == 2 and b"suggests no layout" in done.stderr, done.stderr
 
 
 def case_kept_profiles_are_profiles():

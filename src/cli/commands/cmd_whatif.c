@@ -14,6 +14,7 @@
 #include "lru_misses.h"
 #include "message.h"
 #include "name_match.h"
+#include "notes.h"
 #include "options.h"
 #include "output.h"
 #include "replayer.h"
@@ -31,7 +32,8 @@ struct whatif_options {
 };
 
 static const struct nm_option options[] = {
-    {"apply", 'a', "TEXT", "a candidate: transformations by lines or ';', or @FILE; may be repeated",
+    {"apply", 'a', "TEXT",
+     "a candidate: transformations by lines or ';', @FILE, or advice: what the report suggests",
      NM_OPTION_LIST, offsetof(struct whatif_options, apply), NULL},
     {"by", 'b', "KEYS", "rows of changes: keys by commas, as of diff (object,line)", NM_OPTION_TEXT,
      offsetof(struct whatif_options, by), NULL},
@@ -62,7 +64,8 @@ static const struct nm_option options[] = {
 struct whatif {
 	struct nm_candidate candidates[MOST];
 	size_t count;
-	char *folder; /* of the profiles, if they are not kept */
+	int is_advised; /* and what the report suggests */
+	char *folder;   /* of the profiles, if they are not kept */
 	char *paths[MOST + 1];
 	struct nm_diff_input inputs[MOST + 1];
 };
@@ -90,24 +93,57 @@ static char *text_of(const char *apply)
 	return text;
 }
 
-static int read_candidates(struct whatif *w, const struct nm_command *self,
-			   const struct nm_option_list *apply)
+static int is_advice(const char *apply) { return !strcmp(apply, "advice"); }
+
+static int add_candidate(struct whatif *w, const char *text)
 {
 	struct nm_error err;
 
+	if (nm_candidate_parse(&w->candidates[w->count++], text, &err))
+		return nm_failed(&err, NM_STATUS_USAGE);
+	return 0;
+}
+
+static int read_candidates(struct whatif *w, const struct nm_command *self,
+			   const struct nm_option_list *apply)
+{
+	int status = 0;
+
 	if (!apply->count || apply->count > MOST)
 		return nm_usage(self, "name 1 to %d candidates, each with --apply TEXT", MOST);
-	for (; w->count < apply->count; w->count++) {
-		char *text = text_of(apply->at[w->count]);
-		int status = text ? nm_candidate_parse(&w->candidates[w->count], text, &err) : NM_ENOENT;
+	for (size_t i = 0; i < apply->count && !status; i++) {
+		char *text = is_advice(apply->at[i]) ? NULL : text_of(apply->at[i]);
 
+		if (is_advice(apply->at[i]))
+			w->is_advised = 1;
+		else
+			status = text ? add_candidate(w, text) : NM_STATUS_USAGE;
 		free(text);
-		if (status && text)
-			nm_message_error(&err);
-		if (status)
-			return NM_STATUS_USAGE;
 	}
-	return 0;
+	return status;
+}
+
+/* Adds what the report on the first profile suggests, as many as there is room for. */
+static int add_advised(struct whatif *w)
+{
+	struct nm_advised_layouts layouts;
+	struct nm_profile *profile = NULL;
+	struct nm_error err;
+	int status = nm_profile_open(&profile, w->paths[0], &err);
+
+	if (status)
+		return nm_failed(&err, NM_STATUS_FAILED);
+	if (nm_advised_layouts_make(profile, &layouts, &err))
+		status = nm_failed(&err, NM_STATUS_FAILED);
+	for (size_t i = 0; i < layouts.texts.count && w->count < MOST && !status; i++)
+		status = add_candidate(w, layouts.texts.at[i]);
+	nm_advised_layouts_done(&layouts);
+	nm_profile_close(profile);
+	if (!status && !w->count) {
+		nm_message("the report suggests no layout that can be tried here (nearmiss report)");
+		status = NM_STATUS_USAGE;
+	}
+	return status;
 }
 
 /* As they are written in a transformation: without "struct", without the place of an allocation. */
@@ -146,7 +182,7 @@ static int check_candidates(const struct whatif *w)
 			if (!t->met || (t->other && !t->other_met))
 				return say_unmet(w, t);
 			if (t->visitor && !t->visited) {
-				nm_message("%s: %s accesses none of these blocks", t->text, t->visitor);
+				nm_message("%s: %s reads none of these blocks", t->text, t->visitor);
 				return NM_STATUS_USAGE;
 			}
 			if (t->refused)
@@ -169,7 +205,7 @@ static int name_profiles(struct whatif *w, const char *keep)
 		w->folder = NULL;
 		return NM_STATUS_FAILED;
 	}
-	for (size_t i = 0; i <= w->count; i++) {
+	for (size_t i = 0; i <= MOST; i++) {
 		if (asprintf(&w->paths[i], "%s%s%c.nmp", keep ? keep : w->folder, keep ? "-" : "/",
 			     'a' + (int)i) < 0)
 			return NM_STATUS_FAILED;
@@ -195,7 +231,7 @@ static void done(struct whatif *w)
 {
 	for (size_t i = 0; i < w->count; i++)
 		nm_candidate_done(&w->candidates[i]);
-	for (size_t i = 0; i <= w->count; i++) {
+	for (size_t i = 0; i <= MOST; i++) {
 		if (w->inputs[i].profile)
 			nm_profile_close(w->inputs[i].profile);
 		if (w->folder && w->paths[i]) {
@@ -233,8 +269,9 @@ static int check_machine(const struct whatif *w, const struct nm_machine *machin
 	return 0;
 }
 
+/* The trace, as it is and as the first `count` candidates would make it. */
 static int replay(struct whatif *w, const struct nm_command *self, struct whatif_options *o,
-		  const char *trace)
+		  const char *trace, size_t count)
 {
 	struct nm_chosen_simulation simulation;
 	struct nm_run_replay_request request = {.input = trace};
@@ -248,10 +285,11 @@ static int replay(struct whatif *w, const struct nm_command *self, struct whatif
 		status = check_machine(w, &simulation.machine);
 	if (status)
 		return status;
-	if (o->relocations == BY_MACHINE && !nm_lru_misses_check(&simulation.machine, "relocations", NULL))
+	if (count && o->relocations == BY_MACHINE &&
+	    !nm_lru_misses_check(&simulation.machine, "relocations", NULL))
 		simulation.run.engine.relocations = RELOCATIONS;
 	simulation.run.engine.candidates = w->candidates;
-	simulation.run.engine.candidate_count = w->count;
+	simulation.run.engine.candidate_count = count;
 	simulation.run.candidate_outputs = (const char *const *)w->paths + 1;
 	request.run = simulation.run;
 	nm_temporary_unlink_on_signals();
@@ -314,8 +352,12 @@ static int run_whatif(const struct nm_command *self, int argc, char **argv)
 	status = read_candidates(&w, self, &o.apply);
 	if (!status)
 		status = name_profiles(&w, o.keep);
+	if (!status && w.is_advised) /* of the program as it is */
+		status = replay(&w, self, &o, operands.at[0], 0);
+	if (!status && w.is_advised)
+		status = add_advised(&w);
 	if (!status)
-		status = replay(&w, self, &o, operands.at[0]);
+		status = replay(&w, self, &o, operands.at[0], w.count);
 	if (!status)
 		status = open_profiles(&w);
 	if (!status)

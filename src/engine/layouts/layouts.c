@@ -193,7 +193,7 @@ static int copy(struct layout *l, struct nm_layout_place *place, const struct nm
 static int visits(const struct layout *l, const struct nm_layout_place *place, const struct nm_ref *r)
 {
 	return place && nm_layout_rule_orders(place->rule) && !place->is_visited &&
-	       l->keys.at[r->attr].visits && (place->rule->pool->visitor || r->kind == NM_REF_READ);
+	       l->keys.at[r->attr].visits && r->kind == NM_REF_READ;
 }
 
 static int take_one(struct nm_layouts *all, struct layout *l, const struct nm_ref *r)

@@ -50,12 +50,15 @@ void nm_placement_done(struct nm_placement *p)
 
 /* ---- rules ---- */
 
-/* Whether a type is meant by a name: "node" or "struct node". */
+/* Whether a type is meant by a name: "node", "struct node" or "type(node)". */
 static int is_type(const struct nm_type *type, const char *typed)
 {
 	const char *blank = strchr(type->name, ' ');
+	const size_t n = strlen(typed);
 
 	return !strcmp(type->name, typed) ||
+	       (!strncmp(type->name, "type(", 5) && !strncmp(type->name + 5, typed, n) &&
+		type->name[5 + n] == ')') ||
 	       (blank && (!strncmp(type->name, "struct ", 7) || !strncmp(type->name, "union ", 6)) &&
 		!strcmp(blank + 1, typed));
 }

@@ -161,6 +161,7 @@ static struct nm_evidence read_columns(const struct nm_table *table, size_t row)
 static void add_fields(struct nm_evidence *e, const struct nm_table *table, size_t row)
 {
 	e->structure = row_count(table, row, "structure");
+	e->structure_type = row_word(table, row, "structure_type");
 	e->hot_fields = row_word(table, row, "hot_fields");
 	e->hot_types = row_word(table, row, "hot_types");
 	e->hot_structure = row_count(table, row, "hot_structure");
@@ -200,6 +201,17 @@ static struct nm_evidence read_evidence(const struct nm_table *table, size_t row
 	return e;
 }
 
+/* Whether candidate layouts can put the object elsewhere. */
+static int can_move(const struct nm_evidence *e)
+{
+	static const char *const kinds[] = {"heap", "global", "static", "named", "anonymous"};
+
+	for (unsigned i = 0; i < sizeof kinds / sizeof *kinds; i++)
+		if (is_word(e->kind, kinds[i]))
+			return 1;
+	return 0;
+}
+
 const char *nm_derive_cause(struct nm_table *table, size_t row)
 {
 	struct nm_evidence e = read_evidence(table, row);
@@ -221,6 +233,27 @@ const char *nm_derive_advice(struct nm_table *table, size_t row)
 	nm_rule_for(&e)->advise(&e, out);
 	nm_memstream_close(out, &text);
 	return nm_table_keep(table, text);
+}
+
+const char *nm_advised_layout(struct nm_table *table, const size_t *rows, size_t count)
+{
+	struct nm_evidence *e = calloc(count, sizeof *e);
+	const struct nm_rule *rule;
+	char *text = NULL;
+	FILE *out = e ? nm_memstream_open(&text, NULL) : NULL;
+
+	for (size_t i = 0; out && i < count; i++)
+		e[i] = read_evidence(table, rows[i]);
+	rule = out ? nm_rule_for(e) : NULL;
+	if (rule && rule->lay_out && can_move(e))
+		rule->lay_out(e, count, out);
+	free(e);
+	if (out)
+		nm_memstream_close(out, &text);
+	if (text && *text)
+		return nm_table_keep(table, text);
+	free(text);
+	return NULL;
 }
 
 static struct nm_saving saving_of(const struct nm_evidence *e)
@@ -291,7 +324,14 @@ const char *nm_derive_saving(struct nm_table *table, size_t row)
 	return nm_table_keep(table, text);
 }
 
-/* ---- sizes: sizes as advice writes them ---- */
+/* ---- objects and sizes: as advice writes them ---- */
+
+void nm_lay_out_object(const struct nm_evidence *e, FILE *out)
+{
+	const char *number = strstr(e->object, ") #");
+
+	fprintf(out, "%.*s", number ? (int)(number + 1 - e->object) : (int)strlen(e->object), e->object);
+}
 
 void nm_advise_bytes(int64_t n, FILE *out)
 {

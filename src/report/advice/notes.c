@@ -35,6 +35,7 @@ struct group {
 	double share;                  /* of the cycles, else of the misses, in percent */
 	double worth;                  /* cycles that are saved; below 0: advice is pointless */
 	struct nm_saving saving, most; /* of all rows; of `row` */
+	const char *layout;            /* that is advised, or NULL */
 };
 
 /* What was advised on. */
@@ -45,10 +46,10 @@ struct advised {
 };
 
 struct note_writer {
-	struct nm_table *pairs; /* its pool holds the sentences */
-	struct nm_notes *notes;
-	int by_cost; /* shares are of cycles, else of misses */
-	double run;  /* estimated cycles of the run; 0: not known */
+	struct nm_table *pairs;           /* its pool holds the sentences */
+	struct nm_notes *notes, *layouts; /* the latter or NULL */
+	int by_cost;                      /* shares are of cycles, else of misses */
+	double run;                       /* estimated cycles of the run; 0: not known */
 	struct nm_vec(struct advised) advised;
 	struct nm_error *err;
 };
@@ -109,6 +110,7 @@ static int note_group(struct note_writer *w, const struct nm_table *table, const
 			      .object = object,
 			      .file = row_word(table, g->row, "file"),
 			      .line = nm_table_find(table, g->row, "line")->integer};
+	const char *layout;
 	char *text = NULL;
 	FILE *out;
 
@@ -116,7 +118,8 @@ static int note_group(struct note_writer *w, const struct nm_table *table, const
 		return 0;
 	new.object = nm_intern(&w->pairs->pool, object);
 	new.file = new.file ? nm_intern(&w->pairs->pool, new.file) : NULL;
-	if (nm_vec_push(&w->advised, new))
+	layout = g->layout ? nm_intern(&w->pairs->pool, g->layout) : NULL;
+	if (nm_vec_push(&w->advised, new) || (layout && nm_vec_push(w->layouts, layout)))
 		return nm_fail_memory(w->err);
 	out = nm_memstream_open(&text, NULL);
 	if (!out)
@@ -188,6 +191,12 @@ static struct group group_of(const struct note_writer *w, struct nm_table *table
 				found[n++] = row;
 			}
 	}
+	for (size_t i = 0; w->layouts && i < n; i++)
+		if (found[i] == g.row) {
+			found[i] = found[0];
+			found[0] = g.row;
+		}
+	g.layout = w->layouts ? nm_advised_layout(table, found, n) : NULL;
 	return g;
 }
 
@@ -247,6 +256,7 @@ static int note_object(struct note_writer *w, struct nm_profile *profile,
 		struct group g = {.rule = nm_rule_named(row_word(&pairs.table, 0, "cause"))};
 
 		add_row(w, &pairs.table, 0, &g);
+		g.layout = w->layouts ? nm_advised_layout(&pairs.table, &g.row, 1) : NULL;
 		status = g.rule && gains_enough(w, &g) ? note_group(w, &pairs.table, &g) : 0;
 	}
 	nm_report_table_done(&pairs);
@@ -400,10 +410,11 @@ static int note_advice(struct note_writer *w, struct nm_profile *profile,
 
 int nm_notes_make(struct nm_profile *profile, const struct nm_selection *selection,
 		  const struct nm_verdict *verdict, struct nm_table *pairs, struct nm_notes *ret_notes,
-		  struct nm_error *err)
+		  struct nm_notes *ret_layouts, struct nm_error *err)
 {
 	struct note_writer r = {.pairs = pairs,
 				.notes = ret_notes,
+				.layouts = ret_layouts,
 				.by_cost = selection->levels.foresees,
 				.run = verdict->cycles,
 				.err = err};

@@ -105,6 +105,9 @@ static inline int chained(const struct nm_evidence *e)
 	return percent(e->chained, e->loads - e->foreseen) >= NM_HALF && 4 * e->chained >= e->loads;
 }
 
+/* The object, as a candidate layout names it: without the number that tells objects of one name apart. */
+void nm_lay_out_object(const struct nm_evidence *e, FILE *out);
+
 /* Whether a type is one of a language's library, whose layout the user cannot change. */
 int nm_is_library_type(const char *type);
 

@@ -63,6 +63,64 @@ static void advise_hot_structure(const struct nm_evidence *e, FILE *out)
 		e->hot_structure ? e->hot_structure : e->hot_bytes, e->structure);
 }
 
+/* "key, place, cells": the members that fields are in or of, each once. */
+static void write_members(const char *fields, FILE *out)
+{
+	const char *first = fields;
+
+	while (*fields) {
+		const size_t n = strcspn(fields, ",.[|");
+		const char *before = first;
+
+		while (before < fields && (strncmp(before, fields, n) || !strchr(",.[|", before[n]))) {
+			before += strcspn(before, ",");
+			before += strspn(before, ", ");
+		}
+		if (before == fields)
+			fprintf(out, "%s%.*s", fields == first ? "" : ", ", (int)n, fields);
+		fields += strcspn(fields, ",");
+		fields += strspn(fields, ", ");
+	}
+}
+
+/* "split struct node hot(key, next) parallel" */
+static void split(const struct nm_evidence *e, const char *hot, FILE *out)
+{
+	if (!e->structure_type)
+		return;
+	fprintf(out, "split %s hot(", e->structure_type);
+	write_members(hot, out);
+	fputs(") parallel", out);
+}
+
+static void split_hot(const struct nm_evidence *e, size_t count, FILE *out)
+{
+	(void)count;
+	split(e, e->hot_fields, out);
+}
+
+static void split_line_field(const struct nm_evidence *e, size_t count, FILE *out)
+{
+	(void)count;
+	split(e, e->line_field, out);
+}
+
+static void reorder(const struct nm_evidence *e, size_t count, FILE *out)
+{
+	(void)count;
+	if (!e->structure_type)
+		return;
+	fprintf(out, "reorder %s: ", e->structure_type);
+	write_members(e->hot_fields, out);
+}
+
+static void reorder_by_size(const struct nm_evidence *e, size_t count, FILE *out)
+{
+	(void)count;
+	if (e->structure_type)
+		fprintf(out, "reorder %s by alignment", e->structure_type);
+}
+
 /* Of some hot fields that one line could hold, two that are used together cannot share one. */
 static int fields_apart(const struct nm_evidence *e)
 {
@@ -236,6 +294,16 @@ static void advise_small_blocks(const struct nm_evidence *e, FILE *out)
 		    out);
 }
 
+static void pool_blocks(const struct nm_evidence *e, size_t count, FILE *out)
+{
+	(void)count;
+	if (!is_heap(e))
+		return;
+	fputs("pool ", out);
+	nm_lay_out_object(e, out);
+	fputs(" by first use", out);
+}
+
 static int pointer_array(const struct nm_evidence *e)
 {
 	const char *star = e->type ? strrchr(e->type, '*') : NULL;
@@ -335,6 +403,20 @@ static void advise_across_rows(const struct nm_evidence *e, FILE *out)
 	    "a line serves %.1f accesses and %.0f %% of its bytes are never used: interchange the loops, so "
 	    "that the %s subscript runs fastest, or work in tiles",
 	    e->reuse, e->waste, nm_array_shape_parse(e->type).first_is_fastest ? "first" : "last");
+}
+
+/* What the loops do to the array as it is, interchanged ones do to the transposed one. */
+static void transpose(const struct nm_evidence *e, size_t count, FILE *out)
+{
+	const struct nm_array_shape array = nm_array_shape_parse(e->type);
+
+	(void)count;
+	if (array.dimensions != 2 || !element_bytes(e))
+		return;
+	fputs("transpose ", out);
+	nm_lay_out_object(e, out);
+	fprintf(out, " %" PRId64 "x%" PRId64 "x%" PRId64, array.elements / array.fastest, array.fastest,
+		element_bytes(e));
 }
 
 /* From the step alone it is not known whether it is that of an element or that of a row. */
@@ -479,15 +561,15 @@ static void advise_sparse(const struct nm_evidence *e, FILE *out)
 }
 
 const struct nm_rule nm_rules_of_bytes[] = {
-    {"fields apart", fields_apart, advise_fields_apart, .saves = saves_second_line},
-    {"padding", padding, advise_padding, .saves = saves_padding},
-    {"unused fields", unused_fields, advise_unused_fields, .saves = saves_waste},
-    {"one field", one_field, advise_one_field, .saves = saves_one_field},
+    {"fields apart", fields_apart, advise_fields_apart, .saves = saves_second_line, .lay_out = reorder},
+    {"padding", padding, advise_padding, .saves = saves_padding, .lay_out = reorder_by_size},
+    {"unused fields", unused_fields, advise_unused_fields, .saves = saves_waste, .lay_out = split_hot},
+    {"one field", one_field, advise_one_field, .saves = saves_one_field, .lay_out = split_line_field},
     {"components", components, advise_components, .saves = saves_components},
     {"large elements", large_elements, advise_large_elements, .saves = saves_moves},
-    {"small blocks", small_blocks, advise_small_blocks, .saves = saves_pool},
+    {"small blocks", small_blocks, advise_small_blocks, .saves = saves_pool, .lay_out = pool_blocks},
     {"pointer array", pointer_array, advise_pointer_array, .saves = saves_waste},
-    {"across rows", across_rows, advise_across_rows, .saves = saves_waste, .orders = 1},
+    {"across rows", across_rows, advise_across_rows, .saves = saves_waste, .lay_out = transpose, .orders = 1},
     {"long steps", long_steps, advise_long_steps, .saves = saves_steps, .orders = 1},
     {"short runs", short_runs, advise_short_runs, .saves = saves_runs},
     {"gaps", gaps, advise_gaps, .saves = saves_waste},

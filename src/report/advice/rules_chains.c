@@ -127,6 +127,16 @@ static void advise_long_chain(const struct nm_evidence *e, FILE *out)
 	    percent(e->chained, e->loads));
 }
 
+static void lay_out_nodes(const struct nm_evidence *e, size_t count, FILE *out)
+{
+	(void)count;
+	if (!is_collection(e) || !e->function)
+		return;
+	fputs("order ", out);
+	nm_lay_out_object(e, out);
+	fprintf(out, " as visited by %s", e->function);
+}
+
 /* Neighbours in memory follow each other, as many as a line has room for. */
 static double saves_order(const struct nm_evidence *e)
 {
@@ -239,7 +249,7 @@ static void advise_wide_nodes(const struct nm_evidence *e, FILE *out)
 const struct nm_rule nm_rules_of_chains[] = {
     {"wide nodes", wide_nodes, advise_wide_nodes, .saves = saves_waste, .at_most = 1},
     {"tree", tree, advise_tree, .saves = saves_levels},
-    {"list", long_chain, advise_long_chain, .saves = saves_order, .orders = 1},
+    {"list", long_chain, advise_long_chain, .saves = saves_order, .lay_out = lay_out_nodes, .orders = 1},
     {"short chains", short_chain, advise_short_chain, .saves = saves_chained},
     {"index chain", index_chain, advise_index_chain, .saves = saves_indices, .orders = 1, .at_most = 1},
     {"dependent loads", chained, advise_dependent, .saves = saves_nothing, .overlaps = 1},

@@ -44,6 +44,25 @@ static void advise_row_length(const struct nm_evidence *e, FILE *out)
 	fprintf(out, "pad the %s dimension to %" PRId64, which, array.fastest + more);
 }
 
+static void pad_rows(const struct nm_evidence *e, int64_t row, FILE *out)
+{
+	fputs("pad ", out);
+	nm_lay_out_object(e, out);
+	fprintf(out, " rows of %" PRId64 " by %" PRId64, row, e->line_size);
+}
+
+static void lay_out_rows(const struct nm_evidence *e, size_t count, FILE *out)
+{
+	(void)count;
+	pad_rows(e, nm_array_shape_parse(e->type).fastest * element_bytes(e), out);
+}
+
+static void lay_out_steps(const struct nm_evidence *e, size_t count, FILE *out)
+{
+	(void)count;
+	pad_rows(e, labs(step_of(e)), out);
+}
+
 /* Steps of its own by a multiple of the line that is a power of two, or nearly: lines of few sets. */
 static int long_power(const struct nm_evidence *e)
 {
@@ -76,6 +95,24 @@ static void advise_rivals(const struct nm_evidence *e, FILE *out)
 	    " bytes more at the end of each), or interleave them in one array of structures",
 	    percent(e->conflict, e->loads), e->evictor, percent(e->evictor_count, e->evictions),
 	    e->line_size);
+}
+
+/* Each a line further than the one before it, against the first's rival. */
+static void lay_out_rivals(const struct nm_evidence *rows, size_t count, FILE *out)
+{
+	int64_t moved = 0;
+
+	for (size_t i = 0; i < count; i++) {
+		size_t before = 0;
+
+		while (before < i && !is_word(rows[before].object, rows[i].object))
+			before++;
+		if (before < i || is_word(rows[i].object, rows->evictor))
+			continue;
+		fputs(moved ? "; offset " : "offset ", out);
+		nm_lay_out_object(&rows[i], out);
+		fprintf(out, " against %s by %" PRId64, rows->evictor, ++moved * rows->line_size);
+	}
 }
 
 /* Blocks that all begin in the same sets. */
@@ -122,9 +159,9 @@ static void advise_uneven_sets(const struct nm_evidence *e, FILE *out)
 }
 
 const struct nm_rule nm_rules_of_conflicts[] = {
-    {"row length", row_length, advise_row_length, .saves = saves_conflicts},
-    {"step length", long_power, advise_long_power, .saves = saves_conflicts},
-    {"rivals", rivals, advise_rivals, .saves = saves_conflicts},
+    {"row length", row_length, advise_row_length, .saves = saves_conflicts, .lay_out = lay_out_rows},
+    {"step length", long_power, advise_long_power, .saves = saves_conflicts, .lay_out = lay_out_steps},
+    {"rivals", rivals, advise_rivals, .saves = saves_conflicts, .lay_out = lay_out_rivals},
     {"same sets", same_sets, advise_same_sets, .saves = saves_conflicts},
     {"uneven sets", uneven_sets, advise_uneven_sets, .saves = saves_conflicts},
     {.cause = NULL},

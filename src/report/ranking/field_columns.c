@@ -34,6 +34,8 @@ static const struct nm_ranked_column line_columns[] = {
 
 static const struct nm_ranked_column object_columns[] = {
     {{.name = "structure", .title = "structure", .kind = NM_COLUMN_NUMBER, .hidden = 1}, "h.structure"},
+    {{.name = "structure_type", .title = "structure type", .kind = NM_COLUMN_TEXT, .hidden = 1},
+     "h.structure_type"},
     {{.name = "hot_fields", .title = "hot fields", .kind = NM_COLUMN_TEXT, .hidden = 1}, "h.hot_fields"},
     {{.name = "hot_types", .title = "hot types", .kind = NM_COLUMN_TEXT, .hidden = 1}, "h.hot_types"},
     {{.name = "hot_structure", .title = "hot structure", .kind = NM_COLUMN_NUMBER, .hidden = 1},
@@ -133,28 +135,29 @@ void nm_structure_expression(const char *among, FILE *sql)
 	    "WHERE x.hot AND y.hot AND y.offset + y.bytes - x.offset > "
 	    "(SELECT max(line_size) FROM levels WHERE level = ?1) GROUP BY h4.object), ",
 	    among);
-	fputs("h AS MATERIALIZED (SELECT h3.object AS object, h3.structure AS structure, "
-	      "h6.fields AS hot_fields, h6.types AS hot_types, "
-	      "sum(h2.bytes) FILTER (WHERE h2.hot) AS hot_bytes, "
-	      "(sum(h2.bytes) FILTER (WHERE h2.hot) + h6.alignment - 1) & -h6.alignment AS hot_structure, "
-	      "sum(h2.bytes) AS member_bytes, "
-	      "(sum(h2.bytes) + max(h2.alignment) - 1) & -max(h2.alignment) AS packed, "
-	      "group_concat(h2.field, ', ') FILTER (WHERE h2.cold) AS cold_fields, "
-	      "sum(h2.bytes) FILTER (WHERE h2.cold) AS cold_bytes, "
-	      "100.0 * sum(h2.used) FILTER (WHERE h2.cold) / nullif(sum(h2.stays) FILTER (WHERE h2.cold), 0) "
-	      "AS cold_used, h5.field AS far_field, h5.other AS far_other, h5.apart AS far_bytes, "
-	      "h5.visits AS far_visits, 100.0 * h5.both / nullif(h5.visits, 0) AS far_both, "
-	      "h5.most AS most_visits "
-	      "FROM h3 CROSS JOIN h2 ON h2.object = h3.object AND h2.type = h3.type "
-	      "AND h2.structure = h3.structure LEFT JOIN h6 ON h6.object = h3.object AND h6.type = h3.type "
-	      "AND h6.structure = h3.structure LEFT JOIN h5 ON h5.object = h3.object GROUP BY h3.object), "
-	      "i AS MATERIALIZED (SELECT object, sum(lines) AS lines, sum(hot) AS hot, "
-	      "sum(hot_stays) AS hot_stays, sum(idle) AS idle FROM hot_lines "
-	      "WHERE ?2 IS NULL OR process = ?2 GROUP BY object), "
-	      "y AS MATERIALIZED (SELECT substr(object, 1, instr(object, '(') - 1) AS whole, "
-	      "object AS component, max(bytes) FROM objects "
-	      "WHERE (?2 IS NULL OR process = ?2) AND object GLOB '*)%[a-z]*' GROUP BY whole)",
-	      sql);
+	fputs(
+	    "h AS MATERIALIZED (SELECT h3.object AS object, h3.structure AS structure, h3.type AS structure_type, "
+	    "h6.fields AS hot_fields, h6.types AS hot_types, "
+	    "sum(h2.bytes) FILTER (WHERE h2.hot) AS hot_bytes, "
+	    "(sum(h2.bytes) FILTER (WHERE h2.hot) + h6.alignment - 1) & -h6.alignment AS hot_structure, "
+	    "sum(h2.bytes) AS member_bytes, "
+	    "(sum(h2.bytes) + max(h2.alignment) - 1) & -max(h2.alignment) AS packed, "
+	    "group_concat(h2.field, ', ') FILTER (WHERE h2.cold) AS cold_fields, "
+	    "sum(h2.bytes) FILTER (WHERE h2.cold) AS cold_bytes, "
+	    "100.0 * sum(h2.used) FILTER (WHERE h2.cold) / nullif(sum(h2.stays) FILTER (WHERE h2.cold), 0) "
+	    "AS cold_used, h5.field AS far_field, h5.other AS far_other, h5.apart AS far_bytes, "
+	    "h5.visits AS far_visits, 100.0 * h5.both / nullif(h5.visits, 0) AS far_both, "
+	    "h5.most AS most_visits "
+	    "FROM h3 CROSS JOIN h2 ON h2.object = h3.object AND h2.type = h3.type "
+	    "AND h2.structure = h3.structure LEFT JOIN h6 ON h6.object = h3.object AND h6.type = h3.type "
+	    "AND h6.structure = h3.structure LEFT JOIN h5 ON h5.object = h3.object GROUP BY h3.object), "
+	    "i AS MATERIALIZED (SELECT object, sum(lines) AS lines, sum(hot) AS hot, "
+	    "sum(hot_stays) AS hot_stays, sum(idle) AS idle FROM hot_lines "
+	    "WHERE ?2 IS NULL OR process = ?2 GROUP BY object), "
+	    "y AS MATERIALIZED (SELECT substr(object, 1, instr(object, '(') - 1) AS whole, "
+	    "object AS component, max(bytes) FROM objects "
+	    "WHERE (?2 IS NULL OR process = ?2) AND object GLOB '*)%[a-z]*' GROUP BY whole)",
+	    sql);
 }
 
 /* max(loads) makes SQLite take the other columns of its group from the row that has it. */

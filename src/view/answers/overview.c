@@ -167,7 +167,7 @@ static int add_verdict(struct nm_profile *profile, const struct nm_selection *se
 	int status = nm_verdict_make(profile, selection, &verdict, err);
 
 	if (!status)
-		status = nm_notes_make(profile, selection, &verdict, pairs, &notes, err);
+		status = nm_notes_make(profile, selection, &verdict, pairs, &notes, NULL, err);
 	out = status ? NULL : nm_memstream_open(&text, NULL);
 	if (out)
 		nm_verdict_write(&verdict, out);

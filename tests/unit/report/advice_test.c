@@ -471,6 +471,65 @@ static void test_rules(void **state)
 	}
 }
 
+/* The candidates of rows of one cause. */
+static void test_layouts(void **state)
+{
+	static const struct {
+		const char *cause, *layout;
+		struct nm_evidence rows[3];
+	} layouts[] = {
+	    {"fields apart",
+	     "reorder struct s: key, at, b",
+	     {{.structure_type = "struct s", .hot_fields = "key, at.n, at.m, b|c"}}},
+	    {"unused fields",
+	     "split type(s) hot(key, cells, keys) parallel",
+	     {{.structure_type = "type(s)", .hot_fields = "key, cells[].next, keys"}}},
+	    {"unused fields", "", {{.hot_fields = "key"}}},
+	    {"one field",
+	     "split app::s hot(key) parallel",
+	     {{.structure_type = "app::s", .line_field = "key"}}},
+	    {"padding", "reorder struct s by alignment", {{.structure_type = "struct s"}}},
+	    {"small blocks",
+	     "pool nodes[] (a.c:7) by first use",
+	     {{.object = "nodes[] (a.c:7) #2", .kind = "heap"}}},
+	    {"list",
+	     "order nodes[] (a.c:7) as visited by walk",
+	     {{.object = "nodes[] (a.c:7)", .blocks = 1000, .function = "walk"}}},
+	    {"list", "", {{.object = "nodes", .blocks = 1, .function = "walk"}}},
+	    {"across rows",
+	     "transpose a 100x50x8",
+	     {{.object = "a", .type = "double [100][50]", .bytes = 40000}}},
+	    {"across rows",
+	     "transpose a 50x100x8",
+	     {{.object = "a", .type = "real(kind=8)(100,50)", .bytes = 40000}}},
+	    {"row length",
+	     "pad a rows of 2048 by 64",
+	     {{.object = "a", .type = "double [100][256]", .bytes = 204800, .line_size = 64}}},
+	    {"step length",
+	     "pad a rows of 4096 by 64",
+	     {{.object = "a", .load_step = -4096, .load_follow = 90, .line_size = 64}}},
+	    {"rivals",
+	     "offset b against a by 64; offset c against a by 128",
+	     {{.object = "b", .evictor = "a", .line_size = 64},
+	      {.object = "c", .evictor = "b", .line_size = 64},
+	      {.object = "a", .evictor = "c", .line_size = 64}}},
+	};
+
+	(void)state;
+	for (size_t i = 0; i < sizeof layouts / sizeof *layouts; i++) {
+		char *text = NULL;
+		size_t bytes, count = 0;
+		FILE *out = open_memstream(&text, &bytes);
+
+		while (count < 3 && (layouts[i].rows[count].object || !count))
+			count++;
+		nm_rule_named(layouts[i].cause)->lay_out(layouts[i].rows, count, out);
+		fclose(out);
+		assert_string_equal(text, layouts[i].layout);
+		free(text);
+	}
+}
+
 /* Every rule has a case above, and a cause that fits its column. */
 static void test_every_rule_is_tested(void **state)
 {
@@ -563,6 +622,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 	    cmocka_unit_test(test_rules),
+	    cmocka_unit_test(test_layouts),
 	    cmocka_unit_test(test_every_rule_is_tested),
 	    cmocka_unit_test(test_savings),
 	    cmocka_unit_test(test_shapes),

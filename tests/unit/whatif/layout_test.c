@@ -186,7 +186,7 @@ static void transform(struct structure *s, char text[100])
 		       second = (hot + 1 + (unsigned)below(FIELDS - 1)) % FIELDS;
 	unsigned n = 0;
 
-	switch (below(5)) {
+	switch (below(6)) {
 	case 0:
 		sprintf(text, "reorder struct s: %s, %s", field_names[hot], field_names[second]);
 		s->order[n++] = hot;
@@ -208,6 +208,13 @@ static void transform(struct structure *s, char text[100])
 			s->part[i] = i;
 		break;
 	case 3:
+		strcpy(text, "reorder struct s by alignment");
+		for (uint64_t align = 8; align; align /= 2)
+			for (unsigned i = 0; i < FIELDS; i++)
+				if (s->align[i] == align)
+					s->order[n++] = i;
+		break;
+	case 4:
 		strcpy(text, "pad struct s to 64");
 		s->strides[0] = up(s->strides[0], 64);
 		return;
