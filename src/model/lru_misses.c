@@ -2,6 +2,9 @@
  *
  * lru_misses.c - see lru_misses.h. The lines of a set lie in the order of their last touch.
  *
+ * No level affects the one before it. So of a run of references to data the misses of a level are a list, which the
+ * next level takes as a whole: it knows early where it will look them up, so the host can prefetch its sets.
+ *
  * Counting rules: a reference that spans lines touches each of them and misses once; a level is referenced by
  * the fills of the one before it.
  */
@@ -11,7 +14,11 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { MOST_WAYS = 64 };
+enum {
+	MOST_WAYS = 64,
+	LIST = 512, /* misses */
+	AHEAD = 8,  /* misses whose sets are prefetched */
+};
 
 struct level {
 	uint64_t *lines;     /* [sets][ways]: number of the line + 1, or 0; the latest first */
@@ -139,10 +146,16 @@ const uint64_t *nm_lru_misses_by_key(const struct nm_lru_misses *caches, unsigne
 
 size_t nm_lru_misses_keys(const struct nm_lru_misses *caches) { return caches->keys; }
 
-/* Way i of a set becomes the latest one; if its line is missing there, loads it. */
-static void load_or_move(struct level *l, uint64_t set, uint32_t i, int missing, uint32_t key)
+/* Where the set of a line begins. */
+static inline uint64_t *set_of(const struct level *l, uint64_t line)
 {
-	uint32_t *loaders = &l->loaders[set * l->ways], loader = missing ? key : loaders[i];
+	return &l->lines[(l->mask || l->sets == 1 ? line & l->mask : line % l->sets) * l->ways];
+}
+
+/* Way i of a set becomes the latest one; if its line is missing there, loads it. */
+static void load_or_move(struct level *l, uint32_t *loaders, uint32_t i, int missing, uint32_t key)
+{
+	const uint32_t loader = missing ? key : loaders[i];
 
 	if (missing)
 		l->load(l->self, loaders[i]);
@@ -154,8 +167,8 @@ static void load_or_move(struct level *l, uint64_t set, uint32_t i, int missing,
 /* Whether the line is missing; it is there now, as the latest of its set. */
 static inline int touch_line(struct level *l, uint64_t line, uint32_t key)
 {
-	const uint64_t set = l->mask || l->sets == 1 ? line & l->mask : line % l->sets, tag = line + 1;
-	uint64_t *lines = &l->lines[set * l->ways], moved = lines[0];
+	const uint64_t tag = line + 1;
+	uint64_t *lines = set_of(l, line), moved = lines[0];
 	uint32_t i = 0;
 
 	if (moved == tag)
@@ -169,7 +182,8 @@ static inline int touch_line(struct level *l, uint64_t line, uint32_t key)
 			break;
 	}
 	if (l->loaders)
-		load_or_move(l, set, i < l->ways ? i : l->ways - 1, i == l->ways, key);
+		load_or_move(l, l->loaders + (lines - l->lines), i < l->ways ? i : l->ways - 1, i == l->ways,
+			     key);
 	return i == l->ways;
 }
 
@@ -201,15 +215,87 @@ static inline int refer_address(const struct chain *chain, uint64_t address, uns
 	return missed;
 }
 
+/* ---- runs of references ---- */
+
+/* What a level has missed, in order. */
+struct missed {
+	uint64_t address;
+	uint32_t key;
+};
+
+/* Keeps those misses of the level before that this one misses too; their number. */
+static unsigned take_list(struct level *l, struct missed *list, unsigned count)
+{
+	unsigned kept = 0;
+
+	for (unsigned i = 0; i < count; i++) {
+		const struct missed m = list[i], *next = &list[i + AHEAD < count ? i + AHEAD : i];
+		const uint64_t *set = set_of(l, next->address >> l->shift);
+
+		for (uint32_t way = 0; way < l->ways; way += 8)
+			__builtin_prefetch(set + way, 1);
+		if (!touch_line(l, m.address >> l->shift, m.key))
+			continue;
+		l->misses[m.key]++;
+		list[kept++] = m;
+	}
+	return kept;
+}
+
+static void take_further(const struct chain *chain, struct missed *list, unsigned count)
+{
+	for (unsigned depth = 1; depth < chain->count && count; depth++)
+		count = take_list(chain->at[depth], list, count);
+}
+
+/* References to data. */
+static void run_data(const struct chain *chain, const struct nm_lru_misses_ref *refs, size_t count,
+		     const uint64_t *shifts)
+{
+	struct level *l = chain->at[0];
+	struct missed list[LIST];
+	unsigned n = 0;
+
+	for (const struct nm_lru_misses_ref *r = refs; r != refs + count; r++) {
+		const uint64_t address = r->address + shifts[r->area];
+		int missed = 0;
+
+		for (uint64_t line = address >> l->shift; line <= (address + r->size - 1) >> l->shift;
+		     line++) {
+			if (!touch_line(l, line, r->key))
+				continue;
+			missed = 1;
+			if (n == LIST) {
+				take_further(chain, list, n);
+				n = 0;
+			}
+			list[n++] = (struct missed){line << l->shift, r->key};
+		}
+		l->misses[r->key] += (uint64_t)missed;
+	}
+	take_further(chain, list, n);
+}
+
+static void run_fetch(const struct nm_lru_misses *caches, const struct nm_lru_misses_ref *r,
+		      const uint64_t *shifts)
+{
+	for (unsigned i = caches->fetches; i < caches->chain_count; i++)
+		(void)refer_address(&caches->chains[i], r->address + shifts[r->area], r->size, r->key);
+}
+
 void nm_lru_misses_run(struct nm_lru_misses *caches, const struct nm_lru_misses_ref *refs, size_t count,
 		       const uint64_t *shifts)
 {
-	const struct chain *const data = caches->chains, *const fetches = data + caches->fetches;
-	const struct chain *const ends[] = {fetches, data + caches->chain_count};
-
-	for (const struct nm_lru_misses_ref *r = refs; r != refs + count; r++)
-		for (const struct chain *c = r->is_fetch ? fetches : data; c != ends[r->is_fetch]; c++)
-			(void)refer_address(c, r->address + shifts[r->area], r->size, r->key);
+	for (size_t i = 0, n; i < count; i += n) {
+		for (n = 0; i + n < count && !refs[i + n].is_fetch; n++)
+			;
+		for (unsigned chain = 0; n && chain < caches->fetches; chain++)
+			run_data(&caches->chains[chain], refs + i, n, shifts);
+		if (!n) {
+			run_fetch(caches, &refs[i], shifts);
+			n = 1;
+		}
+	}
 }
 
 /* ---- loops ---- */

@@ -15,14 +15,12 @@
 
 #include "machine.h"
 
-/* A reference, of a whole stream or of a stripped one (strip.h). */
 struct nm_lru_misses_ref {
 	uint64_t address;
-	uint32_t key;  /* of the attribution; 0: none, as in strip.c what hits for certain */
+	uint32_t key;  /* of the attribution */
 	uint32_t area; /* index of a shift */
 	uint16_t size; /* bytes, at least 1 */
 	uint8_t is_fetch;
-	uint8_t by_pages; /* for nm_strip_add: the area is shifted by whole pages */
 };
 
 struct nm_lru_misses;

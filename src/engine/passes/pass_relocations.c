@@ -7,12 +7,12 @@
  * of brk, whose first block may be of any size, and for the first thread's stack, above which the environment
  * lies; whole pages for all else.
  *
- * What hits wherever memory lies is stripped from the references (strip.h) by grains, the least shift. Each
- * relocation runs the rest in caches that count misses alone (lru_misses.h). Relocations are distributed over
- * threads, each for a chunk of references; the results do not depend on that.
+ * References are collected in chunks, without those that touch a grain, the least shift, again: they hit wherever
+ * memory lies. Each relocation runs a chunk in caches that count misses alone (lru_misses.h). Relocations are
+ * distributed over threads, each for a chunk; the results do not depend on that.
  *
- * Dropped: stripping by lines once more for relocations whose shifts agree modulo the line. It cost more than what
- * it left out.
+ * Dropped: leaving out all that hits wherever memory lies. To find it cost more than simulating it, for fifteen
+ * relocations too.
  */
 #include <assert.h>
 #include <pthread.h>
@@ -23,7 +23,7 @@
 #include "lru_misses.h"
 #include "pass.h"
 #include "relocations.h"
-#include "strip.h"
+#include "vector.h"
 
 enum {
 	PHASES = 4,
@@ -33,6 +33,8 @@ enum {
 	RECENT = 1 << 9, /* pages whose areas are remembered */
 	MOST_THREADS = 8,
 };
+
+#define NO_GRAIN UINT64_MAX
 
 struct relocation {
 	struct relocations *of;
@@ -45,12 +47,14 @@ struct relocations {
 	const struct nm_coalesced_table *coalesced;
 	unsigned levels, threads, count;
 	struct relocation each[NM_RELOCATIONS];
-	size_t area_count;     /* that have shifts, from number 0: what is in no area */
-	struct nm_strip chunk; /* its `out`: references in the parts of their areas */
+	size_t area_count; /* that have shifts, from number 0: what is in no area */
+	unsigned grain_shift;
+	uint64_t latest; /* the grain touched last, or NO_GRAIN */
+	int latest_fetch;
+	struct nm_vec(struct nm_lru_misses_ref) chunk; /* in the parts of their areas */
 	struct {
 		uint64_t page; /* + 1 */
 		uint32_t area;
-		int by_pages;
 		uint64_t shift; /* to its part */
 	} recent[RECENT];
 };
@@ -63,7 +67,7 @@ static void relocations_release(void *self)
 		nm_lru_misses_free(r->each[k].caches);
 		free(r->each[k].shifts);
 	}
-	nm_strip_done(&r->chunk);
+	nm_vec_free(&r->chunk);
 	free(r);
 }
 
@@ -72,21 +76,20 @@ static unsigned relocations_needs(const struct nm_engine_options *options)
 	return options->relocations ? NM_PASS_AREAS : 0u;
 }
 
-/* Lines may be shorter than the usual unit. */
-static unsigned unit_of(const struct nm_machine *machine)
+/* Lines may be shorter than the least shift. */
+static unsigned grain_of(const struct nm_machine *machine)
 {
-	unsigned unit = UNIT;
+	unsigned grain = GRAIN;
 
 	for (unsigned i = 0; i < machine->count; i++)
-		unit = machine->levels[i].line < unit ? machine->levels[i].line : unit;
-	return unit;
+		grain = machine->levels[i].line < grain ? machine->levels[i].line : grain;
+	return grain;
 }
 
 static int relocations_make(void **ret_self, const struct nm_pass_setup *setup, struct nm_error *err)
 {
 	const struct nm_engine_options *options = setup->options;
 	const struct nm_machine *machine = options->machine;
-	const unsigned unit = unit_of(machine);
 	struct relocations *r;
 	int status;
 
@@ -103,7 +106,8 @@ static int relocations_make(void **ret_self, const struct nm_pass_setup *setup, 
 	r->threads = options->threads < MOST_THREADS ? options->threads : MOST_THREADS;
 	r->threads = r->threads < options->relocations ? r->threads : options->relocations;
 	r->threads += !r->threads;
-	nm_strip_init(&r->chunk, machine, unit < GRAIN ? unit : GRAIN, unit);
+	r->grain_shift = (unsigned)__builtin_ctz(grain_of(machine));
+	r->latest = NO_GRAIN;
 	for (; r->count < options->relocations && !status; r->count++) {
 		r->each[r->count] = (struct relocation){.of = r, .caches = nm_lru_misses_new(machine)};
 		if (!r->each[r->count].caches)
@@ -169,6 +173,7 @@ static int shift_areas(struct relocations *r)
 	}
 	r->area_count = count;
 	memset(r->recent, 0, sizeof r->recent); /* what was in no area may be in one now */
+	r->latest = NO_GRAIN;
 	return 0;
 }
 
@@ -181,15 +186,14 @@ static void *run_some(void *first)
 	struct relocations *r = one->of;
 
 	for (; one < r->each + r->count; one += r->threads)
-		nm_lru_misses_run(one->caches, r->chunk.out.at, r->chunk.out.count, one->shifts);
+		nm_lru_misses_run(one->caches, r->chunk.at, r->chunk.count, one->shifts);
 	return NULL;
 }
 
-static int run_chunk(struct relocations *r)
+static void run_chunk(struct relocations *r)
 {
 	pthread_t threads[MOST_THREADS];
 	unsigned started = 1;
-	const int status = nm_strip_flush(&r->chunk);
 
 	while (started < r->threads && !pthread_create(&threads[started], NULL, run_some, &r->each[started]))
 		started++;
@@ -198,8 +202,7 @@ static int run_chunk(struct relocations *r)
 		run_some(&r->each[i]);
 	for (unsigned i = 1; i < started; i++)
 		pthread_join(threads[i], NULL);
-	r->chunk.out.count = 0;
-	return status;
+	r->chunk.count = 0;
 }
 
 /* The reference in the part of its area. */
@@ -213,15 +216,26 @@ static struct nm_lru_misses_ref place_reference(struct relocations *r, const str
 
 		recent->page = page;
 		recent->area = area ? area->number : 0;
-		recent->by_pages = !area || !moves_by_grain(area);
 		recent->shift = area ? area->shift : 0;
 	}
 	return (struct nm_lru_misses_ref){.address = ref->address + recent->shift,
 					  .key = ref->attr,
 					  .area = recent->area,
 					  .size = ref->size,
-					  .is_fetch = ref->kind == NM_REF_FETCH,
-					  .by_pages = (uint8_t)recent->by_pages};
+					  .is_fetch = ref->kind == NM_REF_FETCH};
+}
+
+static int add_reference(struct relocations *r, const struct nm_ref *ref)
+{
+	const uint64_t first = ref->address >> r->grain_shift,
+		       last = (ref->address + ref->size - 1) >> r->grain_shift;
+	const int is_fetch = ref->kind == NM_REF_FETCH;
+
+	if (first == last && first == r->latest && is_fetch == r->latest_fetch)
+		return 0;
+	r->latest = first == last ? first : NO_GRAIN;
+	r->latest_fetch = is_fetch;
+	return nm_vec_push(&r->chunk, place_reference(r, ref));
 }
 
 static int relocations_batch(void *self, const struct nm_pass_batch *b)
@@ -236,13 +250,12 @@ static int relocations_batch(void *self, const struct nm_pass_batch *b)
 	for (size_t i = 0; i < b->count && !status; i++) {
 		const unsigned n = nm_pass_expand(r->coalesced, &b->refs[i], refs);
 
-		for (unsigned j = 0; j < n && !status; j++) {
-			const struct nm_lru_misses_ref ref = place_reference(r, &refs[j]);
-
-			status = nm_strip_add(&r->chunk, &ref);
-		}
+		for (unsigned j = 0; j < n && !status; j++)
+			status = add_reference(r, &refs[j]);
 	}
-	return status || r->chunk.out.count < CHUNK ? status : run_chunk(r);
+	if (r->chunk.count >= CHUNK)
+		run_chunk(r);
+	return status;
 }
 
 /* ---- the result ----------------------------------------------------------------------------------- */
@@ -253,8 +266,7 @@ static int relocations_finish(void *self, const struct nm_pass_merge *merge, str
 	const size_t n = result->attr_count;
 	uint64_t *to;
 
-	if (run_chunk(r))
-		return NM_ENOMEM;
+	run_chunk(r);
 	to = result->relocated = calloc(r->count * r->levels * n + 1, sizeof *to);
 	if (!to)
 		return NM_ENOMEM;

@@ -46,10 +46,10 @@ static void add_memory(struct nm_areas *areas, const struct memory *m)
 				 0);
 }
 
-/* Mostly near the address before, as programs have it. */
+/* Mostly near the address before, as programs have it. A run of data is longer than the caches' lists of misses. */
 static struct nm_ref random_ref(unsigned memory_count)
 {
-	static uint64_t at[MEMORIES];
+	static uint64_t at[MEMORIES], count;
 	const unsigned i = (unsigned)below(memory_count);
 	const struct memory *m = &memories[i];
 	struct nm_ref r = {.size = (uint16_t)(below(9) ? 1u << below(5) : 1 + below(200)), .weight = 1};
@@ -58,7 +58,7 @@ static struct nm_ref random_ref(unsigned memory_count)
 		at[i] = below(m->bytes);
 	r.address = m->low + (at[i] + below(160)) % (m->bytes - r.size);
 	r.attr = 1 + (uint32_t)below(KEYS - 1);
-	r.kind = below(8) ? (uint8_t)below(2) : NM_REF_FETCH;
+	r.kind = count++ % 8192 < 4096 || below(8) ? (uint8_t)below(2) : NM_REF_FETCH;
 	return r;
 }
 
