@@ -55,7 +55,7 @@ const NAMED = [...PAGES.slice(0, 6).map((view) => [view, ""]), ["curves", "?by=o
 const OPENED_BY_ENTER = [
 	["treemap", "", ".chart a", "at=0"],
 	["tables", "", "th button:has-text('loads')", "sort=loads"],
-	["tables", `?p=${EVENTS}&by=object,line`, ".paging button:has-text('Next')", "offset=100"],
+	["tables", `?p=${EVENTS}&by=object,line&mine=0`, ".paging button:has-text('Next')", "offset=100"],
 	["source", "", ".line-number a", "line="],
 	["histograms", `?p=${EVENTS}&of=served`, "button:has-text('Closer')", "from="],
 ];
@@ -129,7 +129,7 @@ const cases = {
 
 	async all_rows() {
 		const { page } = await tab();
-		await show(page, "tables", `?p=${EVENTS}&by=object,file,line`);
+		await show(page, "tables", `?p=${EVENTS}&by=object,file,line&mine=0`);
 		const total = Number((await page.innerText(".paging [role=status]")).match(/of ([\d,]+)/)[1].replace(",", ""));
 		assert.ok(total > 150, `${total} rows`);
 		assert.equal((await savedRows(page)).length, total);
@@ -154,6 +154,40 @@ const cases = {
 		assert.equal(await other.innerText("tbody"), rows);
 		await page.goBack();
 		await page.waitForFunction(() => !location.hash.includes("sort=cold"));
+	},
+
+	async first_page() {
+		const { page, faults } = await tab();
+		await settled(page, "overview");
+		assert.match(await page.title(), /^Overview – containers – nearmiss$/);
+		assert.match(await page.innerText(".ran"), /containers.* · \d{4}-\d\d-\d\d \d\d:\d\d UTC · /);
+		assert.match(await page.innerText("#page"), /Miss ratio/);
+		await page.click("summary:has-text('About')");
+		assert.doesNotMatch(await page.innerText("dl.facts"), /_|\d{9}\n/); // no raw keys, no seconds since 1970
+		const texts = await page.locator(".cards").first().locator(".sentence").allInnerTexts();
+		assert.ok(texts.length > 0);
+		assert.equal(new Set(texts).size, texts.length);
+		await page.waitForSelector(".card .excerpt code");
+		const row = page.locator("table:has(caption:has-text('Objects and lines')) tbody tr").first();
+		const [object, line] = [await row.locator("td").nth(0).innerText(), await row.locator("td").nth(1).innerText()];
+		assert.ok(await page.locator(`.card:has(h3:has-text(${JSON.stringify(object)}))`).count(), object); // a word on the first row
+		await row.locator("td a").nth(1).click();
+		await settled(page, "source");
+		await page.waitForSelector(`.popover h2:has-text("${line}")`);
+		await page.goBack();
+		await settled(page, "overview");
+		await row.locator("td a").nth(0).click();
+		await settled(page, "tables");
+		assert.ok((await page.innerText("tbody")).includes(object));
+		await show(page, "tables");
+		const mine = await page.innerText("[role=status]");
+		await page.uncheck("label:has-text('Mine only') input");
+		await page.waitForFunction((text) => document.querySelector("[role=status]").innerText !== text, mine);
+		const count = (text) => Number(text.match(/of ([0-9,]+)/)[1].replaceAll(",", ""));
+		assert.ok(count(await page.innerText("[role=status]")) > 2 * count(mine)); // the loader and the start of libraries
+		await page.fill("input[type=search]", object.slice(0, 5)); // a live filter
+		await page.waitForFunction((text) => document.querySelector("tbody").innerText.split("\n").every((each) => !each.startsWith("lib")), object);
+		assert.deepEqual(faults, []);
 	},
 
 	async every_link() {

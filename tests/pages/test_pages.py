@@ -14,7 +14,7 @@ import sys
 TESTS = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
 sys.path.insert(0, os.path.join(TESTS, "e2e"))
 # pylint: disable=wrong-import-position
-from harness import ENVIRONMENT, NEARMISS, TOP, Skip, main, nearmiss
+from harness import ENVIRONMENT, NEARMISS, TOP, Skip, main, nearmiss, program, record
 
 ORDER = os.path.join(TOP, "examples/order.nest")
 NEST = os.path.join(TOP, "examples/transpose.nest")
@@ -97,6 +97,12 @@ def case_all_rows():
     """A table that is saved has all rows: more than those on the screen, and more than one answer has."""
     make_profiles()
     drive("all_rows")
+
+
+def case_first_page():
+    """A default recording of a C++ program: the first page leads to the line and to the object, and says what to do there."""
+    record([program("containers")], "-q", profile="containers.nmp")
+    drive("first_page", "containers.nmp")
 
 
 def case_links():

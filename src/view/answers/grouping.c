@@ -63,6 +63,9 @@ int nm_grouping_make(struct nm_grouping *g, const struct nm_view_profile *of,
 		if (!*list)
 			break;
 	}
+	g->is_mine = nm_request_text(request, "mine") && !strcmp(nm_request_text(request, "mine"), "1");
+	if (!status && g->is_mine && g->input)
+		return nm_fail(err, NM_EINVAL, "a merged profile does not hold by input whose code it is");
 	return status ? status : nm_view_level(of->profile, request, &g->level, err);
 }
 
@@ -107,6 +110,7 @@ int nm_grouping_metric(const struct nm_grouping *g, const struct nm_request *req
 int nm_grouping_sum(struct nm_grouping *g, const struct nm_view_profile *of, struct nm_error *err)
 {
 	const struct nm_cube *facts;
+	struct nm_cube_condition mine = {.value = 0};
 	unsigned by[NM_GROUPING_KEYS];
 	int status = has_fields(g) ? nm_fact_store_get(of->facts, of->profile, NM_FACTS_FIELDS, g->level,
 						       NULL, &facts, err)
@@ -118,7 +122,9 @@ int nm_grouping_sum(struct nm_grouping *g, const struct nm_view_profile *of, str
 		return status;
 	for (unsigned k = 0; k < g->count; k++)
 		by[k] = nm_cube_key(facts, g->keys[k]);
-	if (nm_cube_group(&g->rows, facts, by, g->count, NULL, 0))
+	if (g->is_mine)
+		mine.key = nm_cube_key(facts, "library");
+	if (nm_cube_group(&g->rows, facts, by, g->count, &mine, (unsigned)g->is_mine))
 		return nm_fail_memory(err);
 	g->total.sum = nm_cube_all_counts(&g->rows);
 	return 0;

@@ -14,9 +14,10 @@ static const struct {
 	const char *from;
 	const char *inner[7];
 } kinds[] = {
-    [NM_FACTS_COUNTS] = {.keys = {"object", "function", "file", "line", "thread", "process"},
+    [NM_FACTS_COUNTS] = {.keys = {"object", "function", "file", "line", "thread", "process", "library"},
 			 .from = "counts WHERE level = ?1"},
-    [NM_FACTS_FIELDS] = {.keys = {"object", "function", "file", "line", "thread", "process", "type", "field"},
+    [NM_FACTS_FIELDS] = {.keys = {"object", "function", "file", "line", "thread", "process", "type", "field",
+				  "library"},
 			 .from = "field_counts WHERE level = ?1 AND field IS NOT NULL"},
     [NM_FACTS_EVICTIONS] = {.keys = {"evictor", "file", "line", "function", "victim", "victim_file",
 				     "victim_line", "victim_function"},

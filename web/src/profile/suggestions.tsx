@@ -8,6 +8,8 @@ import { href } from "../router";
 interface Suggestion extends Advice {
 	/** All lines of the object that it is said of. */
 	lines: { file: string; line: number | null }[];
+	/** The object of which the same was said before. */
+	as?: string | undefined;
 }
 
 const withoutNumbers = (text: string): string => text.replace(/[0-9]+/g, "");
@@ -15,17 +17,19 @@ const withoutNumbers = (text: string): string => text.replace(/[0-9]+/g, "");
 /** Advice by object, what differs in its numbers alone once; in the order in which they come first. */
 function byObject(advice: Advice[]): Map<string, Suggestion[]> {
 	const objects = new Map<string, Suggestion[]>();
+	const first = new Map<string, string>(); // a text -> the first object that has it
 	for (const one of advice) {
 		const of = objects.get(one.object ?? "") ?? [];
 		const told = of.find(({ text }) => withoutNumbers(text) === withoutNumbers(one.text));
 		const lines = one.file ? [{ file: one.file, line: one.line }] : [];
 		objects.set(one.object ?? "", of);
-		if (told === undefined) of.push({ ...one, lines });
+		if (told === undefined) of.push({ ...one, lines, as: first.get(one.text) });
 		else {
 			told.lines.push(...lines);
 			told.saving_misses = (told.saving_misses ?? 0) + (one.saving_misses ?? 0);
 			told.saving_cycles = (told.saving_cycles ?? 0) + (one.saving_cycles ?? 0);
 		}
+		if (!first.has(one.text)) first.set(one.text, one.object ?? "");
 	}
 	return objects;
 }
@@ -57,7 +61,7 @@ export function Suggestions({ advice, profile, level }: { advice: Advice[]; prof
 						<section key={one.text} aria-label={one.title}>
 							<h4>{one.title}</h4>
 							{one.lines.map(({ file, line }) => <Line key={`${file}:${line}`} profile={profile} level={level} file={file} line={line} />)}
-							<p class="sentence">{sentence(one.text)}</p>
+							{one.as !== undefined ? <p>{`As for ${brief(one.as)}.`}</p> : <p class="sentence">{sentence(one.text)}</p>}
 							<Saving of={one} />
 						</section>
 					))}

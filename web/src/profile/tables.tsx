@@ -45,7 +45,17 @@ function Filter({ value, set }: { value: string; set: PageProps["set"] }) {
 		<label>
 			Filter
 			<input type="search" value={value} placeholder="part of a name"
-				onChange={(event) => set({ filter: event.currentTarget.value, offset: null })} />
+				onInput={(event) => set({ filter: event.currentTarget.value, offset: null }, true)} />
+		</label>
+	);
+}
+
+/** Whether rows of code that no code of the user made run are left out: of the loader, of libraries' start. */
+function Mine({ checked, set }: { checked: boolean; set: PageProps["set"] }) {
+	return (
+		<label class="check">
+			<input type="checkbox" checked={checked} onChange={() => set({ mine: checked ? "0" : null, offset: null })} />
+			Mine only
 		</label>
 	);
 }
@@ -87,7 +97,8 @@ export function Tables(props: PageProps) {
 	const by = (params["by"] ?? "object").split(",");
 	const offset = Number(params["offset"] ?? 0);
 	const sort = params["sort"] ?? "misses";
-	const query = { by: by.join(","), level, sort, order: params["order"] ?? "desc", filter: params["filter"], input };
+	const mine = !input && params["mine"] !== "0";
+	const query = { by: by.join(","), level, mine: mine ? "1" : undefined, sort, order: params["order"] ?? "desc", filter: params["filter"], input };
 	const asked = useAnswer<TableAnswer>(level && `/api/p/${profile}/table`, { ...query, offset, limit: LIMIT });
 	useSheet(asked.answer && {
 		headings: asked.answer.columns.map(({ key }) => key),
@@ -100,6 +111,7 @@ export function Tables(props: PageProps) {
 				<ByChoice dimensions={dimensions} by={by} set={set} />
 				<LevelChoice level={level} levels={levels} set={set} />
 				<Filter value={params["filter"] ?? ""} set={set} />
+				{!input && <Mine checked={mine} set={set} />}
 			</div>
 			<Answer of={asked}>
 				{(answer) => (
@@ -107,6 +119,7 @@ export function Tables(props: PageProps) {
 						<Table caption={`Counts by ${by.join(" and ")}`} {...answer} rowHref={rowAddress(answer, props)}
 							sorting={{ key: sort, descending: params["order"] !== "asc" }}
 							onSort={({ key, descending }) => set({ sort: key, order: descending ? null : "asc", offset: null })} />
+						{mine && answer.total_rows === 0 && <p>None of it is of your code, nor of what your code made run.</p>}
 						<Paging offset={offset} rows={answer.rows.length} total={answer.total_rows} set={set} />
 					</>
 				)}
