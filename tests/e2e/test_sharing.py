@@ -3,6 +3,7 @@
 protocol that keeps nothing coherent stay what they were; a trace gives the same."""
 
 import csv
+import re
 
 from harness import main, nearmiss, program, record, rows
 
@@ -163,6 +164,34 @@ def case_handover():
         assert rows("SELECT thread, sum(true_sharing), sum(false_sharing) FROM coherence WHERE object = 'data' "
                     "AND level = 'L1d' GROUP BY 1") == [(2, 199, 0)], how
         assert not rows("SELECT value FROM info WHERE key = 'stalls'"), how
+
+
+def c2c():
+    """The rows of the tables by title, split at blanks."""
+    text = nearmiss("sharing", "-i", "p.nmp", "--c2c", "--limit", "0").stdout.decode()
+    parts = re.split(r"=+\n +(.*)\n=+\n", text)
+    return {title: [line.split() for line in rest.splitlines() if line and line[0] == " " and "---" not in line]
+            for title, rest in zip(parts[1::2], parts[2::2])}, text
+
+
+def case_shape_of_perf_c2c():
+    """Sums and percentages of the tables; the function that contends with itself; no Hitm where no load counts it."""
+    record_cores("sharing")
+    tables, text = c2c()
+    lines, pareto = tables["Shared Data Cache Line Table"], tables["Shared Cache Line Distribution Pareto"]
+    assert (sum(int(line[4]) for line in lines), sum(int(line[5]) for line in lines)) == rows(
+        "SELECT sum(writebacks), sum(interventions) FROM contenders WHERE block IS NOT NULL")[0], text
+    heads = [i for i, row in enumerate(pareto) if "%" not in row[0]]
+    assert [line[1] for line in lines] == [pareto[i][4] for i in heads], pareto[:4]
+    assert lines[0][-1] == "parts" and int(lines[0][4]) > 10_000 and abs(sum(float(line[2][:-1]) for line in lines) - 100) < 0.5
+    first = pareto[1:heads[1]]
+    for column in range(3):
+        assert abs(sum(float(row[column][:-1]) for row in first) - 100) < 0.2, (column, first)
+    assert {row[-1].split(":")[0] for row in first} == {"sharing.c"} and "sum_x" in {row[-2] for row in first}, first
+    assert tables["Functions"][0][5:] == ["fit", "fit", "parts"], tables["Functions"][:2]
+    record_cores("sharing", ",protocol=moesi")
+    tables, text = c2c()
+    assert "Hitm" not in text and int(tables["Shared Data Cache Line Table"][0][3]) > 10_000, text
 
 
 if __name__ == "__main__":

@@ -26,6 +26,7 @@ R = ["-i", "profile-reuses.nmp"]
 W = ["-i", "profile-timeline.nmp"]
 M = ["profile-pmu.nmp", "--width=110"]
 K = ["-i", "profile-merged.nmp"]
+H = ["-i", "profile-shared.nmp"]
 S = ["--source-dir=sources", "--map=/usr/include/c++/12/bits/stl_vector.h=sources/short.c"]
 
 T = ["-i", "interference.nmt", "--cache=L1d=512,1,32:L2=4K,4,32"]
@@ -138,6 +139,13 @@ CASES = {
                    "AND level = 'L1d' GROUP BY 1 LIMIT 3"],
     "fault-eviction-sets": ["evictions", *P, "--sets"],
     "fault-eviction-sets-sort": ["evictions", *E, "--sets", "--sort=set"],
+    "sharing": ["sharing", *H, "--width=120"],
+    "sharing-functions": ["sharing", *H, "--by=function"],
+    "sharing-c2c": ["sharing", *H, "--c2c"],
+    "sharing-c2c-line": ["sharing", *H, "--c2c", "--limit=1"],
+    "fault-c2c": ["sharing", *H, "--c2c", "--by=object"],
+    "fault-c2c-cores": ["sharing", *P, "--c2c"],
+    "struct-pahole-shared": ["report", *H, "struct", "--pahole"],
     "diff": ["diff", "profile-v1.nmp", "profile-asm.nmp", "--width=120", "--limit=8"],
     "diff-by": ["diff", "profile-v1.nmp", "profile-asm.nmp", "--by=class,process", "--sort=misses"],
     "diff-same": ["diff", "profile-v1.nmp", "profile-v1.nmp", "--by=object"],

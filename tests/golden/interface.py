@@ -127,7 +127,7 @@ def options(command):
     """Long options of a command, as --help lists them."""
     done = run(command, "--help")
     assert done.returncode == 0, done
-    return re.findall(r"^ +(?:-\w, )?--([a-z-]+)", done.stdout.decode(), re.MULTILINE)
+    return re.findall(r"^ +(?:-\w, )?--([a-z0-9-]+)", done.stdout.decode(), re.MULTILINE)
 
 
 def commands():

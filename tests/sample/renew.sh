@@ -23,6 +23,7 @@ nest() # NAME ARGUMENT...
 
 "$make_profile" profile-v1.nmp
 "$make_profile" --asm profile-asm.nmp
+"$make_profile" --shared profile-shared.nmp
 nest curve blocked.nest --distances --cache=L1d=32K,8,64:L2=1M,8,64:L3=32M,16,64
 nest reuses transpose.nest N=64 --distances --cache=L1d=2K,full,64
 nest timeline order.nest WRONG=1 N=400 --cache=L1d=8K,8,64:L2=64K,8,64

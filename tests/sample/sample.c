@@ -206,13 +206,13 @@ static struct nm_counts walk_l2[6];
 
 static struct nm_result asm_results[NM_ASM_SAMPLES] = {WALK("0", walk_codes), WALK("0.1", other_codes)};
 
-static void add_up(struct nm_result *result)
+void nm_sample_add_up(struct nm_result *result, const struct nm_machine *on)
 {
 	unsigned level;
 	size_t attr, i;
 
-	result->machine = machine;
-	for (level = 0; level < machine.count; level++) {
+	result->machine = *on;
+	for (level = 0; level < on->count; level++) {
 		uint64_t *total = (uint64_t *)&result->levels[level].total;
 
 		for (i = 0; i < sizeof(struct nm_counts) / sizeof *total; i++) {
@@ -225,21 +225,21 @@ static void add_up(struct nm_result *result)
 
 const struct nm_result *nm_asm_sample(unsigned i)
 {
-	add_up(&asm_results[i]);
+	nm_sample_add_up(&asm_results[i], &machine);
 	return &asm_results[i];
 }
 
 const struct nm_result *nm_sample(unsigned i)
 {
-	add_up(&results[i]);
+	nm_sample_add_up(&results[i], &machine);
 	return &results[i];
 }
 
 static int write_samples(const char *path, const struct nm_result *(*sample)(unsigned i), unsigned count,
-			 struct nm_error *err)
+			 const char *command, struct nm_error *err)
 {
-	static const char *const info[][2] = {
-	    {"command", "./solver 512"}, {"collector", "valgrind"}, {"nearmiss_version", "0.1.0"}};
+	const char *const info[][2] = {
+	    {"command", command}, {"collector", "valgrind"}, {"nearmiss_version", "0.1.0"}};
 	struct nm_profile_writer *writer;
 	int status = nm_profile_writer_new(&writer, path, err);
 	unsigned i;
@@ -258,10 +258,15 @@ static int write_samples(const char *path, const struct nm_result *(*sample)(uns
 
 int nm_sample_write(const char *path, struct nm_error *err)
 {
-	return write_samples(path, nm_sample, NM_SAMPLES, err);
+	return write_samples(path, nm_sample, NM_SAMPLES, "./solver 512", err);
 }
 
 int nm_asm_sample_write(const char *path, struct nm_error *err)
 {
-	return write_samples(path, nm_asm_sample, NM_ASM_SAMPLES, err);
+	return write_samples(path, nm_asm_sample, NM_ASM_SAMPLES, "./solver 512", err);
+}
+
+int nm_shared_sample_write(const char *path, struct nm_error *err)
+{
+	return write_samples(path, nm_shared_sample, 1, "./server 3", err);
 }

@@ -11,13 +11,15 @@
 struct sharing_options {
 	const char *input, *level, *sort, *process;
 	int64_t limit, width;
-	int by, format;
+	int by, format, c2c;
 };
 
 static const struct nm_option options[] = {
     NM_ROW_PROFILE(struct sharing_options, input),
     {"by", 'b', "WHAT", "lines of memory, or tables by object, field, function, thread or core; latent",
      NM_OPTION_CHOICE, offsetof(struct sharing_options, by), "line|object|field|function|thread|core|latent"},
+    {"c2c", 0, NULL, "lines as perf c2c report prints them, and the functions that take them", NM_OPTION_FLAG,
+     offsetof(struct sharing_options, c2c), NULL},
     {"level", 'l', "LEVEL", "the first level of a machine (of the first one)", NM_OPTION_TEXT,
      offsetof(struct sharing_options, level), NULL},
     {"sort", 's', "COLUMN", "sort a table by a CSV column", NM_OPTION_TEXT,
@@ -38,6 +40,8 @@ static int run_sharing(const struct nm_command *self, int argc, char **argv)
 
 	if (!nm_options_parse(self, argc, argv, &o, &operands, &status))
 		return status;
+	if (o.c2c && (o.by != NM_SHARING_BY_LINE || o.format != NM_FORMAT_TEXT || o.sort))
+		return nm_usage(self, "--c2c is text, by line: it does not go with --by, --format or --sort");
 	status =
 	    nm_viewer_open_operand(&viewer, self, &operands, &o.input, (enum nm_format)o.format, o.width);
 	if (status)
@@ -47,7 +51,8 @@ static int run_sharing(const struct nm_command *self, int argc, char **argv)
 							     .process = o.process,
 							     .sort = o.sort,
 							     .limit = o.limit,
-							     .by = (enum nm_sharing_by)o.by},
+							     .by = (enum nm_sharing_by)o.by,
+							     .as_c2c = o.c2c},
 				&viewer.style, viewer.output.file, &viewer.err);
 	return nm_viewer_close(&viewer, status, NM_STATUS_USAGE);
 }

@@ -148,6 +148,11 @@ int nm_sharing_run(struct nm_profile *profile, const struct nm_sharing_request *
 
 	if (!status)
 		status = find_block(profile, &selection, &bytes, err);
+	if (!status && request->as_c2c) {
+		status = nm_sharing_c2c(profile, &selection, style, out, err);
+		nm_selection_done(&selection);
+		return status;
+	}
 	if (!status && as_text && request->sort)
 		status =
 		    nm_fail(err, NM_EINVAL,

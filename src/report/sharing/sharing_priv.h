@@ -29,6 +29,10 @@ int nm_sharing_lines(struct nm_profile *profile, struct nm_selection *selection,
 int nm_sharing_core_grid(struct nm_profile *profile, const struct nm_selection *selection,
 			 const struct nm_style *style, FILE *out, struct nm_error *err);
 
+/* Contended lines in the shape of perf c2c, as text. The request's limit counts lines. */
+int nm_sharing_c2c(struct nm_profile *profile, const struct nm_selection *selection,
+		   const struct nm_style *style, FILE *out, struct nm_error *err);
+
 /* sharing.c: latent false sharing. */
 extern const struct nm_figure_table nm_latent_table;
 int nm_sharing_latent(struct nm_profile *profile, const struct nm_selection *selection,
