@@ -1,25 +1,18 @@
 // SPDX-License-Identifier: MIT
 // source.tsx - a file with the heat of its lines beside it; a line opens what is known of it: objects, classes, reuse,
 // evictors.
-import { useEffect, useRef } from "preact/hooks";
-import type { Cell, Column, LineAnswer, SourceAnswer, SourceFile } from "../answers";
+import type { Cell, Column, LineAnswer, OverviewAnswer, SourceAnswer, SourceFile } from "../answers";
 import { Answer, useAnswer } from "../common/answer";
 import { Choice, LevelChoice, useLevel } from "../common/choice";
-import { classColors, heat } from "../common/colors";
+import { classColors } from "../common/colors";
 import { useSheet } from "../common/csv";
 import { full, place, sentence, short } from "../common/format";
 import { Table } from "../common/table";
-import { useTheme } from "../common/theme";
 import { href } from "../router";
 import type { PageProps } from "../views";
+import { Listing, missesOf } from "./listing";
 import { Legend } from "./overview";
-
-type Line = SourceAnswer["lines"][number];
-
-/** Lines that are drawn at most, around the one that is open. */
-const WINDOW = 3000;
-
-const missesOf = (line: Line): number => Number(line.figures?.["misses"] ?? 0);
+import { Suggestions } from "./suggestions";
 
 const objectColumns: Column[] = [
 	{ key: "object", heading: "Object", kind: "text" },
@@ -83,55 +76,16 @@ function Details({ answer, profile, input }: { answer: LineAnswer; profile: stri
 function Popover({ props, file, line, level }: { props: PageProps; file: string; line: string; level: string | null }) {
 	const input = props.params["input"];
 	const asked = useAnswer<LineAnswer>(level && `/api/p/${props.profile}/line`, { file, line, level, input });
+	const { advice = [] } = useAnswer<OverviewAnswer>(`/api/p/${props.profile}/overview`).answer ?? {};
+	const here = input ? [] : advice.filter((one) => one.file === file && one.line === Number(line));
 	const close = () => props.set({ line: null });
 	return (
 		<aside class="popover" aria-label={`Line ${line}`} onKeyDown={(event) => event.key === "Escape" && close()}>
 			<h2>{place(file, Number(line))}</h2>
 			<button type="button" class="close" onClick={close}>Close</button>
+			<Suggestions advice={here} profile={props.profile} level={null} />
 			<Answer of={asked}>{(answer) => <Details answer={answer} profile={props.profile} input={input} />}</Answer>
 		</aside>
-	);
-}
-
-function Row({ line, most, open, props }: { line: Line; most: number; open: boolean; props: PageProps }) {
-	const theme = useTheme();
-	const misses = missesOf(line);
-	const color = heat(misses > 0 ? 0.08 + 0.92 * (misses / most) : 0, theme);
-	const number = line.figures && (line.figures["misses"] ?? null) !== null ? <a id={`line-${line.n}`} href={href("source", { ...props.params, line: line.n })}
-		aria-current={open ? "true" : undefined} aria-label={`Line ${line.n}, ${full(misses)} misses`}>{line.n}</a> : line.n;
-	return (
-		<tr class={open ? "open" : undefined}>
-			<td class="line-number">{number}</td>
-			<td class="heat" style={{ backgroundColor: color.background, color: color.text }}>{misses > 0 ? short(misses) : ""}</td>
-			<td class="code">{line.text ?? ""}</td>
-		</tr>
-	);
-}
-
-function Listing({ answer, props }: { answer: SourceAnswer; props: PageProps }) {
-	const openLine = Number(props.params["line"] ?? 0);
-	const listing = useRef<HTMLDivElement>(null);
-	const most = Math.max(1, ...answer.lines.map(missesOf));
-	const hottest = answer.lines.reduce((best, line) => (missesOf(line) > missesOf(best) ? line : best), answer.lines[0] as Line);
-	const at = answer.lines.findIndex(({ n }) => n === (openLine || hottest?.n));
-	const first = Math.max(0, Math.min(at - WINDOW / 2, answer.lines.length - WINDOW));
-	const shown = answer.lines.slice(first, first + WINDOW);
-	useEffect(() => {
-		const box = listing.current;
-		const row = box?.querySelector<HTMLElement>(`#line-${openLine || hottest?.n}`);
-		if (box && row) box.scrollTop += row.getBoundingClientRect().top - box.getBoundingClientRect().top - box.clientHeight / 3;
-	}, [answer, openLine]);
-	return (
-		<div class="scroll listing" ref={listing} tabIndex={0} role="region" aria-label={answer.file}>
-			<table>
-				<thead><tr><th scope="col">Line</th><th scope="col">Misses</th><th scope="col">Source</th></tr></thead>
-				<tbody>
-					{first > 0 && <tr><td colSpan={3} class="fine">{`${full(first)} lines before`}</td></tr>}
-					{shown.map((line) => <Row key={line.n} line={line} most={most} open={line.n === openLine} props={props} />)}
-					{first + WINDOW < answer.lines.length && <tr><td colSpan={3} class="fine">{`${full(answer.lines.length - first - WINDOW)} lines more`}</td></tr>}
-				</tbody>
-			</table>
-		</div>
 	);
 }
 
