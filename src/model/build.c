@@ -304,9 +304,8 @@ static int has_one_source(const struct nm_hierarchy *h, const struct nm_cache *c
 /* Coherence must know at any time what is in the private levels. */
 static int asks_next(const struct nm_cache *c) { return c->coherent && c->next && c->next->coherent; }
 
-/* Finds levels that form chains, and those whose next level sees the same cold lines; from the last level
- * on. */
-static void find_short_cuts(struct nm_hierarchy *h)
+/* From the last level on. */
+void nm_find_short_cuts(struct nm_hierarchy *h)
 {
 	for (unsigned u = unit_count(h); u-- > 0;) {
 		struct nm_cache *c = &h->units[u];
@@ -322,7 +321,7 @@ static void find_short_cuts(struct nm_hierarchy *h)
 void nm_hierarchy_set_data_only(struct nm_hierarchy *h)
 {
 	h->data_only = 1;
-	find_short_cuts(h);
+	nm_find_short_cuts(h);
 }
 
 /* Finds the entry levels that must issue prefetches after each reference: those with a prefetcher on the way
@@ -368,7 +367,7 @@ static int new_hierarchy(struct nm_hierarchy **ret_hierarchy, const struct nm_ma
 		nm_hierarchy_free(h);
 		return status;
 	}
-	find_short_cuts(h);
+	nm_find_short_cuts(h);
 	find_entries_of_prefetchers(h);
 	*ret_hierarchy = h;
 	return 0;

@@ -163,6 +163,9 @@ static inline uint64_t nm_cache_set(const struct nm_cache *c, uint64_t line)
 /* Lays the tags and timestamps of a chunk: all its ways are free. */
 void nm_cache_lay_out_chunk(const struct nm_cache *cache, uint64_t chunk);
 
+/* The same of all chunks that are not laid yet. */
+void nm_cache_lay_out(const struct nm_cache *cache);
+
 /* The set of a line, for whoever reads its tags. */
 static inline uint64_t nm_cache_laid_set(const struct nm_cache *c, uint64_t line)
 {

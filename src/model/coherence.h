@@ -174,6 +174,11 @@ void nm_coherence_clear(struct nm_cache *cache, uint32_t slot, int read, int wri
 /* The lines of the copy are no longer cleared; the copy's mask gets the bytes that were written to them. */
 void nm_coherence_unclear(struct nm_coherence *coherence, struct nm_copy *copy);
 
+/* Between references: no line is cleared and no page private, and no page becomes private again; the level, which
+ * becomes general, clears no lines again. The first before the second. */
+void nm_coherence_uncover(struct nm_coherence *coherence);
+void nm_coherence_clear_none(struct nm_cache *cache);
+
 void nm_coherence_synchronise(struct nm_coherence *coherence, unsigned core);
 
 /* The run is over: misses still in doubt are false sharing. */

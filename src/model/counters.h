@@ -71,6 +71,9 @@ int nm_counters_reserve(struct nm_counters *counters, size_t count);
 int nm_counters_flush(struct nm_counters *counters);
 int nm_counters_replace(struct nm_counters *counters, struct nm_pair *recent, uint64_t key);
 
+/* From now on extras are counted. 0 or NM_ENOMEM. */
+int nm_counters_count_extras(struct nm_counters *counters);
+
 /* From now on `before` is kept. 0 or NM_ENOMEM. */
 int nm_counters_track(struct nm_counters *counters);
 

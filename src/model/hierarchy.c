@@ -161,6 +161,16 @@ static void run_in_step(struct nm_hierarchy *h, const struct nm_ref *refs, size_
 	}
 }
 
+static void take_prefetch(struct nm_hierarchy *h, const struct nm_software_prefetch *p)
+{
+	for (unsigned m = 0; m < h->machines; m++) {
+		struct nm_cache *first = entry_levels_of(h, h->core)[m].entry[0];
+
+		if (first)
+			nm_general_take_prefetch(first, p);
+	}
+}
+
 /* A summary of a batch. */
 struct survey {
 	uint32_t attr; /* the largest; coalesced references have none */
@@ -251,6 +261,38 @@ static void run_apart(struct nm_hierarchy *h, const struct nm_ref *refs, size_t 
 	}
 }
 
+static void run_part(struct nm_hierarchy *h, const struct nm_ref *refs, size_t count, const struct survey *s)
+{
+	if (s->grouped && (h->one_by_one || !s->plain))
+		run_apart(h, refs, count);
+	else
+		run_all(h, refs, count, s->plain);
+}
+
+/* Runs references [from, to) of a batch, of one core, with the hints up to there. */
+static void run_hinted(struct nm_hierarchy *h, const struct nm_ref *refs, size_t from, size_t to,
+		       const struct survey *s)
+{
+	const unsigned core = h->core;
+
+	for (; h->due_count && h->due->before < to; h->due++, h->due_count--) {
+		const struct nm_hint *hint = h->due;
+
+		run_part(h, refs + from, hint->before - from, s);
+		from = hint->before;
+		if (hint->is_store) {
+			h->queue.streams = 1;
+			run_part(h, refs + from++, 1, s);
+			h->queue.streams = 0;
+		} else {
+			nm_hierarchy_set_core(h, hint->core);
+			take_prefetch(h, &hint->prefetch);
+			nm_hierarchy_set_core(h, core);
+		}
+	}
+	run_part(h, refs + from, to - from, s);
+}
+
 void nm_hierarchy_allow_uncounted(struct nm_hierarchy *h) { h->uncounted = 1; }
 
 void nm_hierarchy_prefetch_host(struct nm_hierarchy *h, const struct nm_ref *next) { h->expected = next; }
@@ -295,6 +337,8 @@ int nm_hierarchy_run_time_slices(struct nm_hierarchy *h, const struct nm_ref *re
 		survey = look_over(refs, count);
 		attrs = survey.grouped && announced > survey.attr ? announced : survey.attr + 1;
 	}
+	for (size_t i = 0; i < h->due_count; i++)
+		attrs = h->due[i].prefetch.attr < attrs ? attrs : h->due[i].prefetch.attr + 1;
 	for (unsigned u = 0; u < unit_count(h); u++)
 		if (nm_counters_reserve(&h->units[u].counters, attrs))
 			h->broken = NM_ENOMEM;
@@ -311,10 +355,11 @@ int nm_hierarchy_run_time_slices(struct nm_hierarchy *h, const struct nm_ref *re
 		if (time_slices[i].synchronised)
 			nm_hierarchy_synchronise(h);
 		prefetch_host(h, from);
-		if (survey.grouped && (h->one_by_one || !survey.plain))
-			run_apart(h, refs + from, time_slices[i].end - from);
-		else
-			run_all(h, refs + from, time_slices[i].end - from, survey.plain);
+		run_hinted(h, refs, from, time_slices[i].end, &survey);
+	}
+	for (; h->due_count; h->due++, h->due_count--) {
+		nm_hierarchy_set_core(h, h->due->core);
+		take_prefetch(h, &h->due->prefetch);
 	}
 	h->broken = fault_of(h);
 	return h->broken;
@@ -328,13 +373,20 @@ int nm_hierarchy_prefetch(struct nm_hierarchy *h, const struct nm_software_prefe
 			h->broken = NM_ENOMEM;
 	if (h->broken)
 		return h->broken;
-	for (unsigned m = 0; m < h->machines; m++) {
-		struct nm_cache *first = entry_levels_of(h, h->core)[m].entry[0];
-
-		if (first)
-			nm_general_take_prefetch(first, p);
-	}
+	take_prefetch(h, p);
 	h->broken = fault_of(h);
+	return h->broken;
+}
+
+int nm_hierarchy_follows_hints(const struct nm_hierarchy *h) { return h->hints; }
+
+int nm_hierarchy_set_hints(struct nm_hierarchy *h, const struct nm_hint *hints, size_t count)
+{
+	if (!count || h->broken)
+		return h->broken;
+	h->broken = nm_hierarchy_take_hints(h);
+	h->due = hints;
+	h->due_count = h->hints ? count : 0;
 	return h->broken;
 }
 
@@ -342,7 +394,6 @@ int nm_hierarchy_run(struct nm_hierarchy *h, const struct nm_ref *refs, size_t c
 {
 	const struct nm_time_slice all = {(uint16_t)count, (uint16_t)h->core, 0};
 
-	assert(count <= NM_BATCH);
 	assert(count <= NM_BATCH);
 	return nm_hierarchy_run_time_slices(h, refs, &all, 1);
 }

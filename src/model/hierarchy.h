@@ -189,6 +189,22 @@ int nm_hierarchy_prefetch(struct nm_hierarchy *hierarchy, const struct nm_softwa
  * store is a reference to it, and neither a hit nor a miss. */
 int nm_hierarchy_store_past(struct nm_hierarchy *hierarchy, const struct nm_ref *write);
 
+/* What the program tells the caches within a batch: of prefetches, what comes before reference `before`; of
+ * non-temporal stores, that this reference is one. */
+struct nm_hint {
+	uint16_t before;
+	uint16_t core; /* that prefetches */
+	uint8_t is_store;
+	struct nm_software_prefetch prefetch;
+};
+
+/* Before a batch: its hints, in order, which it borrows. From the first of them on the hierarchy follows hints
+ * (take_hints.c), if it can. 0 or NM_ENOMEM. */
+int nm_hierarchy_set_hints(struct nm_hierarchy *hierarchy, const struct nm_hint *hints, size_t count);
+
+/* Whether it follows hints. */
+int nm_hierarchy_follows_hints(const struct nm_hierarchy *hierarchy);
+
 /* Before a batch: where the references of the one after it are or will be, which the host prefetches
  * meanwhile; NULL: unknown. Does not affect results. */
 void nm_hierarchy_prefetch_host(struct nm_hierarchy *hierarchy, const struct nm_ref *next);

@@ -94,6 +94,9 @@ int nm_shadow_rebuild(struct nm_shadow *r);
 /* For tests and checks: whether log, timestamps and buckets agree on which lines the shadow cache holds. */
 int nm_shadow_is_valid(const struct nm_shadow *r);
 
+/* Sees the lines that another shadow cache has seen, instead of its own. 0 or NM_ENOMEM. */
+int nm_shadow_learn_seen(struct nm_shadow *s, const struct nm_shadow *from);
+
 /* NM_MISS_CAPACITY, or NM_MISS_COLD if the line was never seen before, or NM_ENOMEM. */
 int nm_shadow_seen(struct nm_shadow *r, uint64_t line);
 

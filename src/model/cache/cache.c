@@ -103,6 +103,13 @@ void nm_cache_lay_out_chunk(const struct nm_cache *c, uint64_t chunk)
 	c->laid[chunk] = 1;
 }
 
+void nm_cache_lay_out(const struct nm_cache *c)
+{
+	for (uint64_t chunk = 0; chunk < chunk_count(c); chunk++)
+		if (!c->laid[chunk])
+			nm_cache_lay_out_chunk(c, chunk);
+}
+
 uint32_t nm_cache_next_resident(const struct nm_cache *c, uint64_t slot)
 {
 	while (slot < c->slots) {
@@ -137,8 +144,10 @@ static int make_arrays(struct nm_cache *c, uint64_t slots, int is_general)
 		return NM_ENOMEM;
 	/* These search tags without asking whether they are laid; the tag of slot 0 is read anywhere
 	 * (nm_residency.below). */
-	for (uint64_t chunk = 0; chunk < (c->first || is_general ? chunk_count(c) : 1); chunk++)
-		nm_cache_lay_out_chunk(c, chunk);
+	if (c->first || is_general)
+		nm_cache_lay_out(c);
+	else
+		nm_cache_lay_out_chunk(c, 0);
 	c->tags[slots] = NM_NO_VICTIM;
 	return 0;
 }

@@ -73,6 +73,14 @@ int nm_counters_reserve(struct nm_counters *c, size_t count)
 	return 0;
 }
 
+int nm_counters_count_extras(struct nm_counters *c)
+{
+	if (c->has_extras)
+		return 0;
+	c->has_extras = 1;
+	return grow_counters(&c->extras, sizeof *c->extras, 0, c->attr_room);
+}
+
 int nm_counters_track(struct nm_counters *t)
 {
 	return grow_counters(&t->before, sizeof *t->before, 0, t->attr_room);

@@ -23,6 +23,7 @@
 #include "shadow.h"
 
 #include <stdlib.h>
+#include <string.h>
 
 #include "checks.h"
 #include "errors.h"
@@ -182,6 +183,21 @@ static int grow_seen(struct nm_shadow *s)
 	s->seen = seen;
 	s->seen_mask = room - 1;
 	s->seen_shift--;
+	return 0;
+}
+
+int nm_shadow_learn_seen(struct nm_shadow *s, const struct nm_shadow *from)
+{
+	struct nm_seen *seen = malloc((from->seen_mask + 1) * sizeof *seen);
+
+	if (!seen)
+		return NM_ENOMEM;
+	memcpy(seen, from->seen, (from->seen_mask + 1) * sizeof *seen);
+	free(s->seen);
+	s->seen = seen;
+	s->seen_mask = from->seen_mask;
+	s->seen_shift = from->seen_shift;
+	s->seen_count = from->seen_count;
 	return 0;
 }
 

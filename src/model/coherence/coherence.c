@@ -74,13 +74,20 @@ int nm_coherence_set_entry(struct nm_cache *c, unsigned side)
 	return 0;
 }
 
+static void free_cleared(struct nm_coherent_level *as)
+{
+	free(as->cleared);
+	free(as->written);
+	free(as->is_private);
+	as->cleared = NULL;
+	as->written = NULL;
+	as->is_private = NULL;
+}
+
 static void free_levels(struct nm_private_levels *own)
 {
-	for (unsigned i = 0; i < 2 * NM_MAX_DEPTH; i++) {
-		free(own->as[i].cleared);
-		free(own->as[i].written);
-		free(own->as[i].is_private);
-	}
+	for (unsigned i = 0; i < 2 * NM_MAX_DEPTH; i++)
+		free_cleared(&own->as[i]);
 }
 
 void nm_coherence_free(struct nm_coherence *x)
@@ -151,6 +158,19 @@ void nm_coherence_unclear(struct nm_coherence *x, struct nm_copy *copy)
 	}
 	copy->cleared = 0;
 }
+
+void nm_coherence_uncover(struct nm_coherence *c)
+{
+	assert(!c->copy);
+	if (c->has_private)
+		nm_private_end_all(c);
+	c->has_private = 0;
+	for (unsigned core = 0; core < c->cores; core++)
+		for (struct nm_copy *copy = nm_copy_first(c, core); copy; copy = nm_copy_after(copy))
+			nm_coherence_unclear(c, copy);
+}
+
+void nm_coherence_clear_none(struct nm_cache *c) { free_cleared(c->coherent); }
 
 void nm_coherence_list(struct nm_coherence *c, struct nm_copy *copy, enum nm_copy_state state)
 {

@@ -2,6 +2,7 @@
 #include "private_pages.h"
 
 #include "cache.h"
+#include "vector.h"
 
 enum nm_copy_state nm_private_state(const struct nm_coherence *x, unsigned core, uint64_t block)
 {
@@ -47,6 +48,18 @@ void nm_private_end(struct nm_coherence *c, uint64_t block)
 
 	if (owner != NM_NO_OWNER)
 		share_page(c, owner, block);
+}
+
+void nm_private_end_all(struct nm_coherence *c)
+{
+	struct nm_vec(uint64_t) pages = {0};
+	uint64_t page, value;
+
+	for (size_t i = 0; nm_map_next(&c->directory.page_of, &i, &page, &value);)
+		c->failed |= nm_vec_push(&pages, page) != 0;
+	for (size_t i = 0; i < pages.count; i++)
+		nm_private_end(c, pages.at[i] * NM_PAGE_BLOCKS);
+	nm_vec_free(&pages);
 }
 
 void nm_private_end_of_other(struct nm_coherence *c, unsigned core, uint64_t block)

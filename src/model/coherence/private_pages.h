@@ -21,9 +21,10 @@ int nm_private_acquire(struct nm_coherence *coherence, struct nm_cache *cache, u
 /* The reference, acquired so, has been served by the line at a slot. */
 void nm_private_touch(struct nm_coherence *coherence, struct nm_cache *cache, uint32_t slot, int write);
 
-/* Makes the page of a block shared if it is private; the second one only if its owner is not `core` and has
- * the block. */
+/* Makes the page of a block shared if it is private; all pages; that of a block only if its owner is not `core` and
+ * has the block. */
 void nm_private_end(struct nm_coherence *coherence, uint64_t block);
+void nm_private_end_all(struct nm_coherence *coherence);
 void nm_private_end_of_other(struct nm_coherence *coherence, unsigned core, uint64_t block);
 
 /* The state of a block of the core's private page. */

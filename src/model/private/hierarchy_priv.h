@@ -41,13 +41,15 @@ struct nm_hierarchy {
 	struct nm_oracle *oracle;                   /* or NULL; borrowed */
 	struct nm_sampler *sampler;                 /* of the first level, or NULL; borrowed */
 	const struct nm_coalesced_table *coalesced; /* that references may be to, or NULL; borrowed */
-	const struct nm_ref *expected;              /* the next batch, or NULL (nm_hierarchy_prefetch_host) */
-	struct nm_ref *apart;                       /* [NM_BATCH], for references of coalesced one by one */
-	int data_only;                              /* there are no fetches */
-	int uncounted;                              /* references may have weight 0 */
-	int hints;                                  /* the program's prefetches come in between */
-	int one_by_one;                             /* take references one by one */
-	int broken;                                 /* the code of the failure, or 0 */
+	const struct nm_hint *due;                  /* [due_count] hints of the batch, from the next one on */
+	size_t due_count;
+	const struct nm_ref *expected; /* the next batch, or NULL (nm_hierarchy_prefetch_host) */
+	struct nm_ref *apart;          /* [NM_BATCH], for references of coalesced one by one */
+	int data_only;                 /* there are no fetches */
+	int uncounted;                 /* references may have weight 0 */
+	int hints;                     /* the program's prefetches come in between */
+	int one_by_one;                /* take references one by one */
+	int broken;                    /* the code of the failure, or 0 */
 	int finished;
 	uint8_t sketch[NM_SKETCH]; /* of the lines that the first data level has loaded */
 };
@@ -78,6 +80,12 @@ static inline int takes_fills(const struct nm_cache *c, const struct nm_cache *u
 		next = next->sibling;
 	return next != NULL;
 }
+
+/* build.c: finds levels that form chains, and those whose next level sees the same cold lines. */
+void nm_find_short_cuts(struct nm_hierarchy *h);
+
+/* take_hints.c: from now on the hierarchy follows hints, if it can. 0 or NM_ENOMEM. */
+int nm_hierarchy_take_hints(struct nm_hierarchy *h);
 
 /* shared_levels.c: finds the levels that machines have in common (`same`). */
 void nm_share_levels(struct nm_hierarchy *h, const struct nm_machine *machine);

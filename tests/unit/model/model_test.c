@@ -222,26 +222,79 @@ static void make_prefetches(struct nm_software_prefetch *prefetches, size_t *bef
 	}
 }
 
-/* Runs one reference. */
-static void step(struct nm_hierarchy *h, const struct nm_ref *r, int is_non_temporal)
+/* What the program tells the caches: prefetches [0, PREFETCHES), each before a reference, and which stores are
+ * non-temporal. Those before reference `from` are left out. */
+struct told {
+	size_t from;
+	struct nm_software_prefetch prefetches[PREFETCHES];
+	size_t before[PREFETCHES];
+	unsigned char past[REFS];
+};
+
+static void make_told(struct told *told, const struct nm_ref *refs, size_t from)
 {
-	assert_int_equal(is_non_temporal ? nm_hierarchy_store_past(h, r) : nm_hierarchy_run(h, r, 1), 0);
+	make_prefetches(told->prefetches, told->before, refs);
+	told->from = from;
+	for (size_t i = 0; i < REFS; i++)
+		told->past[i] = i >= from && refs[i].kind == NM_REF_WRITE && !below(3);
 }
 
-static void run_with_hints(const char *spec, const struct nm_ref *refs)
+/* To a hierarchy that follows hints from the start, one by one. */
+static void feed_one_by_one(struct nm_hierarchy *h, const struct nm_ref *refs, const struct told *told)
 {
-	static unsigned char past[REFS];
-	static struct nm_software_prefetch prefetches[PREFETCHES];
-	static size_t before[PREFETCHES];
-	struct twin t = {
-	    .prefetches = prefetches, .before = before, .prefetch_count = PREFETCHES, .streams = past};
+	for (size_t i = 0, p = 0; i < REFS; i++) {
+		for (; p < PREFETCHES && told->before[p] == i; p++)
+			if (i >= told->from)
+				assert_int_equal(nm_hierarchy_prefetch(h, &told->prefetches[p]), 0);
+		assert_int_equal(told->past[i] ? nm_hierarchy_store_past(h, &refs[i])
+					       : nm_hierarchy_run(h, &refs[i], 1),
+				 0);
+	}
+}
+
+/* To a hierarchy that begins to follow them at the first, with the batches. */
+static void feed_with_batches(struct nm_hierarchy *h, const struct nm_ref *refs, const struct told *told)
+{
+	static struct nm_hint hints[2 * NM_BATCH];
+	size_t p = 0;
+
+	for (size_t at = 0, n; at < REFS; at += n) {
+		const size_t most = 1 + below(400);
+		size_t count = 0;
+
+		n = REFS - at < most ? REFS - at : most;
+		for (size_t i = at; i < at + n; i++) {
+			for (; p < PREFETCHES && told->before[p] == i; p++)
+				if (i >= told->from)
+					hints[count++] = (struct nm_hint){.before = (uint16_t)(i - at),
+									  .prefetch = told->prefetches[p]};
+			if (told->past[i])
+				hints[count++] =
+				    (struct nm_hint){.before = (uint16_t)(i - at), .is_store = 1};
+		}
+		/* A prefetch behind the last reference of the batch, instead of before the first of the next one. */
+		for (; p < PREFETCHES && told->before[p] == at + n && at + n < REFS && at + n >= told->from;
+		     p++)
+			hints[count++] =
+			    (struct nm_hint){.before = (uint16_t)n, .prefetch = told->prefetches[p]};
+		assert_int_equal(nm_hierarchy_set_hints(h, hints, count), 0);
+		assert_int_equal(nm_hierarchy_run(h, refs + at, n), 0);
+	}
+}
+
+static void run_with_hints(const char *spec, const struct nm_ref *refs, const struct told *told,
+			   int from_start)
+{
+	struct twin t = {.streams = told->past};
 	struct nm_hierarchy *h;
 	struct nm_error err;
-	size_t at = 0;
+	size_t first = 0;
 
-	make_prefetches(prefetches, before, refs);
-	for (size_t i = 0; i < REFS; i++)
-		past[i] = refs[i].kind == NM_REF_WRITE && !below(3);
+	while (told->before[first] < told->from)
+		first++;
+	t.prefetches = told->prefetches + first;
+	t.before = told->before + first;
+	t.prefetch_count = PREFETCHES - first;
 	assert_int_equal(nm_machine_parse(spec, &t.machine, &err), 0);
 	t.machine.hints = 1;
 	t.machine.memory_latency = 40;
@@ -249,19 +302,17 @@ static void run_with_hints(const char *spec, const struct nm_ref *refs)
 		t.machine.levels[i].latency = 4 + 6 * i;
 	t.attrs = ATTRS;
 	twin_run(&t, refs, REFS);
+	t.machine.hints = from_start;
 	assert_int_equal(nm_hierarchy_new(&h, &t.machine, &err), 0);
-	for (size_t i = 0; i <= PREFETCHES; i++) {
-		const size_t to = i < PREFETCHES ? before[i] : REFS;
-
-		for (; at < to; at++)
-			step(h, refs + at, past[at]);
-		if (i < PREFETCHES)
-			assert_int_equal(nm_hierarchy_prefetch(h, &prefetches[i]), 0);
-	}
+	if (from_start)
+		feed_one_by_one(h, refs, told);
+	else
+		feed_with_batches(h, refs, told);
+	assert_true(nm_hierarchy_follows_hints(h));
 	for (unsigned i = 0; i < t.machine.count; i++)
 		assert_true(nm_shadow_is_valid(&nm_hierarchy_level(h, i)->shadow));
 	assert_int_equal(nm_hierarchy_finish(h), 0);
-	compare(h, &t, spec, "hints of the program");
+	compare(h, &t, spec, from_start ? "hints" : "hints of batches");
 	nm_hierarchy_free(h);
 	twin_done(&t);
 }
@@ -427,13 +478,16 @@ static void test_twin(void **state)
 static void test_hints_of_the_program(void **state)
 {
 	static struct nm_ref refs[REFS];
+	static struct told told;
 	(void)state;
 	for (unsigned g = 0; g < sizeof geometries / sizeof geometries[0]; g++) {
 		const unsigned stream = g % (sizeof streams / sizeof streams[0]);
 
 		rng_state = g;
 		make_stream(refs, stream, 4096, strstr(geometries[g], "L1i") != NULL);
-		run_with_hints(geometries[g], refs);
+		make_told(&told, refs, g % 3 ? below(REFS / 2) : 0);
+		run_with_hints(geometries[g], refs, &told, 1);
+		run_with_hints(geometries[g], refs, &told, 0);
 	}
 }
 
