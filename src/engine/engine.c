@@ -15,6 +15,8 @@ static int run_passes(struct nm_engine *e, enum nm_pass_part part, const struct 
 				      .count = submitted->count,
 				      .time_slices = submitted->time_slices,
 				      .time_slice_count = submitted->time_slice_count,
+				      .hints = submitted->hints,
+				      .hint_count = submitted->hint_count,
 				      .uncounted = submitted->uncounted,
 				      .instructions = submitted->instructions,
 				      .next = next};

@@ -33,7 +33,7 @@
 #include "sampler.h"
 
 /* A batch: up to NM_BATCH references in program order, or, where the machine has several cores, in the order
- * in which src/interleave merges those of the threads; `turns` then says which core made which. No reference
+ * in which src/interleave merges those of the threads; `time_slices` then says which core made which. No reference
  * is in two batches. The arrays are gone when the callback returns. A thread switch of the program may fall
  * anywhere in it, a change of memory or of keys only between two batches.
  *
@@ -56,6 +56,8 @@ struct nm_pass_batch {
 	const uint64_t *clock;
 	const struct nm_time_slice *time_slices; /* hierarchy.h; NULL: there is one core */
 	size_t time_slice_count;
+	const struct nm_hint *hints; /* hierarchy.h */
+	size_t hint_count;
 	int uncounted;             /* some references may not count */
 	uint64_t instructions;     /* measured ones, executed when the batch was made */
 	const struct nm_ref *next; /* where the next batch will lie, to be prefetched; NULL: not known */

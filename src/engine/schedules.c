@@ -29,7 +29,9 @@ static int simulate_merged(void *arg, const struct nm_merged *merged)
 	const struct nm_pass_batch batch = {.refs = merged->refs,
 					    .count = merged->count,
 					    .time_slices = merged->time_slices,
-					    .time_slice_count = merged->time_slice_count};
+					    .time_slice_count = merged->time_slice_count,
+					    .hints = merged->hints,
+					    .hint_count = merged->hint_count};
 	int status = nm_pass_cache.batch(s->pass, &batch);
 
 	return status ? status : nm_pass_cache.retired(s->pass, s->engine, 0);
@@ -105,10 +107,12 @@ void nm_schedules_free(struct nm_schedules *all)
 		status_;                                                              \
 	})
 
-int nm_schedules_add(struct nm_schedules *all, const struct nm_ref *refs, size_t count,
-		     const struct nm_sync *syncs, size_t sync_count)
+int nm_schedules_add(struct nm_schedules *all, const struct nm_thread_batch *batch)
 {
-	return FOR_ALL(all, nm_interleave_add(s->interleave, refs, count, NULL, syncs, sync_count));
+	struct nm_thread_batch untimed = *batch;
+
+	untimed.clock = NULL;
+	return FOR_ALL(all, nm_interleave_add(s->interleave, &untimed));
 }
 
 int nm_schedules_drain(struct nm_schedules *all) { return FOR_ALL(all, nm_interleave_drain(s->interleave)); }

@@ -24,8 +24,12 @@ static int submit_batch(struct nm_engine *e, struct nm_batch *batch, const uint6
 
 static int submit_merged(void *arg, const struct nm_merged *merged)
 {
-	struct nm_batch batch = {
-	    merged->refs, merged->count, merged->time_slices, merged->time_slice_count, 0, 0};
+	struct nm_batch batch = {.refs = merged->refs,
+				 .count = merged->count,
+				 .time_slices = merged->time_slices,
+				 .time_slice_count = merged->time_slice_count,
+				 .hints = merged->hints,
+				 .hint_count = merged->hint_count};
 
 	return submit_batch(arg, &batch, merged->clock);
 }
@@ -45,7 +49,7 @@ int nm_engine_interleave(struct nm_engine *e)
 	return 0;
 }
 
-int nm_engine_submit(void *arg, const struct nm_built_batch *built)
+int nm_engine_submit(void *arg, const struct nm_thread_batch *built)
 {
 	struct nm_engine *e = arg;
 	struct nm_output *o = &e->output;
@@ -56,15 +60,16 @@ int nm_engine_submit(void *arg, const struct nm_built_batch *built)
 	nm_coalesced_raise_limit(e->replay.resolver.coalesced, (uint32_t)nm_engine_attr_count(e));
 	if (!o->interleave) {
 		status = nm_layouts_add(o->layouts, built->refs, built->count, e->replay.has_paused);
-		return status
-			   ? status
-			   : submit_batch(e, &(struct nm_batch){.refs = built->refs, .count = built->count},
-					  built->clock);
+		return status ? status
+			      : submit_batch(e,
+					     &(struct nm_batch){.refs = built->refs,
+								.count = built->count,
+								.hints = built->hints,
+								.hint_count = built->hint_count},
+					     built->clock);
 	}
-	status = nm_schedules_add(o->schedules, built->refs, built->count, built->syncs, built->sync_count);
-	return status ? status
-		      : nm_interleave_add(o->interleave, built->refs, built->count, built->clock,
-					  built->syncs, built->sync_count);
+	status = nm_schedules_add(o->schedules, built);
+	return status ? status : nm_interleave_add(o->interleave, built);
 }
 
 int nm_engine_sample(void *arg)

@@ -50,6 +50,8 @@ struct nm_workers {
 	size_t counts[NM_BATCHES_IN_FLIGHT];
 	struct nm_time_slice *time_slices; /* [NM_BATCHES_IN_FLIGHT][NM_BATCH], or NULL: no batch had any */
 	size_t time_slice_counts[NM_BATCHES_IN_FLIGHT];
+	struct nm_hint *hints; /* [NM_BATCHES_IN_FLIGHT][NM_BATCH], or NULL: no batch had any */
+	size_t hint_counts[NM_BATCHES_IN_FLIGHT];
 	uint8_t uncounted[NM_BATCHES_IN_FLIGHT];
 	uint64_t instructions[NM_BATCHES_IN_FLIGHT];
 
@@ -74,6 +76,11 @@ static struct nm_ref *batch_at(const struct nm_workers *w, unsigned i)
 static struct nm_time_slice *turns_at(const struct nm_workers *w, unsigned i)
 {
 	return w->time_slices + (size_t)(i % NM_BATCHES_IN_FLIGHT) * NM_BATCH;
+}
+
+static struct nm_hint *hints_at(const struct nm_workers *w, unsigned i)
+{
+	return w->hints + (size_t)(i % NM_BATCHES_IN_FLIGHT) * NM_BATCH;
 }
 
 /* Batches that the slowest consumer has not run. */
@@ -130,12 +137,15 @@ static unsigned run_some(struct consumer *c, int *ret_status)
 	pthread_mutex_unlock(&w->lock);
 	for (unsigned i = 0; i < n && !status; i++) {
 		const unsigned at = (tail + i) % NM_BATCHES_IN_FLIGHT;
-		const struct nm_batch batch = {batch_at(w, at),
-					       w->counts[at],
-					       w->time_slice_counts[at] ? turns_at(w, at) : NULL,
-					       w->time_slice_counts[at],
-					       w->uncounted[at],
-					       w->instructions[at]};
+		const struct nm_batch batch = {.refs = batch_at(w, at),
+					       .count = w->counts[at],
+					       .time_slices =
+						   w->time_slice_counts[at] ? turns_at(w, at) : NULL,
+					       .time_slice_count = w->time_slice_counts[at],
+					       .hints = w->hint_counts[at] ? hints_at(w, at) : NULL,
+					       .hint_count = w->hint_counts[at],
+					       .uncounted = w->uncounted[at],
+					       .instructions = w->instructions[at]};
 
 		status = c->function(c->arg, &batch, i + 1 < there ? batch_at(w, tail + i + 1) : NULL);
 	}
@@ -203,6 +213,7 @@ void nm_workers_free(struct nm_workers *w)
 	free(w->own);
 	free(w->queue);
 	free(w->time_slices);
+	free(w->hints);
 	pthread_mutex_destroy(&w->lock);
 	pthread_cond_destroy(&w->emptied);
 	free(w);
@@ -274,9 +285,15 @@ static struct nm_ref *wait_for_room(struct nm_workers *w)
 	return batch_at(w, w->made);
 }
 
-/* Copies the turns of the batch. */
-static int put_time_slices(struct nm_workers *w, const struct nm_batch *batch)
+/* Copies the turns and hints of the batch. */
+static int put_notes(struct nm_workers *w, const struct nm_batch *batch)
 {
+	if (batch->hint_count && !w->hints &&
+	    !(w->hints = malloc(sizeof *w->hints * NM_BATCHES_IN_FLIGHT * NM_BATCH)))
+		return NM_ENOMEM;
+	if (batch->hint_count)
+		memcpy(hints_at(w, w->made), batch->hints, batch->hint_count * sizeof *w->hints);
+	w->hint_counts[w->made % NM_BATCHES_IN_FLIGHT] = batch->hint_count;
 	if (batch->time_slice_count && !w->time_slices &&
 	    !(w->time_slices = malloc(sizeof *w->time_slices * NM_BATCHES_IN_FLIGHT * NM_BATCH)))
 		return NM_ENOMEM;
@@ -301,13 +318,14 @@ static int run_here(struct nm_workers *w, const struct nm_batch *batch)
 
 int nm_workers_submit(struct nm_workers *w, const struct nm_batch *batch)
 {
-	assert(batch->count > 0 && batch->count <= NM_BATCH);
+	assert(batch->count + batch->hint_count > 0 && batch->count <= NM_BATCH);
+	assert(batch->hint_count <= NM_BATCH);
 	if (w->threads < 2)
 		return run_here(w, batch);
 	if (w->failed || (!w->queue && start_threads(w)))
 		return NM_ENOMEM;
 	nm_copy_nontemporal(wait_for_room(w), batch->refs, batch->count * sizeof *batch->refs);
-	if (put_time_slices(w, batch))
+	if (put_notes(w, batch))
 		return NM_ENOMEM;
 	w->counts[w->made++ % NM_BATCHES_IN_FLIGHT] = batch->count;
 	if (w->made % TURN == 0) {

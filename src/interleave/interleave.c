@@ -69,6 +69,7 @@ void nm_interleave_free(struct nm_interleave *m)
 	nm_map_done(&m->word_of);
 	nm_map_done(&m->lock_of);
 	free(m->word_lines);
+	free(m->hints);
 	free(m);
 }
 
@@ -258,6 +259,16 @@ static int add_atomic(struct nm_interleave *i, const struct nm_ref *r, const uin
 	return status;
 }
 
+/* What the running thread tells the caches before its next reference. */
+static int add_hint(struct nm_interleave *i, const struct nm_hint *hint)
+{
+	struct stream *s = i->running;
+
+	if (goes_straight(i))
+		return nm_output_hint(i, s, hint);
+	return nm_vec_push(&s->hints, *hint) ? NM_ENOMEM : nm_stream_mark(i, s, MARK_HINT, 0, 0);
+}
+
 /* The running thread waits for all threads that have ended and, if `calls`, for the last call of each other
  * thread. */
 static int come_after(struct nm_interleave *m, int calls)
@@ -393,22 +404,42 @@ static int take_event(struct nm_interleave *i, const struct nm_sync *e)
 	}
 }
 
-int nm_interleave_add(struct nm_interleave *m, const struct nm_ref *refs, size_t count, const uint64_t *clock,
-		      const struct nm_sync *syncs, size_t sync_count)
+/* Adds references [from, to) of a batch, and the hints that so many syncs precede, from *hint on. */
+static int add_hinted(struct nm_interleave *m, const struct nm_thread_batch *b, size_t from, size_t to,
+		      size_t syncs, const struct nm_hint **hint)
 {
+	int status = 0;
+
+	for (; *hint != b->hints + b->hint_count && (*hint)->syncs <= syncs && !status; ++*hint) {
+		const size_t before = (*hint)->before;
+
+		assert(before >= from && before <= to);
+		if (before > from)
+			status = add_references(m, b->refs + from, clock_at(b->clock, from), before - from);
+		from = before;
+		if (!status)
+			status = add_hint(m, *hint);
+	}
+	return status || from == to ? status
+				    : add_references(m, b->refs + from, clock_at(b->clock, from), to - from);
+}
+
+int nm_interleave_add(struct nm_interleave *m, const struct nm_thread_batch *b)
+{
+	const struct nm_hint *hint = b->hints;
 	size_t at = 0;
 	int status = 0;
 
-	for (size_t i = 0; i < sync_count && !status; i++) {
-		const struct nm_sync *s = &syncs[i];
+	for (size_t i = 0; i < b->sync_count && !status; i++) {
+		const struct nm_sync *s = &b->syncs[i];
 		int atomic = s->kind == NM_SYNC_ATOMIC || s->kind == NM_SYNC_UPDATE;
 
-		assert(s->index >= at && s->index + (atomic != 0) <= count);
-		if (s->index > at)
-			status = add_references(m, refs + at, clock_at(clock, at), s->index - at);
+		assert(s->index >= at && s->index + (atomic != 0) <= b->count);
+		status = add_hinted(m, b, at, s->index, i, &hint);
 		at = s->index;
 		if (!status && atomic) {
-			status = add_atomic(m, &refs[at], clock_at(clock, at), s->kind == NM_SYNC_UPDATE);
+			status =
+			    add_atomic(m, &b->refs[at], clock_at(b->clock, at), s->kind == NM_SYNC_UPDATE);
 			at++;
 		} else if (!status) {
 			status = take_event(m, s);
@@ -416,8 +447,8 @@ int nm_interleave_add(struct nm_interleave *m, const struct nm_ref *refs, size_t
 				status = nm_schedule_possible(m);
 		}
 	}
-	if (!status && at < count)
-		status = add_references(m, refs + at, clock_at(clock, at), count - at);
+	if (!status)
+		status = add_hinted(m, b, at, b->count, b->sync_count, &hint);
 	if (!status && m->held_back > m->setup.hold_most)
 		status = nm_schedule_until(m, m->setup.hold_most / 2);
 	NM_CHECK(status || nm_interleave_is_valid(m));

@@ -69,9 +69,22 @@ struct nm_sync {
 	uint8_t kind;
 };
 
+/* References in the recorded order, and what orders threads between them. */
+struct nm_thread_batch {
+	const struct nm_ref *refs;
+	size_t count;
+	const struct nm_sync *syncs;
+	size_t sync_count;
+	const struct nm_hint *hints;
+	size_t hint_count;
+	const uint64_t *clock; /* time of each reference, or NULL */
+};
+
 struct nm_merged {
 	const struct nm_ref *refs;
-	size_t count; /* at most NM_BATCH */
+	size_t count; /* at most NM_BATCH; 0: there are only hints */
+	const struct nm_hint *hints;
+	size_t hint_count; /* at most NM_BATCH */
 	const struct nm_time_slice *time_slices;
 	size_t time_slice_count; /* at least 1 */
 	const uint64_t *clock;   /* time of each reference, or NULL */
@@ -107,10 +120,8 @@ struct nm_interleave;
 int nm_interleave_new(struct nm_interleave **ret, const struct nm_interleave_setup *setup);
 void nm_interleave_free(struct nm_interleave *interleave);
 
-/* Adds a batch in the recorded order. clock: the time of each reference, or NULL. Returns 0, output's code or
- * NM_ENOMEM; after an error nothing may be added. */
-int nm_interleave_add(struct nm_interleave *interleave, const struct nm_ref *refs, size_t count,
-		      const uint64_t *clock, const struct nm_sync *syncs, size_t sync_count);
+/* Adds a batch. Returns 0, output's code or NM_ENOMEM; after an error nothing may be added. */
+int nm_interleave_add(struct nm_interleave *interleave, const struct nm_thread_batch *batch);
 
 /* The table of the coalesced references in the input (coalesced.h). */
 struct nm_coalesced_table;

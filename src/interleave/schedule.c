@@ -10,6 +10,18 @@
 
 #include "interleave_priv.h"
 
+/* Outputs the next hint: 1 or an error. */
+static int pass_hint(struct nm_interleave *i, struct stream *s)
+{
+	const struct nm_hint hint = s->hints.at[s->hints_passed++];
+
+	if (s->hints_passed == s->hints.count)
+		s->hints.count = s->hints_passed = 0;
+	const int status = nm_output_hint(i, s, &hint);
+
+	return status ? status : 1;
+}
+
 /* 1: the thread has passed the mark; 0: it has to wait; or NM_ENOMEM. */
 static int pass_mark(struct nm_interleave *i, struct stream *s, const struct mark *mark)
 {
@@ -22,11 +34,13 @@ static int pass_mark(struct nm_interleave *i, struct stream *s, const struct mar
 	case MARK_UNLOCK: nm_locks_leave(i, s, mark); break;
 	case MARK_END: nm_locks_leave_all(i, s); break;
 	case MARK_TURN: s->turn = mark->age; break;
+	case MARK_HINT: status = pass_hint(i, s); break;
 	case MARK_TOGETHER:
 	case MARK_SYNC: break;
 	}
 	if (status > 0) {
-		s->synchronised |= mark->kind != MARK_TOGETHER && mark->kind != MARK_TURN;
+		s->synchronised |=
+		    mark->kind != MARK_TOGETHER && mark->kind != MARK_TURN && mark->kind != MARK_HINT;
 		nm_stream_pass_mark(i, s);
 	}
 	return status;

@@ -157,6 +157,7 @@ void nm_stream_free(struct nm_interleave *i, struct stream *s)
 		give_chunk(i, c);
 	}
 	nm_vec_free(&s->marks);
+	nm_vec_free(&s->hints);
 	nm_vec_free(&s->open);
 	nm_vec_free(&s->held);
 	free(s);

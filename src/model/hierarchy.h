@@ -193,7 +193,8 @@ int nm_hierarchy_store_past(struct nm_hierarchy *hierarchy, const struct nm_ref 
  * non-temporal stores, that this reference is one. */
 struct nm_hint {
 	uint16_t before;
-	uint16_t core; /* that prefetches */
+	uint16_t syncs; /* of the batch that come before it (interleave.h) */
+	uint16_t core;  /* that prefetches */
 	uint8_t is_store;
 	struct nm_software_prefetch prefetch;
 };

@@ -15,15 +15,6 @@
 
 enum { NM_SYNCS = 2 * NM_BATCH };
 
-/* References in program order, and what orders threads between them. clock: of each reference, or NULL. */
-struct nm_built_batch {
-	const struct nm_ref *refs;
-	size_t count;
-	const struct nm_sync *syncs;
-	size_t sync_count;
-	const uint64_t *clock;
-};
-
 struct nm_batch_builder {
 	struct nm_ref *refs; /* [NM_BATCH + NM_ENTRIES], borrowed: the last ones are written and ignored */
 	size_t count;
@@ -31,13 +22,15 @@ struct nm_batch_builder {
 	uint64_t submitted;    /* batches */
 	struct nm_sync *syncs; /* [NM_SYNCS] of the batch; NULL: the machine has one core */
 	size_t sync_count;
+	struct nm_hint *hints; /* [NM_BATCH] of the batch; NULL: there was none yet */
+	size_t hint_count;
 	struct nm_bursts bursts;
 	struct nm_instruction_clock *instruction_clock; /* NULL unless an event is waited for */
 	uint64_t instructions; /* for the clock: measured ones, up to that of the next reference */
 
 	/* Takes a full batch; looks at references [bursts.taken, count) of a burst. Both return 0 or a
 	 * code. */
-	int (*submit)(void *arg, const struct nm_built_batch *batch);
+	int (*submit)(void *arg, const struct nm_thread_batch *batch);
 	int (*sample)(void *arg);
 	void *arg;
 };

@@ -91,6 +91,9 @@ int nm_calls_signal(struct nm_calls *calls, unsigned number, uint32_t *ret_conte
 void nm_calls_end(const struct nm_calls *calls, const struct nm_attributions *attrs, struct nm_stack *stack,
 		  uint64_t pc);
 
+/* The key of an attribution key in the running context; 0: out of memory. */
+uint32_t nm_calls_key(struct nm_calls *calls, uint32_t attr);
+
 /* Replaces the attribution keys of a batch, and starts the next one. 0 or NM_ENOMEM. */
 int nm_calls_translate(struct nm_calls *calls, struct nm_ref *batch, size_t count);
 

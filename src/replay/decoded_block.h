@@ -24,7 +24,7 @@
 #include "checks.h"
 #include <nearmiss/wire.h>
 
-enum { NM_PREFETCH = 3, NM_ENTRIES = 4 };
+enum { NM_ENTRIES = 4 };
 
 /* Entries store numbers with 2^63 added, since vector instructions compare signed numbers. */
 #define NM_BIAS (1ull << 63)
@@ -85,12 +85,16 @@ struct nm_side_exit {
 	uint8_t fetched; /* bytes of the run in which it leaves that are executed, for --instr */
 };
 
+/* What makes an access a hint to the caches. */
+enum { NM_HINT_FLAGS = NM_WIRE_PREFETCH | NM_WIRE_NON_TEMPORAL | NM_WIRE_TO_L2 | NM_WIRE_TO_L3 };
+
 /* An access, for execution one at a time. */
 struct nm_access {
 	uint16_t word, distance; /* its address is `distance` above that address word */
 	uint16_t entry;
 	/* enum nm_sync_kind if it is atomic and the machine has several cores, else NM_SYNC_NONE */
 	uint8_t sync;
+	uint16_t hint; /* NM_HINT_FLAGS of its NM_WIRE_*; 0: it is none */
 };
 
 /* The cold part of a decoded block. */

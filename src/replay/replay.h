@@ -189,6 +189,10 @@ static inline int nm_replay_resolve_pending(struct nm_replay *r)
  * NM_ENOMEM. */
 int nm_replay_append(struct nm_replay *replay, struct nm_ref ref, uint32_t access_site);
 
+/* batches.c: appends a prefetch of what the reference would be to, or notes that the reference that comes next is a
+ * non-temporal store; flags: NM_HINT_FLAGS. 0 or NM_ENOMEM. */
+int nm_replay_hint(struct nm_replay *replay, const struct nm_ref *ref, unsigned flags);
+
 /* batches.c: loads and stores so far; counts them by attribution key, which is due at the end. */
 uint64_t nm_replay_references(const struct nm_replay *replay);
 void nm_replay_count_runs(struct nm_replay *replay);

@@ -117,8 +117,10 @@ static int cache_make(void **ret_self, const struct nm_pass_setup *setup, struct
 static int cache_batch(void *self, const struct nm_pass_batch *b)
 {
 	struct cache *c = self;
-	int status;
+	int status = nm_hierarchy_set_hints(c->hierarchy, b->hints, b->hint_count);
 
+	if (status)
+		return status;
 	if (b->uncounted)
 		nm_hierarchy_allow_uncounted(c->hierarchy);
 	nm_hierarchy_prefetch_host(c->hierarchy, b->next);

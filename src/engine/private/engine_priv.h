@@ -102,7 +102,7 @@ void nm_engine_free_thread(struct nm_thread *thread); /* what it holds; the aren
 int nm_engine_interleave(struct nm_engine *engine);
 
 /* submit.c: the outputs of the batch builder; arg is the engine. 0 or an error code. */
-int nm_engine_submit(void *arg, const struct nm_built_batch *batch);
+int nm_engine_submit(void *arg, const struct nm_thread_batch *batch);
 int nm_engine_sample(void *arg);
 
 /* submit.c: submits the batch that is being filled, and what merging holds back. 0 or an error code. */

@@ -18,8 +18,7 @@ int nm_schedules_new(struct nm_schedules **ret_schedules, struct nm_engine *engi
 void nm_schedules_free(struct nm_schedules *schedules);
 
 /* As in interleave.h and pass.h. With NULL they do nothing. */
-int nm_schedules_add(struct nm_schedules *schedules, const struct nm_ref *refs, size_t count,
-		     const struct nm_sync *syncs, size_t sync_count);
+int nm_schedules_add(struct nm_schedules *schedules, const struct nm_thread_batch *batch);
 int nm_schedules_drain(struct nm_schedules *schedules);
 int nm_schedules_memory(struct nm_schedules *schedules, const struct nm_range *ranges, size_t count);
 int nm_schedules_keys(struct nm_schedules *schedules, const struct nm_attribution *attributions,

@@ -40,6 +40,7 @@ enum mark_kind {
 	MARK_UNLOCK,   /* that section is over */
 	MARK_TURN,     /* the thread's next turn in the recorded order begins */
 	MARK_TOGETHER, /* the references before and after it belong to one instruction */
+	MARK_HINT,     /* the next of the stream's hints */
 	MARK_SYNC,     /* synchronises with others without waiting */
 	MARK_END       /* the thread has ended */
 };
@@ -69,7 +70,10 @@ struct stream {
 	struct chunk *first, *last;       /* `first` has the next reference, if any */
 	struct nm_vec(struct mark) marks; /* [marks_passed, count) are not passed yet */
 	size_t marks_passed;
-	uint64_t wanted; /* lock that the function it is in acquires */
+	struct nm_vec(struct nm_hint) hints; /* [hints_passed, count) are not passed yet */
+	size_t hints_passed;
+	int is_next_store; /* the next reference is a non-temporal store */
+	uint64_t wanted;   /* lock that the function it is in acquires */
 	enum { WANTS_NOTHING, WANTS_IT, WANTS_TO_SHARE } wants;
 	struct nm_vec(struct held) open; /* sections open in the recorded order */
 	struct nm_vec(struct held) held; /* sections open in the merged order */
@@ -188,10 +192,12 @@ int nm_schedule_until(struct nm_interleave *m, uint64_t held_back);
 
 /* ---- output.c: the merged batch ------------------------------------------------------------------- */
 
-/* _put adds references of a core to the merged batch, _send outputs the batch. 0 or an error. */
+/* _put adds references of a core to the merged batch, _send outputs the batch, unless it is empty. 0 or an error. */
 int nm_output_put(struct nm_interleave *m, struct stream *s, const struct nm_ref *refs, const uint64_t *clock,
 		  size_t count);
 int nm_output_send(struct nm_interleave *m);
+/* A prefetch, which comes at once, or that the stream's next reference is a non-temporal store. 0 or an error. */
+int nm_output_hint(struct nm_interleave *m, struct stream *s, const struct nm_hint *hint);
 
 /* ---- the whole ---------------------------------------------------------------------------------- */
 
@@ -231,7 +237,8 @@ struct nm_interleave {
 	_Alignas(64) struct nm_ref refs[NM_BATCH];
 	uint64_t clock[NM_BATCH];
 	struct nm_time_slice time_slices[NM_BATCH];
-	size_t count, time_slice_count;
+	struct nm_hint *hints; /* [NM_BATCH]; NULL: there was none yet */
+	size_t count, time_slice_count, hint_count;
 };
 
 /* A filter by line saves the look-up of nearly all references. */

@@ -147,6 +147,11 @@ static uint32_t look_up(struct nm_calls *calls, uint64_t key)
 	return (uint32_t)attr;
 }
 
+uint32_t nm_calls_key(struct nm_calls *calls, uint32_t attr)
+{
+	return look_up(calls, (uint64_t)calls->current << 32 | attr);
+}
+
 static int translate_range(struct nm_calls *calls, struct nm_ref *r, uint32_t context)
 {
 	uint64_t key = (uint64_t)context << 32 | r->attr;

@@ -3,6 +3,7 @@
  * batches.c - appends references to the batch, counts them, and submits full batches.
  */
 #include <assert.h>
+#include <stdlib.h>
 
 #include "replay.h"
 
@@ -23,6 +24,37 @@ int nm_replay_append(struct nm_replay *r, struct nm_ref ref, uint32_t access_sit
 	r->attrs->references[ref.attr].count[ref.kind == NM_REF_WRITE] += ref.weight;
 	b->references += ref.kind == NM_REF_FETCH ? 0 : ref.weight;
 	return 0;
+}
+
+static struct nm_software_prefetch prefetch_of(const struct nm_ref *ref, unsigned flags)
+{
+	return (struct nm_software_prefetch){.address = ref->address,
+					     .attr = ref->attr,
+					     .depth = flags & NM_WIRE_TO_L3   ? 2
+						      : flags & NM_WIRE_TO_L2 ? 1
+									      : 0,
+					     .alone = (flags & NM_WIRE_NON_TEMPORAL) != 0};
+}
+
+int nm_replay_hint(struct nm_replay *r, const struct nm_ref *ref, unsigned flags)
+{
+	struct nm_batch_builder *b = &r->builder;
+	struct nm_hint *hint;
+
+	if (!b->hints && !(b->hints = malloc(NM_BATCH * sizeof *b->hints)))
+		return NM_ENOMEM;
+	if ((b->count == NM_BATCH || b->hint_count == NM_BATCH) && nm_replay_flush(r))
+		return NM_ENOMEM;
+	hint = &b->hints[b->hint_count++];
+	*hint = (struct nm_hint){.before = (uint16_t)b->count,
+				 .syncs = (uint16_t)b->sync_count,
+				 .is_store = !(flags & NM_WIRE_PREFETCH)};
+	if (hint->is_store)
+		return 0;
+	hint->prefetch = prefetch_of(ref, flags);
+	if (r->calls)
+		hint->prefetch.attr = nm_calls_key(r->calls, ref->attr);
+	return hint->prefetch.attr ? 0 : NM_ENOMEM;
 }
 
 uint64_t nm_replay_references(const struct nm_replay *r)
@@ -66,21 +98,23 @@ void nm_replay_count_runs(struct nm_replay *r)
 int nm_replay_flush(struct nm_replay *r)
 {
 	struct nm_batch_builder *b = &r->builder;
-	const struct nm_built_batch batch = {.refs = b->refs,
-					     .count = b->count,
-					     .syncs = b->syncs,
-					     .sync_count = b->sync_count,
-					     .clock =
-						 b->instruction_clock ? b->instruction_clock->draft : NULL};
+	const struct nm_thread_batch batch = {.refs = b->refs,
+					      .count = b->count,
+					      .syncs = b->syncs,
+					      .sync_count = b->sync_count,
+					      .hints = b->hints,
+					      .hint_count = b->hint_count,
+					      .clock =
+						  b->instruction_clock ? b->instruction_clock->draft : NULL};
 	int status = nm_replay_resolve_pending(r);
 
-	if ((!batch.count && !batch.sync_count) || status)
+	if ((!batch.count && !batch.sync_count && !batch.hint_count) || status)
 		return status;
 	if (!(++b->submitted % NM_BATCHES_COUNTED))
 		nm_replay_count_runs(r);
 	if (r->calls && nm_calls_translate(r->calls, b->refs, b->count))
 		return NM_ENOMEM;
-	b->count = b->sync_count = 0;
+	b->count = b->sync_count = b->hint_count = 0;
 	if (batch.count)
 		nm_bursts_next(&b->bursts);
 	return b->submit(b->arg, &batch);

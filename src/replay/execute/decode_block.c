@@ -45,9 +45,7 @@ static uint32_t access_word(struct nm_decoded_block *decoded, uint64_t w)
 	unsigned flags = nm_wire_access_flags(w);
 	unsigned kind = flags & NM_WIRE_WRITE ? NM_REF_WRITE : NM_REF_READ;
 
-	if (flags & NM_WIRE_PREFETCH)
-		kind = NM_PREFETCH;
-	if (flags & (NM_WIRE_PREFETCH | NM_WIRE_GUARDED))
+	if (flags & (NM_HINT_FLAGS | NM_WIRE_GUARDED))
 		decoded->words = 0;
 	return ref_word(nm_wire_access_size(w), kind, 1);
 }
@@ -113,7 +111,8 @@ static int decode_entries(struct nm_replay *r, struct nm_decoded_block *decoded,
 		for (uint32_t k = i; k < i + n; k++)
 			t->single[k] = (struct nm_access){
 			    (uint16_t)word, (uint16_t)nm_wire_access_distance(info->accesses[k]),
-			    (uint16_t)(n > 1 ? entry++ : word), sync_of(r, decoded, info->accesses[k])};
+			    (uint16_t)(n > 1 ? entry++ : word), sync_of(r, decoded, info->accesses[k]),
+			    (uint16_t)(nm_wire_access_flags(info->accesses[k]) & NM_HINT_FLAGS)};
 	}
 	for (uint32_t i = 0; i < t->accesses && !status; i++)
 		if (t->single[i].entry >= info->groups)

@@ -64,6 +64,7 @@ void nm_replay_free_code(struct nm_replay *r)
 void nm_replay_done(struct nm_replay *r)
 {
 	free(r->builder.syncs);
+	free(r->builder.hints);
 	nm_instruction_clock_free(r->builder.instruction_clock);
 	nm_resolver_done(&r->resolver);
 	nm_replay_free_code(r);

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: MIT
  *
  * single_step.c - executes a block one access at a time. Needed for side exits of blocks with coalesced
- * accesses, prefetches (not references), guarded accesses (address 0: not executed), instruction fetches,
- * observed allocations (contexts.h), pauses, contexts (calls.h) and signal handlers (signals.h).
+ * accesses, prefetches (not references) and non-temporal stores, guarded accesses (address 0: not executed),
+ * instruction fetches, observed allocations (contexts.h), pauses, contexts (calls.h) and signal handlers
+ * (signals.h).
  */
 #include "user_calls.h"
 
@@ -18,16 +19,16 @@ static struct nm_ref make_uncounted(struct nm_replay *r, struct nm_ref ref, uint
 	return ref;
 }
 
+/* Appends a reference, or the hint that it is. */
 static int append_reference(struct nm_replay *r, struct nm_decoded_block *decoded, struct nm_access access,
 			    uint64_t address)
 {
 	uint32_t access_site = decoded->first_access_site + access.entry;
 	struct nm_ref ref;
+	const int is_prefetch = (access.hint & NM_WIRE_PREFETCH) != 0;
 	int open = nm_look_up_one(&decoded->entries[access.entry / NM_ENTRIES], access.entry % NM_ENTRIES,
 				  address, &r->running.window, &ref);
 
-	if (ref.kind == NM_PREFETCH)
-		return 0;
 	if (open) {
 		if (!address) /* guarded, not executed */
 			return 0;
@@ -36,10 +37,16 @@ static int append_reference(struct nm_replay *r, struct nm_decoded_block *decode
 		     !(ref.attr = nm_resolver_find(&r->resolver, decoded, access_site, address))))
 			return NM_ENOMEM;
 	}
-	if (!r->measuring)
+	if (!r->measuring) {
+		ref.weight = !is_prefetch;
 		ref = make_uncounted(
 		    r, ref, r->attrs->instructions.at[r->decoder.access_instructions.at[access_site]].site);
-	if (!ref.attr || nm_replay_append(r, ref, r->measuring ? access_site : NM_NO_ACCESS))
+	}
+	if (!ref.attr || (access.hint && nm_replay_hint(r, &ref, access.hint)))
+		return NM_ENOMEM;
+	if (is_prefetch)
+		return 0;
+	if (nm_replay_append(r, ref, r->measuring ? access_site : NM_NO_ACCESS))
 		return NM_ENOMEM;
 	if (access.sync != NM_SYNC_NONE)
 		nm_batch_builder_synchronise_by(&r->builder, access.sync);

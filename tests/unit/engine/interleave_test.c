@@ -66,7 +66,13 @@ static uint64_t merge(const struct nm_interleave_setup *setup, const struct even
 			refs[count++] = e->ref;
 		}
 		if (i + 1 == events->count || count == NM_BATCH || below(60) == 0) {
-			assert_int_equal(nm_interleave_add(m, refs, count, clock, syncs, sync_count), 0);
+			const struct nm_thread_batch batch = {.refs = refs,
+							      .count = count,
+							      .syncs = syncs,
+							      .sync_count = sync_count,
+							      .clock = clock};
+
+			assert_int_equal(nm_interleave_add(m, &batch), 0);
 			assert_true(nm_interleave_is_valid(m));
 			count = sync_count = 0;
 		}
