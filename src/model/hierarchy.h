@@ -71,8 +71,9 @@ struct nm_extras {
 	uint64_t late_evicted; /* of the others, asked for soon after they had left */
 	uint64_t pollution;    /* conflict misses on lines that they had evicted */
 	/* The same of the program's own only: */
-	uint64_t redundant; /* prefetches of lines that were there already */
-	uint64_t late;      /* useful ones that were used before they can have come */
+	uint64_t redundant;    /* prefetches of lines that were there already */
+	uint64_t late;         /* useful ones that were used before they can have come */
+	uint64_t non_temporal; /* non-temporal stores, line by line */
 	/* Of coherence misses (coherence.h): */
 	uint64_t coherence; /* loads of lines that were lost to an invalidation */
 	uint64_t false_sharing, false_first, false_words; /* of these, by three definitions */
@@ -89,6 +90,7 @@ static inline void nm_extras_add(struct nm_extras *to, const struct nm_extras *m
 	to->pollution += more->pollution;
 	to->redundant += more->redundant;
 	to->late += more->late;
+	to->non_temporal += more->non_temporal;
 	to->coherence += more->coherence;
 	to->false_sharing += more->false_sharing;
 	to->false_first += more->false_first;

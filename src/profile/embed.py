@@ -22,7 +22,7 @@ for source in sources:
     with open(source, encoding="utf-8") as f:
         text += "".join(line for line in f if not line.startswith("--"))
 EXTRAS = ("sector_misses prefetches useful late_evicted pollution coherence false_sharing false_first false_words unneeded "
-          "remote").split()
+          "remote redundant late non_temporal").split()
 
 
 def sums(of):

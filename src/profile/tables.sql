@@ -50,7 +50,7 @@ CREATE TABLE extra(
 	level INTEGER, thread INTEGER, place INTEGER, sector_misses INTEGER,
 	prefetches INTEGER, useful INTEGER, late_evicted INTEGER, pollution INTEGER,
 	coherence INTEGER, false_sharing INTEGER, false_first INTEGER, false_words INTEGER, unneeded INTEGER,
-	remote INTEGER,
+	remote INTEGER, redundant INTEGER, late INTEGER, non_temporal INTEGER,
 	PRIMARY KEY(level, thread, place)) WITHOUT ROWID;
 -- Each pair of places once, by level, victim and evictor.  prefetches: of the count, evictions by a prefetch that the
 -- evictor caused.

@@ -119,10 +119,22 @@ CREATE VIEW prefetches AS
 		fi.text AS file, s.line AS line, n.text AS object, c.prefetches AS prefetches,
 		c.useful AS useful, c.late_evicted AS late_evicted, c.pollution AS pollution,
 		$USER(s),
+		rg.text AS region, ph.text AS phase,
+		c.redundant AS redundant, c.late AS late
+	FROM level l
+	CROSS JOIN process p ON p.id = l.process
+	CROSS JOIN extra c ON c.level = l.id AND (c.prefetches > 0 OR c.redundant > 0)
+	$PLACE(c.place)
+	$USERS(s);
+
+CREATE VIEW non_temporal AS
+	SELECT p.name AS process, c.thread AS thread, l.name AS level, fn.text AS function,
+		fi.text AS file, s.line AS line, n.text AS object, c.non_temporal AS stores,
+		$USER(s),
 		rg.text AS region, ph.text AS phase
 	FROM level l
 	CROSS JOIN process p ON p.id = l.process
-	CROSS JOIN extra c ON c.level = l.id AND c.prefetches > 0
+	CROSS JOIN extra c ON c.level = l.id AND c.non_temporal > 0
 	$PLACE(c.place)
 	$USERS(s);
 

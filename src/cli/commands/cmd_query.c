@@ -47,8 +47,8 @@ const struct nm_command nm_cmd_query = {
     .operands = "SQL [PROFILE]",
     .details =
 	"Views: info, processes, levels, objects, counts, evictions, top_evictors, events, sets,\n"
-	"instructions, instruction_fields, code, code_lines, sources, sectors, prefetches, coherence,\n"
-	"sharing, contenders, latent, schedules, schedule_levels, schedule_coherence, schedule_sharing,\n"
+	"instructions, instruction_fields, code, code_lines, sources, sectors, prefetches, non_temporal,\n"
+	"coherence, sharing, contenders, latent, schedules, schedule_levels, schedule_coherence, schedule_sharing,\n"
 	"schedule_contenders, schedule_latent, messages, numa, sites, walks, fields, field_counts,\n"
 	"affinity, hot_lines, contexts, context_counts, buckets, threads, regions, timeline,\n"
 	"timeline_objects, timeline_lines, phases, curve, distances, reuses, scope_distances,\n"

@@ -532,6 +532,7 @@ static void write_past(struct nm_cache *c, const struct nm_ref *r, uint64_t addr
 	if (timestamp)
 		nm_shadow_forget(&c->shadow, timestamp);
 	nm_counters_touch(&c->counters, r->attr);
+	c->counters.extras[r->attr].non_temporal += r->weight;
 	if (c->next)
 		pass_write(c, r, address, bytes);
 	if (nm_cache_asks_coherence(c, r)) {

@@ -52,7 +52,7 @@ static const struct {
 	     {"cells", of_code},           {"contexts", of_calls},    {"context_counts", of_called_code},
 	     {"instructions", of_nothing}, {"events", of_nothing},    {"distances", of_nothing},
 	     {"reuses", of_nothing},       {"coherence", of_nothing}, {"schedule_coherence", of_nothing},
-	     {"relocations", of_nothing},  {"numa", of_nothing}};
+	     {"relocations", of_nothing},  {"numa", of_nothing},      {"non_temporal", of_code}};
 
 struct shown {
 	enum nm_shown_frame frames;

@@ -22,7 +22,7 @@ static const char *const insert_sql[NM_INSERTS] = {
     [NM_INSERT_OBJECT] = "INSERT INTO object VALUES(?,?,?,?,?,?,?,?,?,?)",
     [NM_INSERT_PLACE] = "INSERT INTO place VALUES(?,?,?,?,?,?)",
     [NM_INSERT_CELL] = "INSERT INTO cell VALUES(?,?,?," NM_COUNT_MARKS ")",
-    [NM_INSERT_EXTRA] = "INSERT INTO extra VALUES(?,?,?,?,?,?,?,?,?,?,?,?,?,?)",
+    [NM_INSERT_EXTRA] = "INSERT INTO extra VALUES(?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?)",
     [NM_INSERT_EVICTION] = "INSERT INTO eviction VALUES(?,?,?,?,?)",
     [NM_INSERT_TOP] = "INSERT INTO top_eviction VALUES(?,?,?,?,?)",
     [NM_INSERT_PATTERN] = "INSERT INTO pattern VALUES(?,?,?,?,?,?)",
@@ -338,6 +338,9 @@ static void store_extras(struct nm_result_writer *w, unsigned level)
 		nm_row_number(insert, 12, sum.false_words);
 		nm_row_number(insert, 13, sum.unneeded);
 		nm_row_number(insert, 14, sum.remote);
+		nm_row_number(insert, 15, sum.redundant);
+		nm_row_number(insert, 16, sum.late);
+		nm_row_number(insert, 17, sum.non_temporal);
 		nm_row_run(w, insert);
 	}
 }

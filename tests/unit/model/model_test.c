@@ -106,18 +106,18 @@ static void check_extras(const struct nm_hierarchy *h, const struct twin_level *
 			 const char *spec, const char *what, struct nm_extras *ret_sum)
 {
 	static const char *const names[] = {"sector_misses", "prefetches", "useful", "late_evicted",
-					    "pollution",     "redundant",  "late"};
+					    "pollution",     "redundant",  "late",   "non_temporal"};
 	struct nm_extras *got;
 	size_t attrs;
 
 	assert_int_equal(nm_hierarchy_extra_counts(h, level, &got, &attrs), 0);
 	assert_int_equal(got != NULL, l->sectors > 1 || l->prefetched);
 	for (size_t c = 0; got && c < attrs; c++) {
-		uint64_t a[7], b[7];
+		uint64_t a[8], b[8];
 
 		memcpy(a, &got[c], sizeof a);
 		memcpy(b, &l->extras[c], sizeof b);
-		for (unsigned f = 0; f < 7; f++)
+		for (unsigned f = 0; f < 8; f++)
 			if (a[f] != b[f])
 				fail_msg("%s, %s, level %u, cell %zu: %s is %llu, not %llu", spec, what,
 					 level, c, names[f], (unsigned long long)a[f],

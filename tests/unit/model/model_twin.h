@@ -353,6 +353,7 @@ static inline void twin_write_past(struct twin *t, unsigned level, uint64_t addr
 		twin_take_back(t, level, line * l->spec.line, attr);
 	if (here)
 		twin_leave(t, level, here, attr, NM_EVENT_INVALIDATE);
+	l->extras[attr].non_temporal += weight;
 	twin_drop_full(l, line);
 	twin_pass(t, level, address, attr, bytes, weight);
 }
