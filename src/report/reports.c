@@ -219,7 +219,9 @@ static const struct nm_column prefetch_columns[] = {
     {.name = "useful", .title = "useful", .kind = NM_COLUMN_NUMBER},
     {.name = "accuracy", .title = "useful %", .kind = NM_COLUMN_REAL, .decimals = 1},
     {.name = "useless", .title = "useless", .kind = NM_COLUMN_NUMBER, .hidden = 1},
-    {.name = "late_evicted", .title = "late evicted", .kind = NM_COLUMN_NUMBER},
+    {.name = "late", .title = "late", .kind = NM_COLUMN_NUMBER},
+    {.name = "redundant", .title = "redundant", .kind = NM_COLUMN_NUMBER},
+    {.name = "late_evicted", .title = "late evicted", .kind = NM_COLUMN_NUMBER, .drop_order = 1},
     {.name = "pollution", .title = "pollution", .kind = NM_COLUMN_NUMBER},
     {.name = "coverage", .title = "covered %", .kind = NM_COLUMN_REAL, .decimals = 1, .drop_order = 2},
     {.name = "process", .title = "process", .kind = NM_COLUMN_TEXT, .hidden = 1},
@@ -230,15 +232,15 @@ static const char prefetch_sql[] =
     "sum(read_misses + write_misses) AS misses FROM counts WHERE (?1 IS NULL OR level = ?1) AND "
     "(?2 IS NULL OR process = ?2) GROUP BY process, level, object, function, file, line), "
     "s AS MATERIALIZED (SELECT process, level, object, function, file, line, sum(prefetches) AS prefetches, "
-    "sum(useful) AS useful, sum(late_evicted) AS late_evicted, sum(pollution) AS pollution "
-    "FROM prefetches WHERE (?1 IS NULL OR level = ?1) AND (?2 IS NULL OR process = ?2) "
+    "sum(useful) AS useful, sum(late_evicted) AS late_evicted, sum(pollution) AS pollution, "
+    "sum(late) AS late, sum(redundant) AS redundant FROM prefetches WHERE (?1 IS NULL OR level = ?1) AND (?2 IS NULL OR process = ?2) "
     "GROUP BY process, level, object, function, file, line) "
-    "SELECT c.level AS level, c.object AS object, c.file AS file, c.line AS line, c.function AS function, "
-    "c.misses AS misses, s.prefetches AS prefetches, s.useful AS useful, "
-    "100.0 * s.useful / s.prefetches AS accuracy, s.prefetches - s.useful AS useless, "
-    "s.late_evicted AS late_evicted, s.pollution AS pollution, "
-    "100.0 * s.useful / nullif(s.useful + c.misses, 0) AS coverage, c.process AS process "
-    "FROM s CROSS JOIN c ON c.process = s.process AND c.level = s.level AND c.object IS s.object "
+    "SELECT s.level AS level, s.object AS object, s.file AS file, s.line AS line, s.function AS function, "
+    "coalesce(c.misses, 0) AS misses, s.prefetches AS prefetches, s.useful AS useful, "
+    "100.0 * s.useful / nullif(s.prefetches, 0) AS accuracy, s.prefetches - s.useful AS useless, "
+    "s.late AS late, s.redundant AS redundant, s.late_evicted AS late_evicted, s.pollution AS pollution, "
+    "100.0 * s.useful / nullif(s.useful + c.misses, 0) AS coverage, s.process AS process "
+    "FROM s LEFT JOIN c ON c.process = s.process AND c.level = s.level AND c.object IS s.object "
     "AND c.function IS s.function AND c.file IS s.file AND c.line IS s.line";
 
 static const struct nm_column reuse_columns[] = {
@@ -399,7 +401,7 @@ static const struct nm_report reports[] = {
      .view = "sectors",
      .without = "sector misses: no level has sectors (sector= in a SPEC), or all fit"},
     {.name = "prefetches",
-     .summary = "source lines that trigger prefetches (prefetch= in a SPEC): useful, late, pollution, ...",
+     .summary = "source lines that prefetch, or make a level do so: useful, late, redundant, ...",
      .columns = prefetch_columns,
      .column_count = COUNT_OF(prefetch_columns),
      .sort = "prefetches",
@@ -407,7 +409,7 @@ static const struct nm_report reports[] = {
      .sql = prefetch_sql,
      .all_levels = 1,
      .view = "prefetches",
-     .without = "prefetches: no level prefetches (prefetch= in a SPEC)"},
+     .without = "prefetches: the program has none, and no level (prefetch= in a SPEC)"},
     {.name = "numa",
      .summary = "objects with the loads that came from another node's memory (nodes= in a SPEC)",
      .columns = numa_columns,

@@ -127,6 +127,31 @@ def case_trace_gives_the_same():
             assert rows(query) == rows(query, profile="r.nmp") != [], (view, options)
 
 
+def hints(profile="p.nmp"):
+    """By level and object: prefetches, useful, redundant ones; non-temporal stores."""
+    order = "GROUP BY level, object ORDER BY level, object"
+    return (rows(f"SELECT level, object, sum(prefetches), sum(useful), sum(redundant) FROM prefetches {order}", profile=profile),
+            rows(f"SELECT level, object, sum(stores) FROM non_temporal {order}", profile=profile))
+
+
+def case_of_the_program():
+    """hints.c prefetches 100 lines that nobody uses: T0 into both levels; T1 and T2 find them in the second, the others in the
+    first. Its stores past the caches are neither hits nor misses. A replay, call chains and further cores change nothing."""
+    cache = "L1d=32K,8,64:L2=256K,8,64"
+    record([program("hints")], "--cache", cache, "--trace", "t.nmt")
+    wanted = ([("L1d", "table", 100, 0, 200), ("L2", "table", 100, 0, 200)],
+              [(level, name, 100) for level in ("L1d", "L2") for name in ("past", "vectors", "words")])
+    assert hints() == wanted, hints()
+    assert rows("SELECT sum(writes), sum(write_misses), sum(loads) FROM counts WHERE level = 'L1d' AND object = 'past'") == \
+        [(100, 0, 0)]
+    for options in ["--cores", "1"], ["--callgraph"], ["--asm"], ["--instr"], ["--cores", "3"], ["--threads", "1"]:
+        assert nearmiss("replay", "-q", "-o", "r.nmp", "--cache", cache, *options, "t.nmt").returncode == 0
+        assert hints("r.nmp") == wanted, (options, hints("r.nmp"))
+    shown = nearmiss("report", "prefetches", "-i", "p.nmp", "--format", "csv").stdout.decode().splitlines()
+    assert {(row["level"], row["prefetches"], row["redundant"]) for row in csv.DictReader(shown)} == \
+        {("L1d", "100", "200"), ("L2", "100", "200")}, shown
+
+
 def case_nest():
     """Two references of one source line to one array, each with its own stride."""
     with open("n.nest", "w", encoding="ascii") as f:

@@ -20,9 +20,18 @@
 
 /* ---- the interleaver ------------------------------------------------------------------------------ */
 
+/* A hint: of the event with the number `event`, before place `before`; for a store `event` is unknown. */
+struct hinted {
+	size_t event, before;
+	unsigned core;
+	int is_store;
+};
+
 struct sink {
 	struct numbers out;   /* clocks: numbers in the recorded order */
 	struct numbers cores; /* of each */
+	int hints;            /* what is merged has hints: for each reference one, perhaps two */
+	struct nm_vec(struct hinted) hinted;
 };
 
 static int receive(void *arg, const struct nm_merged *batch)
@@ -30,7 +39,16 @@ static int receive(void *arg, const struct nm_merged *batch)
 	struct sink *sink = arg;
 	size_t turn = 0;
 
-	assert_true(batch->count > 0 && batch->count <= NM_BATCH);
+	assert_true(batch->count + batch->hint_count > 0 && batch->count <= NM_BATCH);
+	for (size_t i = 0; i < batch->hint_count; i++) {
+		const struct nm_hint *h = &batch->hints[i];
+
+		assert_true(h->before <= batch->count && (!i || h->before >= h[-1].before));
+		assert_int_equal(nm_vec_push(&sink->hinted, (struct hinted){(size_t)h->prefetch.address,
+									    sink->out.count + h->before,
+									    h->core, h->is_store}),
+				 0);
+	}
 	assert_int_equal(batch->time_slices[batch->time_slice_count - 1].end, batch->count);
 	for (size_t i = 0; i < batch->count; i++) {
 		while (batch->time_slices[turn].end <= i)
@@ -41,6 +59,16 @@ static int receive(void *arg, const struct nm_merged *batch)
 	return 0;
 }
 
+/* The hints of the reference that the event is: a prefetch before it and, if it is a plain write, that it is
+ * non-temporal. */
+static size_t hints_of(const struct event *e, size_t event, size_t before, size_t syncs, struct nm_hint *ret)
+{
+	ret[0] = (struct nm_hint){
+	    .before = (uint16_t)before, .syncs = (uint16_t)syncs, .prefetch = {.address = event}};
+	ret[1] = (struct nm_hint){.before = (uint16_t)before, .syncs = (uint16_t)syncs, .is_store = 1};
+	return e->kind == NM_SYNC_NONE && e->ref.kind == NM_REF_WRITE ? 2 : 1;
+}
+
 /* In batches of random lengths. */
 static uint64_t merge(const struct nm_interleave_setup *setup, const struct events *events, struct sink *sink)
 {
@@ -48,8 +76,9 @@ static uint64_t merge(const struct nm_interleave_setup *setup, const struct even
 	struct nm_ref refs[NM_BATCH];
 	uint64_t clock[NM_BATCH], stalls;
 	static struct nm_sync syncs[EVENTS + 1000];
+	static struct nm_hint hints[NM_BATCH];
 	struct nm_interleave_setup all = *setup;
-	size_t count = 0, sync_count = 0;
+	size_t count = 0, sync_count = 0, hint_count = 0;
 
 	all.output = receive;
 	all.arg = sink;
@@ -58,6 +87,8 @@ static uint64_t merge(const struct nm_interleave_setup *setup, const struct even
 	for (size_t i = 0; i < events->count; i++) {
 		const struct event *e = &events->at[i];
 
+		if (sink->hints && is_ref(e))
+			hint_count += hints_of(e, i, count, sync_count, hints + hint_count);
 		if (e->kind != NM_SYNC_NONE)
 			syncs[sync_count++] =
 			    (struct nm_sync){e->object, (uint32_t)count, e->thread, e->parent, e->kind};
@@ -65,16 +96,18 @@ static uint64_t merge(const struct nm_interleave_setup *setup, const struct even
 			clock[count] = i;
 			refs[count++] = e->ref;
 		}
-		if (i + 1 == events->count || count == NM_BATCH || below(60) == 0) {
+		if (i + 1 == events->count || count == NM_BATCH / 2 || below(60) == 0) {
 			const struct nm_thread_batch batch = {.refs = refs,
 							      .count = count,
 							      .syncs = syncs,
 							      .sync_count = sync_count,
+							      .hints = hints,
+							      .hint_count = hint_count,
 							      .clock = clock};
 
 			assert_int_equal(nm_interleave_add(m, &batch), 0);
 			assert_true(nm_interleave_is_valid(m));
-			count = sync_count = 0;
+			count = sync_count = hint_count = 0;
 		}
 	}
 	assert_int_equal(nm_interleave_drain(m), 0);
@@ -259,6 +292,37 @@ static void check_words(const struct events *events, const size_t *place)
 	}
 }
 
+/* A prefetch comes on the core of the reference that it precedes, between that and the thread's one before; each
+ * plain write is a non-temporal store, and nothing else is. */
+static void check_hints(const struct events *events, const struct sink *sink, const size_t *place)
+{
+	size_t prefetches = 0, stores = 0, refs = 0, writes = 0;
+
+	for (size_t i = 0; i < sink->hinted.count; i++) {
+		const struct hinted *h = &sink->hinted.at[i];
+		const struct event *e = &events->at[h->is_store ? sink->out.at[h->before] : h->event];
+		size_t before;
+
+		stores += (size_t)h->is_store;
+		prefetches += !h->is_store;
+		assert_int_equal(h->core, sink->cores.at[h->is_store ? h->before : place[h->event]]);
+		if (h->is_store) {
+			assert_true(e->kind == NM_SYNC_NONE && e->ref.kind == NM_REF_WRITE);
+			continue;
+		}
+		before = h->event ? place_near(events, place, h->event - 1, e->ref.attr, -1) : SIZE_MAX;
+		assert_true(h->before <= place[h->event] && (before == SIZE_MAX || before < h->before));
+	}
+	for (size_t i = 0; i < events->count; i++) {
+		const struct event *e = &events->at[i];
+
+		refs += (size_t)is_ref(e);
+		writes += e->kind == NM_SYNC_NONE && e->ref.kind == NM_REF_WRITE;
+	}
+	assert_int_equal(prefetches, refs);
+	assert_int_equal(stores, writes);
+}
+
 static void test_orders_hold(void **state)
 {
 	(void)state;
@@ -266,7 +330,7 @@ static void test_orders_hold(void **state)
 		struct nm_machine machine = {.cores = 1};
 		struct nm_interleave_setup setup;
 		struct events events = make_program(seed, 1);
-		struct sink sink = {0};
+		struct sink sink = {.hints = seed % 2};
 		size_t *place;
 
 		for (size_t i = 0; i < events.count; i++) /* within them the order is the lock's */
@@ -279,7 +343,10 @@ static void test_orders_hold(void **state)
 		check_threads(&events, place);
 		check_words(&events, place);
 		check_locks(&events, place);
+		if (sink.hints)
+			check_hints(&events, &sink, place);
 		free(place);
+		nm_vec_free(&sink.hinted);
 		nm_vec_free(&sink.out);
 		nm_vec_free(&sink.cores);
 		nm_vec_free(&events);
