@@ -56,7 +56,7 @@ struct nm_pass_batch {
 	const uint64_t *clock;
 	const struct nm_time_slice *time_slices; /* hierarchy.h; NULL: there is one core */
 	size_t time_slice_count;
-	const struct nm_hint *hints; /* hierarchy.h */
+	const struct nm_cache_hint *hints; /* hierarchy.h */
 	size_t hint_count;
 	int uncounted;             /* some references may not count */
 	uint64_t instructions;     /* measured ones, executed when the batch was made */

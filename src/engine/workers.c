@@ -50,7 +50,7 @@ struct nm_workers {
 	size_t counts[NM_BATCHES_IN_FLIGHT];
 	struct nm_time_slice *time_slices; /* [NM_BATCHES_IN_FLIGHT][NM_BATCH], or NULL: no batch had any */
 	size_t time_slice_counts[NM_BATCHES_IN_FLIGHT];
-	struct nm_hint *hints; /* [NM_BATCHES_IN_FLIGHT][NM_BATCH], or NULL: no batch had any */
+	struct nm_cache_hint *hints; /* [NM_BATCHES_IN_FLIGHT][NM_BATCH], or NULL: no batch had any */
 	size_t hint_counts[NM_BATCHES_IN_FLIGHT];
 	uint8_t uncounted[NM_BATCHES_IN_FLIGHT];
 	uint64_t instructions[NM_BATCHES_IN_FLIGHT];
@@ -78,7 +78,7 @@ static struct nm_time_slice *turns_at(const struct nm_workers *w, unsigned i)
 	return w->time_slices + (size_t)(i % NM_BATCHES_IN_FLIGHT) * NM_BATCH;
 }
 
-static struct nm_hint *hints_at(const struct nm_workers *w, unsigned i)
+static struct nm_cache_hint *hints_at(const struct nm_workers *w, unsigned i)
 {
 	return w->hints + (size_t)(i % NM_BATCHES_IN_FLIGHT) * NM_BATCH;
 }

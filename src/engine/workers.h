@@ -24,7 +24,7 @@ struct nm_batch {
 	size_t count;
 	const struct nm_time_slice *time_slices; /* of cores, or NULL: there is one core */
 	size_t time_slice_count;
-	const struct nm_hint *hints;
+	const struct nm_cache_hint *hints;
 	size_t hint_count;
 	int uncounted;         /* some references may have weight 0 */
 	uint64_t instructions; /* executed when the batch was submitted */

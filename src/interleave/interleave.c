@@ -260,7 +260,7 @@ static int add_atomic(struct nm_interleave *i, const struct nm_ref *r, const uin
 }
 
 /* What the running thread tells the caches before its next reference. */
-static int add_hint(struct nm_interleave *i, const struct nm_hint *hint)
+static int add_hint(struct nm_interleave *i, const struct nm_cache_hint *hint)
 {
 	struct stream *s = i->running;
 
@@ -406,7 +406,7 @@ static int take_event(struct nm_interleave *i, const struct nm_sync *e)
 
 /* Adds references [from, to) of a batch, and the hints that so many syncs precede, from *hint on. */
 static int add_hinted(struct nm_interleave *m, const struct nm_thread_batch *b, size_t from, size_t to,
-		      size_t syncs, const struct nm_hint **hint)
+		      size_t syncs, const struct nm_cache_hint **hint)
 {
 	int status = 0;
 
@@ -426,7 +426,7 @@ static int add_hinted(struct nm_interleave *m, const struct nm_thread_batch *b, 
 
 int nm_interleave_add(struct nm_interleave *m, const struct nm_thread_batch *b)
 {
-	const struct nm_hint *hint = b->hints;
+	const struct nm_cache_hint *hint = b->hints;
 	size_t at = 0;
 	int status = 0;
 

@@ -75,7 +75,7 @@ struct nm_thread_batch {
 	size_t count;
 	const struct nm_sync *syncs;
 	size_t sync_count;
-	const struct nm_hint *hints;
+	const struct nm_cache_hint *hints;
 	size_t hint_count;
 	const uint64_t *clock; /* time of each reference, or NULL */
 };
@@ -83,7 +83,7 @@ struct nm_thread_batch {
 struct nm_merged {
 	const struct nm_ref *refs;
 	size_t count; /* at most NM_BATCH; 0: there are only hints */
-	const struct nm_hint *hints;
+	const struct nm_cache_hint *hints;
 	size_t hint_count; /* at most NM_BATCH */
 	const struct nm_time_slice *time_slices;
 	size_t time_slice_count; /* at least 1 */

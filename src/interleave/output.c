@@ -27,9 +27,9 @@ int nm_output_send(struct nm_interleave *i)
 	return i->setup.output(i->setup.arg, &batch);
 }
 
-static int put_hint(struct nm_interleave *i, const struct stream *s, const struct nm_hint *hint)
+static int put_hint(struct nm_interleave *i, const struct stream *s, const struct nm_cache_hint *hint)
 {
-	struct nm_hint *to;
+	struct nm_cache_hint *to;
 	int status = 0;
 
 	if (!i->hints && !(i->hints = malloc(NM_BATCH * sizeof *i->hints)))
@@ -43,7 +43,7 @@ static int put_hint(struct nm_interleave *i, const struct stream *s, const struc
 	return status;
 }
 
-int nm_output_hint(struct nm_interleave *i, struct stream *s, const struct nm_hint *hint)
+int nm_output_hint(struct nm_interleave *i, struct stream *s, const struct nm_cache_hint *hint)
 {
 	if (!hint->is_store)
 		return put_hint(i, s, hint);
@@ -55,7 +55,7 @@ int nm_output_put(struct nm_interleave *i, struct stream *s, const struct nm_ref
 		  size_t count)
 {
 	if (count && s->is_next_store) {
-		int status = put_hint(i, s, &(struct nm_hint){.is_store = 1});
+		int status = put_hint(i, s, &(struct nm_cache_hint){.is_store = 1});
 
 		if (status)
 			return status;

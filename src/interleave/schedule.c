@@ -13,7 +13,7 @@
 /* Outputs the next hint: 1 or an error. */
 static int pass_hint(struct nm_interleave *i, struct stream *s)
 {
-	const struct nm_hint hint = s->hints.at[s->hints_passed++];
+	const struct nm_cache_hint hint = s->hints.at[s->hints_passed++];
 
 	if (s->hints_passed == s->hints.count)
 		s->hints.count = s->hints_passed = 0;

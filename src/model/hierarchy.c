@@ -276,7 +276,7 @@ static void run_hinted(struct nm_hierarchy *h, const struct nm_ref *refs, size_t
 	const unsigned core = h->core;
 
 	for (; h->due_count && h->due->before < to; h->due++, h->due_count--) {
-		const struct nm_hint *hint = h->due;
+		const struct nm_cache_hint *hint = h->due;
 
 		run_part(h, refs + from, hint->before - from, s);
 		from = hint->before;
@@ -380,7 +380,7 @@ int nm_hierarchy_prefetch(struct nm_hierarchy *h, const struct nm_software_prefe
 
 int nm_hierarchy_follows_hints(const struct nm_hierarchy *h) { return h->hints; }
 
-int nm_hierarchy_set_hints(struct nm_hierarchy *h, const struct nm_hint *hints, size_t count)
+int nm_hierarchy_set_hints(struct nm_hierarchy *h, const struct nm_cache_hint *hints, size_t count)
 {
 	if (!count || h->broken)
 		return h->broken;

@@ -193,7 +193,7 @@ int nm_hierarchy_store_past(struct nm_hierarchy *hierarchy, const struct nm_ref 
 
 /* What the program tells the caches within a batch: of prefetches, what comes before reference `before`; of
  * non-temporal stores, that this reference is one. */
-struct nm_hint {
+struct nm_cache_hint {
 	uint16_t before;
 	uint16_t syncs; /* of the batch that come before it (interleave.h) */
 	uint16_t core;  /* that prefetches */
@@ -203,7 +203,7 @@ struct nm_hint {
 
 /* Before a batch: its hints, in order, which it borrows. From the first of them on the hierarchy follows hints
  * (take_hints.c), if it can. 0 or NM_ENOMEM. */
-int nm_hierarchy_set_hints(struct nm_hierarchy *hierarchy, const struct nm_hint *hints, size_t count);
+int nm_hierarchy_set_hints(struct nm_hierarchy *hierarchy, const struct nm_cache_hint *hints, size_t count);
 
 /* Whether it follows hints. */
 int nm_hierarchy_follows_hints(const struct nm_hierarchy *hierarchy);

@@ -22,7 +22,7 @@ struct nm_batch_builder {
 	uint64_t submitted;    /* batches */
 	struct nm_sync *syncs; /* [NM_SYNCS] of the batch; NULL: the machine has one core */
 	size_t sync_count;
-	struct nm_hint *hints; /* [NM_BATCH] of the batch; NULL: there was none yet */
+	struct nm_cache_hint *hints; /* [NM_BATCH] of the batch; NULL: there was none yet */
 	size_t hint_count;
 	struct nm_bursts bursts;
 	struct nm_instruction_clock *instruction_clock; /* NULL unless an event is waited for */

@@ -70,7 +70,7 @@ struct stream {
 	struct chunk *first, *last;       /* `first` has the next reference, if any */
 	struct nm_vec(struct mark) marks; /* [marks_passed, count) are not passed yet */
 	size_t marks_passed;
-	struct nm_vec(struct nm_hint) hints; /* [hints_passed, count) are not passed yet */
+	struct nm_vec(struct nm_cache_hint) hints; /* [hints_passed, count) are not passed yet */
 	size_t hints_passed;
 	int is_next_store; /* the next reference is a non-temporal store */
 	uint64_t wanted;   /* lock that the function it is in acquires */
@@ -197,7 +197,7 @@ int nm_output_put(struct nm_interleave *m, struct stream *s, const struct nm_ref
 		  size_t count);
 int nm_output_send(struct nm_interleave *m);
 /* A prefetch, which comes at once, or that the stream's next reference is a non-temporal store. 0 or an error. */
-int nm_output_hint(struct nm_interleave *m, struct stream *s, const struct nm_hint *hint);
+int nm_output_hint(struct nm_interleave *m, struct stream *s, const struct nm_cache_hint *hint);
 
 /* ---- the whole ---------------------------------------------------------------------------------- */
 
@@ -237,7 +237,7 @@ struct nm_interleave {
 	_Alignas(64) struct nm_ref refs[NM_BATCH];
 	uint64_t clock[NM_BATCH];
 	struct nm_time_slice time_slices[NM_BATCH];
-	struct nm_hint *hints; /* [NM_BATCH]; NULL: there was none yet */
+	struct nm_cache_hint *hints; /* [NM_BATCH]; NULL: there was none yet */
 	size_t count, time_slice_count, hint_count;
 };
 

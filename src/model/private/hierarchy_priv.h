@@ -41,7 +41,7 @@ struct nm_hierarchy {
 	struct nm_oracle *oracle;                   /* or NULL; borrowed */
 	struct nm_sampler *sampler;                 /* of the first level, or NULL; borrowed */
 	const struct nm_coalesced_table *coalesced; /* that references may be to, or NULL; borrowed */
-	const struct nm_hint *due;                  /* [due_count] hints of the batch, from the next one on */
+	const struct nm_cache_hint *due;            /* [due_count] hints of the batch, from the next one on */
 	size_t due_count;
 	const struct nm_ref *expected; /* the next batch, or NULL (nm_hierarchy_prefetch_host) */
 	struct nm_ref *apart;          /* [NM_BATCH], for references of coalesced one by one */

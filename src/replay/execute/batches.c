@@ -39,16 +39,16 @@ static struct nm_software_prefetch prefetch_of(const struct nm_ref *ref, unsigne
 int nm_replay_hint(struct nm_replay *r, const struct nm_ref *ref, unsigned flags)
 {
 	struct nm_batch_builder *b = &r->builder;
-	struct nm_hint *hint;
+	struct nm_cache_hint *hint;
 
 	if (!b->hints && !(b->hints = malloc(NM_BATCH * sizeof *b->hints)))
 		return NM_ENOMEM;
 	if ((b->count == NM_BATCH || b->hint_count == NM_BATCH) && nm_replay_flush(r))
 		return NM_ENOMEM;
 	hint = &b->hints[b->hint_count++];
-	*hint = (struct nm_hint){.before = (uint16_t)b->count,
-				 .syncs = (uint16_t)b->sync_count,
-				 .is_store = !(flags & NM_WIRE_PREFETCH)};
+	*hint = (struct nm_cache_hint){.before = (uint16_t)b->count,
+				       .syncs = (uint16_t)b->sync_count,
+				       .is_store = !(flags & NM_WIRE_PREFETCH)};
 	if (hint->is_store)
 		return 0;
 	hint->prefetch = prefetch_of(ref, flags);

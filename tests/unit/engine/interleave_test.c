@@ -41,7 +41,7 @@ static int receive(void *arg, const struct nm_merged *batch)
 
 	assert_true(batch->count + batch->hint_count > 0 && batch->count <= NM_BATCH);
 	for (size_t i = 0; i < batch->hint_count; i++) {
-		const struct nm_hint *h = &batch->hints[i];
+		const struct nm_cache_hint *h = &batch->hints[i];
 
 		assert_true(h->before <= batch->count && (!i || h->before >= h[-1].before));
 		assert_int_equal(nm_vec_push(&sink->hinted, (struct hinted){(size_t)h->prefetch.address,
@@ -61,11 +61,12 @@ static int receive(void *arg, const struct nm_merged *batch)
 
 /* The hints of the reference that the event is: a prefetch before it and, if it is a plain write, that it is
  * non-temporal. */
-static size_t hints_of(const struct event *e, size_t event, size_t before, size_t syncs, struct nm_hint *ret)
+static size_t hints_of(const struct event *e, size_t event, size_t before, size_t syncs,
+		       struct nm_cache_hint *ret)
 {
-	ret[0] = (struct nm_hint){
+	ret[0] = (struct nm_cache_hint){
 	    .before = (uint16_t)before, .syncs = (uint16_t)syncs, .prefetch = {.address = event}};
-	ret[1] = (struct nm_hint){.before = (uint16_t)before, .syncs = (uint16_t)syncs, .is_store = 1};
+	ret[1] = (struct nm_cache_hint){.before = (uint16_t)before, .syncs = (uint16_t)syncs, .is_store = 1};
 	return e->kind == NM_SYNC_NONE && e->ref.kind == NM_REF_WRITE ? 2 : 1;
 }
 
@@ -76,7 +77,7 @@ static uint64_t merge(const struct nm_interleave_setup *setup, const struct even
 	struct nm_ref refs[NM_BATCH];
 	uint64_t clock[NM_BATCH], stalls;
 	static struct nm_sync syncs[EVENTS + 1000];
-	static struct nm_hint hints[NM_BATCH];
+	static struct nm_cache_hint hints[NM_BATCH];
 	struct nm_interleave_setup all = *setup;
 	size_t count = 0, sync_count = 0, hint_count = 0;
 

@@ -255,7 +255,7 @@ static void feed_one_by_one(struct nm_hierarchy *h, const struct nm_ref *refs, c
 /* To a hierarchy that begins to follow them at the first, with the batches. */
 static void feed_with_batches(struct nm_hierarchy *h, const struct nm_ref *refs, const struct told *told)
 {
-	static struct nm_hint hints[2 * NM_BATCH];
+	static struct nm_cache_hint hints[2 * NM_BATCH];
 	size_t p = 0;
 
 	for (size_t at = 0, n; at < REFS; at += n) {
@@ -266,17 +266,17 @@ static void feed_with_batches(struct nm_hierarchy *h, const struct nm_ref *refs,
 		for (size_t i = at; i < at + n; i++) {
 			for (; p < PREFETCHES && told->before[p] == i; p++)
 				if (i >= told->from)
-					hints[count++] = (struct nm_hint){.before = (uint16_t)(i - at),
-									  .prefetch = told->prefetches[p]};
+					hints[count++] = (struct nm_cache_hint){
+					    .before = (uint16_t)(i - at), .prefetch = told->prefetches[p]};
 			if (told->past[i])
 				hints[count++] =
-				    (struct nm_hint){.before = (uint16_t)(i - at), .is_store = 1};
+				    (struct nm_cache_hint){.before = (uint16_t)(i - at), .is_store = 1};
 		}
 		/* A prefetch behind the last reference of the batch, instead of before the first of the next one. */
 		for (; p < PREFETCHES && told->before[p] == at + n && at + n < REFS && at + n >= told->from;
 		     p++)
 			hints[count++] =
-			    (struct nm_hint){.before = (uint16_t)n, .prefetch = told->prefetches[p]};
+			    (struct nm_cache_hint){.before = (uint16_t)n, .prefetch = told->prefetches[p]};
 		assert_int_equal(nm_hierarchy_set_hints(h, hints, count), 0);
 		assert_int_equal(nm_hierarchy_run(h, refs + at, n), 0);
 	}

@@ -25,7 +25,7 @@ enum { BATCHES = 60, CORES = 3, ATTRS = 7, PAGES = 40 };
 struct batch {
 	struct nm_ref refs[NM_BATCH];
 	struct nm_time_slice slices[NM_BATCH];
-	struct nm_hint hints[2 * NM_BATCH];
+	struct nm_cache_hint hints[2 * NM_BATCH];
 	size_t count, slice_count, hint_count;
 };
 
@@ -51,13 +51,14 @@ static void make_batch(struct batch *b, int has_hints)
 				     .kind = below(3) ? NM_REF_READ : NM_REF_WRITE,
 				     .weight = 1};
 		if (has_hints && !below(4))
-			b->hints[b->hint_count++] =
-			    (struct nm_hint){.before = (uint16_t)i,
-					     .core = (uint16_t)core,
-					     .prefetch = {some_address(core), 1 + (uint32_t)below(ATTRS - 1),
-							  (uint8_t)below(3), !below(4)}};
+			b->hints[b->hint_count++] = (struct nm_cache_hint){
+			    .before = (uint16_t)i,
+			    .core = (uint16_t)core,
+			    .prefetch = {some_address(core), 1 + (uint32_t)below(ATTRS - 1),
+					 (uint8_t)below(3), !below(4)}};
 		if (has_hints && r->kind == NM_REF_WRITE && !below(4))
-			b->hints[b->hint_count++] = (struct nm_hint){.before = (uint16_t)i, .is_store = 1};
+			b->hints[b->hint_count++] =
+			    (struct nm_cache_hint){.before = (uint16_t)i, .is_store = 1};
 		if (i + 1 == b->count || !below(50)) {
 			b->slices[b->slice_count++] =
 			    (struct nm_time_slice){(uint16_t)(i + 1), (uint16_t)core, !below(3)};
