@@ -298,6 +298,17 @@ void nm_lru_misses_run(struct nm_lru_misses *caches, const struct nm_lru_misses_
 	}
 }
 
+unsigned nm_lru_misses_touch(struct nm_lru_misses *caches, uint64_t address)
+{
+	const struct chain *chain = &caches->chains[0];
+	unsigned depth = 0;
+
+	assert(caches->fetches == 1);
+	while (depth < chain->count && touch_line(chain->at[depth], address >> chain->at[depth]->shift, 0))
+		depth++;
+	return depth;
+}
+
 /* ---- loops ---- */
 
 /* Rounds until the reference leaves its line; 1 if it spans several. */

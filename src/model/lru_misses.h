@@ -44,6 +44,10 @@ int nm_lru_misses_reserve(struct nm_lru_misses *caches, size_t keys);
 void nm_lru_misses_run(struct nm_lru_misses *caches, const struct nm_lru_misses_ref *refs, size_t count,
 		       const uint64_t *shifts);
 
+/* Touches the line of an address in the levels that data enter, the first of which must be one; counts nothing. How
+ * many of them, from the first on, lacked the line and load it. */
+unsigned nm_lru_misses_touch(struct nm_lru_misses *caches, uint64_t address);
+
 /* The same references to data, `rounds` times, each a step further from one round to the next; refs[].address are left
  * behind the last round. The machine has one first level of data; areas are not shifted. */
 enum { NM_LRU_MISSES_LOOP = 128 /* references at most */ };
