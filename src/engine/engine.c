@@ -58,6 +58,7 @@ static void start_passes(struct nm_engine *e)
 int nm_engine_make_passes(struct nm_engine *e, struct nm_error *err)
 {
 	struct nm_pass_setup setup = {.options = &e->options,
+				      .program = e,
 				      .coalesced = e->replay.resolver.coalesced,
 				      .areas = &e->areas,
 				      .sampler = &e->sampler};

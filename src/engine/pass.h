@@ -90,6 +90,7 @@ enum nm_pass_need {
 /* What passes share. */
 struct nm_pass_setup {
 	const struct nm_engine_options *options;
+	struct nm_engine *program; /* NULL in tests of a pass alone */
 	const struct nm_coalesced_table *coalesced;
 	const struct nm_areas *areas; /* does not change while a batch runs; empty without NM_PASS_AREAS */
 	/* samples of misses and residencies of the first data level, by the cache pass: a list for each
