@@ -137,5 +137,46 @@ def case_huge_pages():
     assert misses["B", "L1d"] < misses["A", "L1d"] / 10, misses
 
 
+def prefetch(line, *options):
+    done = nearmiss("whatif", "t.nmt", MACHINE, "-q", f"--prefetch={line}", "--format=csv", *options)
+    assert done.returncode == 0, done.stderr
+    return list(csv.DictReader(done.stdout.decode().splitlines()))
+
+
+def case_prefetch():
+    """Each probe of the table misses, but for prefetched ones: all after the first `distance`. They do not come late when
+    they come early, and pay where the table does not fit the second level."""
+    probes, slots = 40000, 1 << 18
+    record([program("join"), str(slots), str(probes)], MACHINE, "--trace=t.nmt", profile="before.nmp")
+    before = levels("before.nmp")["L1d"]
+    table = {int(row["distance"]): row for row in prefetch("join.c:34", "--distance=1..4,48")}
+    assert list(table) == [0, 1, 2, 3, 4, 48]
+    assert int(table[0]["all_misses"]) == before and int(table[0]["misses"]) > 0.99 * probes
+    for distance in (1, 2, 3, 4, 48):
+        row = {name: int(value) for name, value in table[distance].items() if not name.endswith("percent")}
+        assert row["prefetches"] == probes - distance and row["misses"] <= distance + 200, row
+        assert before - row["all_misses"] >= int(table[0]["misses"]) - row["misses"] - row["polluted"], row
+        assert row["redundant"] < 0.01 * probes and row["unused"] < 200, row
+    assert int(table[1]["late"]) > 0.9 * probes and int(table[48]["late"]) == 0, table
+    assert int(table[48]["saved_cycles"]) > int(table[4]["saved_cycles"]) > int(table[1]["saved_cycles"]), table
+    sizes = {row["fits"]: row["pays"] for row in prefetch("join.c:34", "--by=size")}
+    assert sizes["L2"] == "no" and sizes["none"] == "yes", sizes
+    text = nearmiss("whatif", "t.nmt", MACHINE, "-q", "-p", "join.c:34", "--width=200").stdout.decode()
+    assert re.search("^verdict .* distance (24|32|48) saves", text, re.MULTILINE), text
+    assert re.search("^prefetched +the load at 0x[0-9a-f]+ in probe of table", text, re.MULTILINE), text
+
+
+def case_prefetch_that_is_wrong():
+    trace("fault-cold", "2")
+    for options, said in [(["-p", "cold.c"], "FILE:LINE"), (["-p", "cold.c:1"], "line 1 of cold.c loads nothing"),
+                          (["-p", "cool.c:1"], "cool.c"), (["-p", "cold.c:1", "-d", "0..3"], "1 to 64"),
+                          (["-p", "cold.c:1", "-d", "8,4"], "ascending"), (["-p", "cold.c:1", "-b", "line"], "distance or size"),
+                          (["-p", "cold.c:1", "-a", "soa order"], "without --apply"),
+                          (["-a", "soa order", "-d", "4"], "--prefetch"),
+                          (["-p", "cold.c:1", "-c", "L1d=1K,4,64,policy=nru"], "default rules")]:
+        done = nearmiss("whatif", "t.nmt", *([] if "-c" in options else [MACHINE]), "-q", *options)
+        assert done.returncode == 2 and said in done.stderr.decode() and not done.stdout, (options, done.stderr)
+
+
 if __name__ == "__main__":
     main(globals())

@@ -20,13 +20,14 @@
 #include "replayer.h"
 #include "report_options.h"
 #include "simulation_options.h"
+#include "whatif_prefetch.h"
 
 enum { MOST = NM_DIFF_SIDES - 1 /* candidates */, MOST_TEXT = 1 << 20, RELOCATIONS = 3, BY_MACHINE = -1 };
 
 struct whatif_options {
 	struct nm_simulation_options simulation;
 	struct nm_option_list apply;
-	const char *level, *by, *keep;
+	const char *prefetch, *distance, *level, *by, *keep;
 	int64_t limit, width, relocations;
 	int layout;
 };
@@ -35,8 +36,12 @@ static const struct nm_option options[] = {
     {"apply", 'a', "TEXT",
      "a candidate: transformations by lines or ';', @FILE, or advice: what the report suggests",
      NM_OPTION_LIST, offsetof(struct whatif_options, apply), NULL},
-    {"by", 'b', "KEYS", "rows of changes: keys by commas, as of diff (object,line)", NM_OPTION_TEXT,
-     offsetof(struct whatif_options, by), NULL},
+    {"prefetch", 'p', "FILE:LINE", "instead: prefetch what this line loads", NM_OPTION_ONCE,
+     offsetof(struct whatif_options, prefetch), NULL},
+    {"distance", 'd', "A..B,N", "so many executions ahead, all of these tried (1 to 64 in 12 steps)",
+     NM_OPTION_ONCE, offsetof(struct whatif_options, distance), NULL},
+    {"by", 'b', "KEYS", "rows of changes: keys by commas, as of diff (object,line); with --prefetch: size",
+     NM_OPTION_TEXT, offsetof(struct whatif_options, by), NULL},
     {"level", 'l', "LEVEL", "changes of misses of this level (the first that takes data)", NM_OPTION_TEXT,
      offsetof(struct whatif_options, level), NULL},
     {"limit", 'n', "N", "show N rows of changes (10); 0: all", NM_OPTION_NUMBER,
@@ -254,7 +259,8 @@ static int check_machine(const struct whatif *w, const struct nm_machine *machin
 	for (unsigned i = 0; i < machine->count; i++)
 		has_tlb |= machine->levels[i].pages != 0;
 	if (machine->cores > 1) {
-		nm_message("layouts are simulated on one core; this machine has %u", machine->cores);
+		nm_message("layouts and prefetches are tried on one core; this machine has %u",
+			   machine->cores);
 		return NM_STATUS_USAGE;
 	}
 	for (size_t i = 0; i < w->count && !has_tlb; i++)
@@ -335,6 +341,57 @@ static int show_levels(const struct whatif *w, const struct whatif_options *o)
 	return code ? nm_failed(&err, NM_STATUS_USAGE) : status;
 }
 
+/* Prefetches instead of candidates: the profile is of instructions, of the program as it is. */
+static int run_prefetch(struct whatif *w, const struct nm_command *self, struct whatif_options *o,
+			const char *trace)
+{
+	struct nm_whatif_prefetch prefetch = {.place = o->prefetch,
+					      .distance = o->distance,
+					      .by = o->by,
+					      .trace = trace,
+					      .layout = (enum nm_diff_layout)o->layout,
+					      .width = o->width};
+	int status;
+
+	if (o->apply.count || o->keep || o->level || o->relocations != BY_MACHINE)
+		return nm_usage(self, "--prefetch goes without --apply, --keep, --level and --relocate");
+	o->simulation.by_instruction = 1;
+	status = nm_whatif_prefetch_read(&prefetch, self);
+	if (!status)
+		status = name_profiles(w, NULL);
+	if (!status)
+		status = replay(w, self, o, trace, 0);
+	if (!status)
+		status = open_profiles(w);
+	if (!status)
+		status = nm_whatif_prefetch_run(&prefetch, self, &o->simulation, w->inputs[0].profile);
+	nm_whatif_prefetch_done(&prefetch);
+	return status;
+}
+
+/* Layouts. */
+static int run_candidates(struct whatif *w, const struct nm_command *self, struct whatif_options *o,
+			  const char *trace)
+{
+	int status = read_candidates(w, self, &o->apply);
+
+	if (!status && o->distance)
+		return nm_usage(self, "--distance is of --prefetch");
+	if (!status)
+		status = name_profiles(w, o->keep);
+	if (!status && w->is_advised) /* of the program as it is */
+		status = replay(w, self, o, trace, 0);
+	if (!status && w->is_advised)
+		status = add_advised(w);
+	if (!status)
+		status = replay(w, self, o, trace, w->count);
+	if (!status)
+		status = open_profiles(w);
+	if (!status)
+		status = check_candidates(w);
+	return status ? status : show_levels(w, o);
+}
+
 static int run_whatif(const struct nm_command *self, int argc, char **argv)
 {
 	struct whatif_options o = {.simulation = {.stored = 1},
@@ -349,28 +406,15 @@ static int run_whatif(const struct nm_command *self, int argc, char **argv)
 		return status;
 	if (operands.count != 1)
 		return nm_usage(self, operands.count ? "name one trace, not several" : "name a trace");
-	status = read_candidates(&w, self, &o.apply);
-	if (!status)
-		status = name_profiles(&w, o.keep);
-	if (!status && w.is_advised) /* of the program as it is */
-		status = replay(&w, self, &o, operands.at[0], 0);
-	if (!status && w.is_advised)
-		status = add_advised(&w);
-	if (!status)
-		status = replay(&w, self, &o, operands.at[0], w.count);
-	if (!status)
-		status = open_profiles(&w);
-	if (!status)
-		status = check_candidates(&w);
-	if (!status)
-		status = show_levels(&w, &o);
+	status = o.prefetch ? run_prefetch(&w, self, &o, operands.at[0])
+			    : run_candidates(&w, self, &o, operands.at[0]);
 	done(&w);
 	return status;
 }
 
 const struct nm_command nm_cmd_whatif = {
     .name = "whatif",
-    .summary = "Show what another layout of its data would change, without a rebuild",
+    .summary = "Show what another layout of its data, or a prefetch, would change, without a rebuild",
     .operands = "TRACE",
     .details =
 	"A is the program as it ran, B and on are the candidates.  A candidate's lines are:\n"
@@ -380,7 +424,8 @@ const struct nm_command nm_cmd_whatif = {
 	"  order OBJECT as visited (or: as visited by FUNCTION)                hugepages OBJECT\n"
 	"  merge OBJECT of BYTES, OBJECT of BYTES\n"
 	"  transpose OBJECT ROWSxCOLUMNSxBYTES    pad OBJECT rows of BYTES by BYTES\n"
-	"  offset OBJECT against OBJECT by BYTES\n",
+	"  offset OBJECT against OBJECT by BYTES\n\n"
+	"With --prefetch the tables have prefetches at each distance, and the best one for smaller and larger data.\n",
     .options = options,
     .option_count = sizeof options / sizeof *options,
     .run = run_whatif,
