@@ -32,6 +32,7 @@ struct nm_diff_request {
 	enum nm_shown_frame frame; /* which frame of inlined calls lines and functions name */
 	struct nm_shown_part part; /* of each run */
 	struct nm_diff_budget budget;
+	int of_candidates; /* all but the first are candidate layouts of its data; their paths are the candidates */
 };
 
 struct nm_diff_input {

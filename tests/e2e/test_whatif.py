@@ -178,5 +178,30 @@ def case_prefetch_that_is_wrong():
         assert done.returncode == 2 and said in done.stderr.decode() and not done.stdout, (options, done.stderr)
 
 
+def case_quotes():
+    """The sentence has the misses of the table, and says so if other placements of memory change as much."""
+    record([program("layouts")], "-q", "--trace=t.nmt", profile="before.nmp")
+    candidates = ["align table to 128", "align one to 256", "pool one"]
+    options = ["-q", "--cache=L1d=2K,1,64:L2=32K,2,64", "--relocate=8", *(f"--apply={c}" for c in candidates)]
+    table = list(csv.DictReader(nearmiss("whatif", "t.nmt", "--format=csv", *options).stdout.decode().splitlines()))
+    before = {row["level"]: row for row in table if row["candidate"] == "A"}
+    text = nearmiss("whatif", "t.nmt", "--width=0", *options).stdout.decode()
+    quotes = [line.strip() for line in text[text.index("to quote"):].splitlines() if "By nearmiss" in line]
+    assert len(quotes) == len(candidates), text
+    for name, candidate, quote in zip("BCD", candidates, quotes):
+        same = overlaps = True
+        for row in (row for row in table if row["candidate"] == name):
+            old = before[row["level"]]
+            counts = f"{row['level']} {int(row['misses']):,} times"
+            if row["misses"] != old["misses"]:
+                same = False
+                counts += f" instead of {int(old['misses']):,}"
+                overlaps &= (int(row["least"]) <= int(old["greatest"]) and int(old["least"]) <= int(row["greatest"]))
+            assert counts in quote and f'"{candidate}"' in quote, (counts, quote)
+        assert quote.endswith(" No effect.") == same, quote
+        assert ("other placements of memory change as much" in quote) == (overlaps and not same), (quote, table)
+    assert quotes[0].endswith("No effect."), quotes
+
+
 if __name__ == "__main__":
     main(globals())

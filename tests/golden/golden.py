@@ -153,6 +153,7 @@ CASES = {
     "diff-csv": ["diff", "profile-v1.nmp", "profile-asm.nmp", "--by=object,level", "--limit=3", "--format=csv"],
     "diff-json": ["diff", "profile-v1.nmp", "profile-asm.nmp", "--by=function", "--limit=2", "--format=json"],
     "diff-markdown": ["diff", "profile-v1.nmp", "profile-asm.nmp", "--limit=3", "--format=markdown"],
+    "diff-flag": ["diff", "profile-v1.nmp", "profile-v1.nmp", "--markdown"],
     "diff-over": ["diff", "profile-v1.nmp", "profile-asm.nmp", "--by=file", "--limit=1", "--fail-on=misses:5%"],
     "fault-diff-one": ["diff", "profile-v1.nmp"],
     "fault-diff-key": ["diff", "profile-v1.nmp", "profile-asm.nmp", "--by=objekt"],

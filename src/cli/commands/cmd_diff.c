@@ -16,7 +16,7 @@ struct diff_options {
 	const char *level, *process, *by, *sort, *fail_on;
 	struct nm_shown_part part;
 	int64_t limit, width;
-	int layout, frame;
+	int layout, frame, markdown;
 };
 
 static const struct nm_option options[] = {
@@ -36,6 +36,8 @@ static const struct nm_option options[] = {
     NM_ROWS_PART(struct diff_options, part),
     {"format", 'f', "FORMAT", "output format (text)", NM_OPTION_CHOICE, offsetof(struct diff_options, layout),
      "text|csv|json|markdown"},
+    {"markdown", 0, NULL, "the same as --format markdown", NM_OPTION_FLAG,
+     offsetof(struct diff_options, markdown), NULL},
     NM_ROW_WIDTH(struct diff_options, width),
 };
 
@@ -91,14 +93,15 @@ static int run_diff(const struct nm_command *self, int argc, char **argv)
 		return status;
 	if (operands.count < 2 || operands.count > NM_DIFF_SIDES)
 		return nm_usage(self, "name the profiles to compare: 2 to %d of them", NM_DIFF_SIDES);
-	request = (struct nm_diff_request){.level = o.level,
-					   .process = o.process,
-					   .part = o.part,
-					   .by = o.by,
-					   .sort = o.sort,
-					   .limit = o.limit,
-					   .layout = (enum nm_diff_layout)o.layout,
-					   .frame = (enum nm_shown_frame)o.frame};
+	request =
+	    (struct nm_diff_request){.level = o.level,
+				     .process = o.process,
+				     .part = o.part,
+				     .by = o.by,
+				     .sort = o.sort,
+				     .limit = o.limit,
+				     .layout = o.markdown ? NM_DIFF_MARKDOWN : (enum nm_diff_layout)o.layout,
+				     .frame = (enum nm_shown_frame)o.frame};
 	if (o.fail_on && nm_diff_budget_parse(o.fail_on, &request.budget, &err))
 		return nm_failed(&err, NM_STATUS_USAGE);
 	status = open_all(&operands, inputs, &opened);

@@ -310,8 +310,11 @@ static int write_all(const struct whatif *w, const struct whatif_options *o, con
 {
 	const unsigned count = (unsigned)w->count + 1;
 	const int in_words = o->layout == NM_DIFF_TEXT || o->layout == NM_DIFF_MARKDOWN;
-	const struct nm_diff_request request = {
-	    .level = o->level, .by = o->by, .limit = o->limit, .layout = (enum nm_diff_layout)o->layout};
+	const struct nm_diff_request request = {.level = o->level,
+						.by = o->by,
+						.limit = o->limit,
+						.layout = (enum nm_diff_layout)o->layout,
+						.of_candidates = 1};
 	char *over = NULL;
 	int status = 0;
 

@@ -23,6 +23,10 @@ int nm_diff_take_keys(const char *list, char *has, struct nm_error *err);
 /* One sentence without a full stop: what the change did, also if it did nothing. 0 or NM_ENOMEM. */
 int nm_diff_verdict(const struct nm_diff *diff, FILE *out);
 
+/* A sentence that can be quoted alone: what a side after the first changed, also if it changed nothing (quote.c).
+ * *ret_text is malloc'ed. 0, or a code. */
+int nm_diff_quote(const struct nm_diff *diff, unsigned side, char **ret_text, struct nm_error *err);
+
 /* Writes it in the layout of the request. 0, or a code. */
 int nm_diff_show(const struct nm_diff *diff, const struct nm_style *style, FILE *out, struct nm_error *err);
 

@@ -19,7 +19,8 @@ struct show {
 	const struct nm_diff *diff;
 	struct nm_table table;
 	struct nm_column columns[MOST_COLUMNS];
-	size_t shown; /* rows */
+	size_t shown;                /* rows */
+	char *quotes[NM_DIFF_SIDES]; /* of the sides after the first (quote.c) */
 };
 
 /* ---- columns ------------------------------------------------------------------------------------ */
@@ -396,6 +397,11 @@ static int as_text(struct show *s, const char *verdict, const struct nm_style *s
 	if (s->shown < rows->at.count)
 		fprintf(out, "\nand %zu more (--limit 0 shows them); %zu did not change\n",
 			rows->at.count - s->shown, rows->unchanged);
+	for (unsigned side = 1; side < s->diff->count; side++) {
+		fputc('\n', out);
+		nm_print_wrapped(side > 1 ? "            " : "to quote    ", s->quotes[side], style->width,
+				 out);
+	}
 	return status;
 }
 
@@ -465,6 +471,11 @@ static int as_markdown(struct show *s, const char *verdict, FILE *out)
 		nm_markdown_text(s->diff->sides[i].machine, out);
 	}
 	fputs(". Counts are simulated and exact for the layout of memory of each run.\n", out);
+	for (unsigned side = 1; side < s->diff->count; side++) {
+		fputs("\n> ", out);
+		nm_markdown_text(s->quotes[side], out);
+		fputc('\n', out);
+	}
 	return status;
 }
 
@@ -494,6 +505,11 @@ static int as_json(struct show *s, const char *verdict, FILE *out)
 			fprintf(out, ",\"%s\":%lld", nm_diff_metric_names[m], (long long)side->totals[m]);
 		fputc('}', out);
 	}
+	fputs("\n],\n\"quotes\":[", out);
+	for (unsigned side = 1; side < s->diff->count; side++) {
+		fputs(side > 1 ? ",\n" : "\n", out);
+		status |= nm_json_text(s->quotes[side], out);
+	}
 	fputs("\n],\n\"rows\":", out);
 	status |= nm_table_json(&s->table, out);
 	fprintf(out, ",\n\"changed\":%zu,\"unchanged\":%zu}\n", s->diff->rows.at.count,
@@ -506,13 +522,15 @@ int nm_diff_show(const struct nm_diff *diff, const struct nm_style *style, FILE 
 	struct show s = {.diff = diff};
 	char *verdict = NULL;
 	FILE *text = nm_memstream_open(&verdict, NULL);
-	int status = text ? nm_diff_verdict(diff, text) : NM_ENOMEM;
+	int status = text ? nm_diff_verdict(diff, text) : NM_ENOMEM, code = 0;
 
 	if (text && nm_memstream_close(text, &verdict))
 		status = NM_ENOMEM;
 	if (!status)
 		status = fill_table(&s);
-	if (!status) {
+	for (unsigned side = 1; side < diff->count && !status && !code; side++)
+		code = nm_diff_quote(diff, side, &s.quotes[side], err);
+	if (!status && !code) {
 		switch (diff->request->layout) {
 		case NM_DIFF_TEXT: status = as_text(&s, verdict, style, out); break;
 		case NM_DIFF_CSV: status = nm_table_csv(&s.table, out); break;
@@ -522,5 +540,7 @@ int nm_diff_show(const struct nm_diff *diff, const struct nm_style *style, FILE 
 	}
 	nm_table_done(&s.table);
 	free(verdict);
-	return status ? nm_fail_memory(err) : 0;
+	for (unsigned side = 1; side < diff->count; side++)
+		free(s.quotes[side]);
+	return code ? code : status ? nm_fail_memory(err) : 0;
 }
