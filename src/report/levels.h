@@ -94,6 +94,9 @@ int64_t nm_levels_next_latency(const struct nm_levels *levels, const struct nm_l
 	"walk, chained_walk)"
 void nm_levels_weights(const struct nm_levels *levels, const char *level, FILE *sql);
 
+/* Writes more rows of w, behind those of `level`: levels of other machines, whose counts mean nothing for it. */
+void nm_levels_beside(const struct nm_levels *levels, const char *level, FILE *sql);
+
 /* Writes the table expression s as SQL: the sums of the counts of each level, which w.source names; of code
  * (s.code 1), of data (0) and of what has no name (NULL) where code has a level of its own, else all together
  * (NULL), for which no name need be looked up. where: a condition on the rows of `counts`. x has the objects

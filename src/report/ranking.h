@@ -10,7 +10,7 @@
 
 struct nm_report;
 
-enum { NM_QUERY_COLUMNS = 112 };
+enum { NM_QUERY_COLUMNS = 144 };
 
 struct nm_query {
 	struct nm_column columns[NM_QUERY_COLUMNS];

@@ -86,6 +86,40 @@ static int find_last(struct nm_selection *selection)
 	return selection->last_title ? 0 : NM_ENOMEM;
 }
 
+/* The levels of each machine that take data; of one that the user named, those with its name behind that of the
+ * machine. */
+static int choose_machines(struct nm_selection *selection, struct nm_error *err)
+{
+	const struct nm_levels *levels = &selection->levels;
+	const char *level = selection->request.level, *slash = strrchr(level, '/');
+	unsigned machines = 0;
+	char text[80];
+
+	for (unsigned i = 0; i < levels->count; i++) {
+		const struct nm_level *l = &levels->at[i];
+		const char *own = strrchr(l->name, '/');
+		struct nm_level_column *to = &selection->machines[selection->machine_levels];
+
+		machines += !i || !nm_machine_same(l->name, levels->at[i - 1].name);
+		if (l->side == NM_LEVEL_CODE ||
+		    (selection->one_level && strcmp(own ? own + 1 : l->name, slash ? slash + 1 : level) != 0))
+			continue;
+		to->level = l;
+		snprintf(text, sizeof text, "%s_misses", l->name);
+		to->name = nm_intern(&selection->levels.pool, text);
+		snprintf(text, sizeof text, "%s misses", l->name);
+		to->title = nm_intern(&selection->levels.pool, text);
+		snprintf(text, sizeof text, "c.machine%u", selection->machine_levels);
+		to->sql = nm_intern(&selection->levels.pool, text);
+		if (!to->name || !to->title || !to->sql)
+			return nm_fail_memory(err);
+		selection->machine_levels++;
+	}
+	return machines > 1 ? 0
+			    : nm_fail(err, NM_EINVAL,
+				      "the profile has one machine: record or replay with several --machine");
+}
+
 int nm_selection_make(struct nm_profile *profile, const struct nm_report_request *request,
 		      struct nm_selection *selection, struct nm_error *err)
 {
@@ -125,6 +159,8 @@ int nm_selection_make(struct nm_profile *profile, const struct nm_report_request
 		if (!selection->request.level || find_last(selection))
 			status = nm_fail_memory(err);
 	}
+	if (!status && request->machines)
+		status = choose_machines(selection, err);
 	free(first);
 	return status;
 }
@@ -154,6 +190,8 @@ static int name_fits(const struct nm_report *report, struct nm_profile *profile,
 		return status ? status : nm_fail(err, NM_EINVAL, "the profile has no %s", report->without);
 	if (report->columns && r->thread)
 		return nm_fail(err, NM_EINVAL, "the report \"%s\" does not take --thread", report->name);
+	if (r->machines && (report->columns || report->is_summary || report->is_structure))
+		return nm_fail(err, NM_EINVAL, "the report \"%s\" does not take --machines", report->name);
 	if (report->columns && (r->object || r->function || r->file))
 		return nm_fail(err, NM_EINVAL, "the report \"%s\" does not take --%s", report->name,
 			       r->object     ? "object"

@@ -36,6 +36,7 @@ struct nm_report_request {
 	/* The same of the report "struct", whose limit counts structures; "struct" may lack. */
 	const char *structure;
 	enum nm_card card;
+	int machines; /* a ranking shows the misses of each level of each machine */
 	struct nm_shown_part part;
 };
 

@@ -22,6 +22,12 @@ struct nm_selection {
 	struct nm_levels levels;
 	const struct nm_level *last; /* the last level behind the one that is reported on, or NULL */
 	const char *last_title;      /* of its misses */
+	/* With request.machines: the levels that take data, of each machine; and the names of their columns. */
+	struct nm_level_column {
+		const struct nm_level *level;
+		const char *name, *title, *sql; /* interned; sql: its sum in a ranking */
+	} machines[NM_REPORT_LEVELS];
+	unsigned machine_levels;
 	struct nm_name_pattern object, function, file, structure;
 };
 

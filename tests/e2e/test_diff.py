@@ -1,10 +1,11 @@
 # SPDX-License-Identifier: MIT
 """test_diff.py - what changed between two recordings, through edits of the source between them."""
 
+import csv
 import json
 import os
 
-from harness import SPEC, TOP, main, nearmiss, need, record, run
+from harness import SPEC, TOP, main, nearmiss, need, program, record, rows, run
 
 NOT_MET = 3
 
@@ -146,6 +147,25 @@ def case_machines_side_by_side():
         assert unlisted == misses[0] - sum(row["misses_a"] for row in found["rows"]), side
     text = diff("a.nmp", "b.nmp", "c.nmp").stdout.decode()
     assert "\nL1d " in text and "\nL2 " not in text, text
+
+
+def case_machines_in_columns():
+    """One profile of two machines and code: columns add up to the levels of each, and are ranked by any."""
+    record([program("matrix"), "columns"], "-q", "--instr", "--cache", "L1i=32K,8,64:L1d=32K,8,64:L2=256K,8,64", "--cache",
+           "big/L1i=32K,8,64:big/L1d=64K,8,64:big/L2=2M,8,64", profile="p.nmp")
+    for report in ("objects", "lines", "pairs"):
+        done = nearmiss("report", report, "--machines", "--limit", "0", "--sort", "big/L2_misses", "--format", "csv", "p.nmp")
+        assert done.returncode == 0, done.stderr
+        found = list(csv.DictReader(done.stdout.decode().splitlines()))
+        assert "L1i_misses" not in found[0], found[0]
+        ranked = [int(row["big/L2_misses"]) for row in found]
+        assert ranked == sorted(ranked, reverse=True) and ranked[0] > 1000, ranked[:4]
+        for level in ("L1d", "big/L1d"):
+            total = rows("SELECT sum(read_misses + write_misses) FROM levels WHERE level = ?", level)[0][0]
+            assert sum(int(row[level + "_misses"]) for row in found) == total, (report, level)
+        data = rows("SELECT sum(read_misses + write_misses) FROM counts WHERE level = 'big/L2' AND object NOT IN "
+                    "(SELECT object FROM objects WHERE kind = 'code')")[0][0]
+        assert sum(ranked) == data, (report, sum(ranked), data)
 
 
 main(globals())

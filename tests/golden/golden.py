@@ -27,6 +27,7 @@ W = ["-i", "profile-timeline.nmp"]
 M = ["profile-pmu.nmp", "--width=110"]
 K = ["-i", "profile-merged.nmp"]
 H = ["-i", "profile-shared.nmp"]
+B = ["-i", "profile-machines.nmp"]
 S = ["--source-dir=sources", "--map=/usr/include/c++/12/bits/stl_vector.h=sources/short.c"]
 
 T = ["-i", "interference.nmt", "--cache=L1d=512,1,32:L2=4K,4,32"]
@@ -146,6 +147,13 @@ CASES = {
     "fault-c2c": ["sharing", *H, "--c2c", "--by=object"],
     "fault-c2c-cores": ["sharing", *P, "--c2c"],
     "struct-pahole-shared": ["report", *H, "struct", "--pahole"],
+    "objects-machines": ["report", *B, "objects", "--machines"],
+    "lines-machines-level": ["report", *B, "lines", "--machines", "--level=L2", "--sort=twoway/L2_misses"],
+    "by-machines-csv": ["report", *B, "--by=file", "--machines", "--format=csv",
+                        "--columns=misses,twoway/L1d_misses"],
+    "fault-machines": ["report", *P, "--by=object", "--machines"],
+    "fault-machines-level": ["report", *B, "--by=object,level", "--machines"],
+    "fault-machines-report": ["report", *B, "levels", "--machines"],
     "diff": ["diff", "profile-v1.nmp", "profile-asm.nmp", "--width=120", "--limit=8"],
     "diff-by": ["diff", "profile-v1.nmp", "profile-asm.nmp", "--by=class,process", "--sort=misses"],
     "diff-same": ["diff", "profile-v1.nmp", "profile-v1.nmp", "--by=object"],

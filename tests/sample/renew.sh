@@ -27,6 +27,7 @@ nest() # NAME ARGUMENT...
 nest curve blocked.nest --distances --cache=L1d=32K,8,64:L2=1M,8,64:L3=32M,16,64
 nest reuses transpose.nest N=64 --distances --cache=L1d=2K,full,64
 nest timeline order.nest WRONG=1 N=400 --cache=L1d=8K,8,64:L2=64K,8,64
+nest machines interference.nest N=60 --cache=L1d=8K,1,32:L2=32K,8,32 --cache=twoway/L1d=8K,2,32:twoway/L2=64K,8,32
 nest pmu interference.nest --cache=L1d=8K,1,32 --pmu=miss@10,miss@100,miss@1000,precise@10,pebs@10,ibs@100,random=1
 "$nearmiss" nest --quiet -o p.nmp --trace=interference.nmt interference.nest N=20 --cache=L1d=512,1,32:L2=4K,4,32
 "$nearmiss" replay --quiet -o profile-sets.nmp interference.nmt --sets --cache=L1d=512,1,32:L2=4K,4,32

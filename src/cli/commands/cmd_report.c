@@ -16,7 +16,7 @@ struct report_options {
 	const char *input, *level, *sort, *process, *by, *object, *function, *file, *columns, *latency;
 	struct nm_shown_part part;
 	int64_t limit, thread, width;
-	int format, frame, pahole, data_type;
+	int format, frame, pahole, data_type, machines;
 };
 
 static const struct nm_option options[] = {
@@ -37,6 +37,8 @@ static const struct nm_option options[] = {
     {"columns", 'c', "COLUMNS", "show these columns, named as in the CSV output", NM_OPTION_TEXT,
      offsetof(struct report_options, columns), NULL},
     NM_ROW_FRAME(struct report_options, frame),
+    {"machines", 0, NULL, "misses of each level of several machines, side by side", NM_OPTION_FLAG,
+     offsetof(struct report_options, machines), NULL},
     {"pahole", 0, NULL, "of struct: as pahole prints structures, with loads, stores, misses and threads",
      NM_OPTION_FLAG, offsetof(struct report_options, pahole), NULL},
     {"data-type", 0, NULL, "of struct: percentages, as perf annotate --data-type prints them", NM_OPTION_FLAG,
@@ -154,6 +156,7 @@ static int run_report(const struct nm_command *self, int argc, char **argv)
 					     .object = o.object,
 					     .function = o.function,
 					     .file = o.file,
+					     .machines = o.machines,
 					     .structure = structure,
 					     .card = o.pahole      ? NM_CARD_PAHOLE
 						     : o.data_type ? NM_CARD_DATA_TYPE

@@ -317,6 +317,26 @@ static void write_weights(const struct nm_levels *levels, unsigned i, unsigned j
 		source->unit, waits.chained, waits.together, waits.foreseen, waits.walk, waits.chained_walk);
 }
 
+void nm_levels_beside(const struct nm_levels *levels, const char *level, FILE *sql)
+{
+	const struct nm_level *of = nm_levels_named(levels, level);
+
+	for (unsigned i = 0; i < levels->count; i++) {
+		const struct nm_level *source = &levels->at[i];
+
+		if (nm_machine_same(source->name, level))
+			continue;
+		fputs(", (", sql);
+		nm_sql_text(level, sql);
+		fputs(", ", sql);
+		nm_sql_text(source->name, sql);
+		fprintf(sql, ", 0, 0, 0, %s, NULL, 0, 0, 0, 0, 0)",
+			!nm_levels_split(levels) || source->side != NM_LEVEL_UNIFIED ? "NULL"
+			: of->side == NM_LEVEL_CODE                                  ? "1"
+										     : "0");
+	}
+}
+
 /* The share of a row's loads that are chained, among those that nothing foresees. */
 static void chained_share(const char *counts, FILE *sql)
 {

@@ -209,6 +209,22 @@ static void put_figures(struct query_builder *b)
 	put_list(b, derived, count);
 }
 
+/* Text has them alone beside the keys. */
+static void put_machines(struct query_builder *b)
+{
+	if (!b->selection->machine_levels)
+		return;
+	for (unsigned i = b->query->keys; i < b->query->count; i++)
+		b->query->columns[i].hidden = 1;
+	for (unsigned i = 0; i < b->selection->machine_levels; i++) {
+		const struct nm_level_column *m = &b->selection->machines[i];
+		const struct nm_column column = {
+		    .name = m->name, .title = m->title, .kind = NM_COLUMN_NUMBER};
+
+		put_column(b, &column, m->sql);
+	}
+}
+
 static int has_evictor(const struct query_builder *b)
 {
 	return b->has[OBJECT] && b->has[LINE] && b->has[FUNCTION] && !b->has[THREAD] && !b->has[CORE] &&
@@ -323,6 +339,12 @@ static void write_sums(const struct query_builder *b, FILE *sql)
 		fputs(") * (read_misses + write_misses)) AS last_misses, ", sql);
 	} else {
 		fputs("NULL AS last_misses, ", sql);
+	}
+	for (unsigned i = 0; i < b->selection->machine_levels; i++) {
+		fputs("sum((w.source = ", sql);
+		nm_sql_text(b->selection->machines[i].level->name, sql);
+		fprintf(sql, ") * (read_misses + write_misses)) AS %s, ",
+			b->selection->machines[i].sql + strlen("c."));
 	}
 	fputs("CAST(", sql);
 	nm_levels_cycles(&b->selection->levels, "counts", sql);
@@ -562,6 +584,8 @@ static char *assemble_query(const struct query_builder *b, const char *select, c
 	nm_levels_weights(&b->selection->levels,
 			  b->has[LEVEL] && !b->selection->one_level ? NULL : b->selection->request.level,
 			  sql);
+	if (b->selection->machine_levels)
+		nm_levels_beside(&b->selection->levels, b->selection->request.level, sql);
 	fputs("), x AS MATERIALIZED (SELECT object FROM objects WHERE kind = 'code')", sql);
 	if (b->has[TYPE])
 		fputs(", o AS MATERIALIZED (SELECT process, object, type FROM objects)", sql);
@@ -586,7 +610,8 @@ static int is_for_first(const struct query_builder *b)
 	const int is_place = b->count == 4 && b->has[SOURCE] && b->has[LINE] && b->has[FUNCTION];
 
 	return b->has[OBJECT] && (is_place || b->count == 1) && !s->object.pattern && !s->function.pattern &&
-	       !s->file.pattern && !b->report->needs_fields && b->rank && nm_top_pairs_apply(s, b->rank);
+	       !s->file.pattern && !s->machine_levels && !b->report->needs_fields && b->rank &&
+	       nm_top_pairs_apply(s, b->rank);
 }
 
 int nm_query_make(struct nm_query *ret_query, const struct nm_report *report,
@@ -607,6 +632,9 @@ int nm_query_make(struct nm_query *ret_query, const struct nm_report *report,
 		status = nm_fail(err, NM_EINVAL, "%s", nm_not_by_phase);
 	if (status)
 		return status;
+	if (selection->machine_levels && b.has[LEVEL])
+		return nm_fail(err, NM_EINVAL,
+			       "--machines has the levels as columns: leave the key level out");
 	b.requested_count = b.count;
 	if (selection->object.pattern && selection->object.operator_[0] == '=') /* one group in any case */
 		take_key(&b, OBJECT);
@@ -628,6 +656,7 @@ int nm_query_make(struct nm_query *ret_query, const struct nm_report *report,
 			columns = nm_inner_columns(&column_count);
 			put_list(&b, columns, column_count);
 		}
+		put_machines(&b);
 	}
 	b.chosen = is_for_first(&b);
 	if (!b.select || nm_memstream_close(b.select, &select))
