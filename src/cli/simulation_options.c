@@ -37,6 +37,8 @@ static unsigned choose_threads(const struct nm_simulation_options *o)
 		return (unsigned)o->threads;
 	if (processors < 2)
 		return 1;
+	if (o->layouts)
+		return (unsigned)(processors < MAX_THREADS ? processors : MAX_THREADS);
 	if (o->distances || o->estimates || o->relocations)
 		return (unsigned)stages + 1;
 	return (unsigned)(processors < stages ? processors : stages);

@@ -25,6 +25,7 @@ struct nm_simulation_options {
 	int64_t schedules;                      /* orders that are simulated; 0: one */
 	const char *output;                     /* path of the profile, or NULL */
 	int stored;                             /* the references can be read twice */
+	int layouts;                            /* candidates are simulated, on all processors */
 	int huge_pages;                         /* 0, or 1 + which: simulate each TLB with such pages too */
 	int instructions;                       /* simulate fetches too */
 	int by_instruction;                     /* count single instructions, keep their code */

@@ -512,7 +512,7 @@ static int take_areas(struct nm_engine *e, const struct nm_wire_record *r, struc
 	}
 	if (status || nm_areas_cover(&e->areas, low, end))
 		return status;
-	if (nm_engine_drain_threads(e) || nm_workers_drain(e->output.workers) ||
+	if (nm_engine_drain_threads(e) || nm_engine_drain_passes(e) ||
 	    nm_areas_add(&e->areas, low, end, kind, path))
 		return nm_fail_memory(err);
 	return 0;

@@ -111,7 +111,7 @@ int nm_engine_finish(struct nm_engine *e, struct nm_result *ret_result, struct n
 	nm_resolver_credit_members(&e->replay.resolver);
 	if (!status) /* while the models may still be at work */
 		status = nm_namer_objects(&e->namer, &result, &objects);
-	drained = nm_workers_drain(e->output.workers);
+	drained = nm_engine_drain_passes(e);
 	if (!status)
 		status = drained;
 	if (!status)

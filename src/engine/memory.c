@@ -74,7 +74,7 @@ static int announce_keys(struct nm_engine *e)
 
 int nm_engine_announce(struct nm_engine *e)
 {
-	int status = nm_workers_drain(e->output.workers);
+	int status = nm_engine_drain_passes(e);
 
 	if (!status && e->feed.memory_changed)
 		status = announce_memory(e);

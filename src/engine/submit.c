@@ -100,3 +100,10 @@ int nm_engine_drain_threads(struct nm_engine *e)
 		status = nm_interleave_drain(o->interleave);
 	return status ? status : nm_schedules_drain(o->schedules);
 }
+
+int nm_engine_drain_passes(struct nm_engine *e)
+{
+	const int status = nm_layouts_run(e->output.layouts), drained = nm_workers_drain(e->output.workers);
+
+	return status ? status : drained;
+}

@@ -319,7 +319,7 @@ static unsigned find_in(const struct nm_element_map *map, uint64_t element, uint
 unsigned nm_element_map_find(const struct nm_element_map *map, uint64_t elements, uint64_t offset,
 			     uint32_t bytes, struct nm_placed places[NM_PLACED_MOST])
 {
-	const uint64_t end = offset + bytes, behind = elements * map->bytes, first = offset / map->bytes;
+	const uint64_t end = offset + bytes, behind = elements * map->bytes, low = offset;
 	unsigned count = 0;
 
 	while (offset < end && offset < behind) {
@@ -334,7 +334,8 @@ unsigned nm_element_map_find(const struct nm_element_map *map, uint64_t elements
 				  (struct nm_placed){0, elements * map->strides.at[0] + offset - behind,
 						     (uint32_t)(end - offset)});
 	if (!count) /* of padding alone */
-		count = add_bytes(places, count, (struct nm_placed){0, first * map->strides.at[0], 1});
+		count =
+		    add_bytes(places, count, (struct nm_placed){0, low / map->bytes * map->strides.at[0], 1});
 	return count;
 }
 

@@ -75,6 +75,17 @@ def case_order_as_visited():
     assert visited["L1d"] < 0.7 * pooled["L1d"], (visited, pooled)
 
 
+def case_threads_change_nothing():
+    trace("fault-blocks")
+    tables = []
+    for threads in (1, 2, 7):
+        done = nearmiss("whatif", "t.nmt", MACHINE, "-q", f"--threads={threads}", "--apply=pool points[i]",
+                        "--apply=pool points[i] by first use", "--apply=align points[i] to 64")
+        assert done.returncode == 0, done.stderr
+        tables.append(done.stdout)
+    assert tables[0].count(b"L1d") > 4 and tables[0] == tables[1] == tables[2], tables
+
+
 def case_several_lines_are_one_candidate():
     trace("fault-cold", "2")
     with open("candidate", "w", encoding="utf-8") as file:

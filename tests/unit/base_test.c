@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * base_test.c - vectors, arenas, interned strings, maps, sorting and errors.
+ * base_test.c - vectors, arenas, interned strings, maps, sorting, tasks and errors.
  *
  * The map runs beside a naive twin, an array searched from end to end, over random operations on few
  * keys, so that runs of slots collide, wrap around the table's end and are closed again by deletions.
@@ -23,6 +23,7 @@
 #include "map.h"
 #include "memstream.h"
 #include "sort.h"
+#include "tasks.h"
 #include "text.h"
 #include "vector.h"
 
@@ -426,6 +427,21 @@ static void test_stream_into_memory_that_is_exhausted(void **state)
 	free(text);
 }
 
+static void count_task(void *counts, unsigned i) { ((unsigned *)counts)[i]++; }
+
+static void test_each_task_runs_once(void **state)
+{
+	(void)state;
+	for (unsigned threads = 0; threads < 100; threads += 11)
+		for (unsigned count = 0; count < 40; count += 13) {
+			unsigned counts[40] = {0};
+
+			nm_run_tasks(threads, count, count_task, counts);
+			for (unsigned i = 0; i < 40; i++)
+				assert_int_equal(counts[i], i < count);
+		}
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -438,6 +454,7 @@ int main(void)
 	    cmocka_unit_test(test_map_does_what_its_twin_does),
 	    cmocka_unit_test(test_mix_is_a_bijection_on_a_sample),
 	    cmocka_unit_test(test_sorted_by_key_and_else_as_it_stood),
+	    cmocka_unit_test(test_each_task_runs_once),
 	    cmocka_unit_test(test_errors_tell_the_story),
 	    cmocka_unit_test(test_errno_becomes_a_code),
 	    cmocka_unit_test(test_long_texts_are_cut_not_overrun),

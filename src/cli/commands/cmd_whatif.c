@@ -397,7 +397,7 @@ static int run_candidates(struct whatif *w, const struct nm_command *self, struc
 
 static int run_whatif(const struct nm_command *self, int argc, char **argv)
 {
-	struct whatif_options o = {.simulation = {.stored = 1},
+	struct whatif_options o = {.simulation = {.stored = 1, .layouts = 1},
 				   .relocations = BY_MACHINE,
 				   .limit = 10,
 				   .width = NM_WIDTH_OF_TERMINAL};

@@ -1,6 +1,10 @@
 /* SPDX-License-Identifier: MIT
  *
  * layouts.c - see layouts.h. Each candidate has instances of the cache pass and of that of relocations.
+ *
+ * With several threads the decoding thread collects a chunk of references, moved, for each candidate; then all
+ * instances run their chunks, side by side, while it waits or runs some of them itself. With one thread a batch is a
+ * chunk, which is still in the host's cache.
  */
 #include "layouts.h"
 
@@ -9,6 +13,9 @@
 
 #include "engine_priv.h"
 #include "placement.h"
+#include "tasks.h"
+
+enum { CHUNK = 1 << 15 /* references */ };
 
 /* A key of a batch, as a candidate sees it. */
 struct layout_key {
@@ -25,12 +32,15 @@ struct layout {
 	struct nm_vec(struct nm_attr_references) more; /* by key: references that the program did not make */
 	struct nm_vec(struct nm_ref) out;
 	void *cache, *relocations;
+	int failed[2]; /* they, in a chunk: their codes */
 };
 
 struct nm_layouts {
 	struct nm_engine *engine;
 	const struct nm_coalesced_table *coalesced;
 	struct nm_engine_options options; /* of the passes; single events are kept of the program as it is */
+	size_t most;                      /* references in chunks of candidates */
+	int uncounted;
 	size_t count;
 	struct layout at[];
 };
@@ -63,6 +73,7 @@ int nm_layouts_new(struct nm_layouts **ret, struct nm_engine *e, const struct nm
 	all->coalesced = setup->coalesced;
 	all->options = e->options;
 	all->options.event_query = NULL;
+	all->options.threads = 1;
 	further.options = &all->options;
 	further.sampler = NULL;
 	for (; all->count < count && !status; all->count++) {
@@ -238,21 +249,43 @@ static int take_group(struct nm_layouts *all, struct layout *l, const struct nm_
 	return status;
 }
 
-static int run_layout(struct layout *l, int uncounted)
+/* The cache pass of each candidate, then the relocations of each. */
+static void run_pass(void *self, unsigned task)
 {
+	struct nm_layouts *all = self;
+	struct layout *l = &all->at[task % all->count];
+	const int relocates = task >= all->count;
+	const struct nm_pass *pass = relocates ? &nm_pass_relocations : &nm_pass_cache;
+	void *instance = relocates ? l->relocations : l->cache;
 	int status = 0;
 
-	for (size_t i = 0; i < l->out.count && !status; i += NM_BATCH) {
+	for (size_t i = 0; instance && i < l->out.count && !status; i += NM_BATCH) {
 		const size_t left = l->out.count - i;
 		const struct nm_pass_batch batch = {.refs = l->out.at + i,
 						    .count = left < NM_BATCH ? left : NM_BATCH,
-						    .uncounted = uncounted};
+						    .uncounted = all->uncounted,
+						    .next =
+							left > NM_BATCH ? l->out.at + i + NM_BATCH : NULL};
 
-		status = nm_pass_cache.batch(l->cache, &batch);
-		if (!status && l->relocations)
-			status = nm_pass_relocations.batch(l->relocations, &batch);
+		status = pass->batch(instance, &batch);
 	}
-	l->out.count = 0;
+	l->failed[relocates] = status;
+}
+
+int nm_layouts_run(struct nm_layouts *all)
+{
+	int status = 0;
+
+	if (!all || !all->most)
+		return 0;
+	nm_run_tasks(all->engine->options.threads, 2 * (unsigned)all->count, run_pass, all);
+	for (size_t i = 0; i < all->count; i++) {
+		struct layout *l = &all->at[i];
+
+		l->out.count = 0;
+		status = status ? status : l->failed[0] ? l->failed[0] : l->failed[1];
+	}
+	all->most = 0;
 	return status;
 }
 
@@ -260,16 +293,19 @@ int nm_layouts_add(struct nm_layouts *all, const struct nm_ref *refs, size_t cou
 {
 	int status = 0;
 
-	for (size_t i = 0; all && i < all->count && !status; i++) {
+	if (!all)
+		return 0;
+	for (size_t i = 0; i < all->count && !status; i++) {
 		struct layout *l = &all->at[i];
 
 		for (size_t k = 0; k < count && !status; k++)
 			status = nm_ref_is_coalesced(&refs[k]) ? take_group(all, l, &refs[k])
 							       : take_one(all, l, &refs[k]);
-		if (!status)
-			status = run_layout(l, uncounted);
+		all->most = l->out.count > all->most ? l->out.count : all->most;
 	}
-	return status;
+	all->uncounted |= uncounted;
+	return status || (all->engine->options.threads > 1 && all->most < CHUNK) ? status
+										 : nm_layouts_run(all);
 }
 
 /* ---- the program's memory ------------------------------------------------------------------------- */

@@ -4,7 +4,8 @@
  * with the addresses of what a candidate moves, simulated in hierarchies of their own beside that of the program as it
  * is. What no candidate moves keeps its address.
  *
- * Everything here belongs to the decoding thread, so that a reference finds the blocks that live at its moment.
+ * Everything here belongs to the decoding thread, so that a reference finds the blocks that live at its moment. It
+ * has other threads help with simulating, and waits for them.
  */
 #ifndef NM_LAYOUTS_H
 #define NM_LAYOUTS_H
@@ -23,6 +24,7 @@ int nm_layouts_add_areas(struct nm_areas *areas);
 
 /* A batch; as in pass.h. With NULL these do nothing. 0 or a code. */
 int nm_layouts_add(struct nm_layouts *layouts, const struct nm_ref *refs, size_t count, int uncounted);
+int nm_layouts_run(struct nm_layouts *layouts); /* all that were added */
 int nm_layouts_memory(struct nm_layouts *layouts, const struct nm_range *ranges, size_t count);
 int nm_layouts_keys(struct nm_layouts *layouts, const struct nm_attribution *attributions, size_t count);
 

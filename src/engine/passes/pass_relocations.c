@@ -15,7 +15,6 @@
  * relocations too.
  */
 #include <assert.h>
-#include <pthread.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -23,6 +22,7 @@
 #include "lru_misses.h"
 #include "pass.h"
 #include "relocations.h"
+#include "tasks.h"
 #include "vector.h"
 
 enum {
@@ -31,13 +31,11 @@ enum {
 	UNIT = PHASES * GRAIN,
 	CHUNK = 1 << 16, /* references */
 	RECENT = 1 << 9, /* pages whose areas are remembered */
-	MOST_THREADS = 8,
 };
 
 #define NO_GRAIN UINT64_MAX
 
 struct relocation {
-	struct relocations *of;
 	struct nm_lru_misses *caches;
 	uint64_t *shifts; /* of each area */
 };
@@ -103,13 +101,11 @@ static int relocations_make(void **ret_self, const struct nm_pass_setup *setup, 
 	r->areas = setup->areas;
 	r->coalesced = setup->coalesced;
 	r->levels = machine->count;
-	r->threads = options->threads < MOST_THREADS ? options->threads : MOST_THREADS;
-	r->threads = r->threads < options->relocations ? r->threads : options->relocations;
-	r->threads += !r->threads;
+	r->threads = options->threads;
 	r->grain_shift = (unsigned)__builtin_ctz(grain_of(machine));
 	r->latest = NO_GRAIN;
 	for (; r->count < options->relocations && !status; r->count++) {
-		r->each[r->count] = (struct relocation){.of = r, .caches = nm_lru_misses_new(machine)};
+		r->each[r->count] = (struct relocation){.caches = nm_lru_misses_new(machine)};
 		if (!r->each[r->count].caches)
 			status = nm_fail_memory(err);
 	}
@@ -179,29 +175,16 @@ static int shift_areas(struct relocations *r)
 
 /* ---- a chunk -------------------------------------------------------------------------------------- */
 
-/* Every threads-th relocation from this one on. */
-static void *run_some(void *first)
+static void run_relocation(void *self, unsigned k)
 {
-	struct relocation *one = first;
-	struct relocations *r = one->of;
+	const struct relocations *r = self;
 
-	for (; one < r->each + r->count; one += r->threads)
-		nm_lru_misses_run(one->caches, r->chunk.at, r->chunk.count, one->shifts);
-	return NULL;
+	nm_lru_misses_run(r->each[k].caches, r->chunk.at, r->chunk.count, r->each[k].shifts);
 }
 
 static void run_chunk(struct relocations *r)
 {
-	pthread_t threads[MOST_THREADS];
-	unsigned started = 1;
-
-	while (started < r->threads && !pthread_create(&threads[started], NULL, run_some, &r->each[started]))
-		started++;
-	run_some(&r->each[0]);
-	for (unsigned i = started; i < r->threads; i++) /* those that the system gave no thread */
-		run_some(&r->each[i]);
-	for (unsigned i = 1; i < started; i++)
-		pthread_join(threads[i], NULL);
+	nm_run_tasks(r->threads, r->count, run_relocation, r);
 	r->chunk.count = 0;
 }
 

@@ -108,6 +108,9 @@ int nm_engine_sample(void *arg);
 /* submit.c: submits the batch that is being filled, and what merging holds back. 0 or an error code. */
 int nm_engine_drain_threads(struct nm_engine *engine);
 
+/* Waits until all passes have run all batches. 0 or a code. */
+int nm_engine_drain_passes(struct nm_engine *engine);
+
 /* memory.c */
 int nm_engine_announce(struct nm_engine *engine);
 static inline size_t nm_engine_attr_count(const struct nm_engine *e)
