@@ -45,9 +45,10 @@ struct nm_result_module {
 struct nm_result_site {
 	const char *function, *file, *module; /* of the innermost inlined function */
 	uint32_t line;                        /* 0: unknown */
-	int64_t built;    /* when the module's file was last written, seconds since 1970; 0: unknown */
-	uint64_t address; /* of the instruction in the module; 0 if sites are lines */
-	const char *md5;  /* digest of the file when it was compiled, or NULL */
+	int64_t built, user_built; /* when the file of the module, user_module was last written, seconds since
+				    * 1970; 0: unknown */
+	uint64_t address;          /* of the instruction in the module; 0 if sites are lines */
+	const char *md5;           /* digest of the file when it was compiled, or NULL */
 	/* The nearest frame of the user's code; the innermost one if there is none. */
 	const char *user_function, *user_file, *user_module, *user_md5;
 	uint32_t user_line;

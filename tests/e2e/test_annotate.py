@@ -203,6 +203,15 @@ def case_source_roots():
 
 
 def case_source_newer_than_the_program():
+    """It is compared with the program, not with the older library that its lines call."""
+    with open("fill.c", "w", encoding="ascii") as f:
+        f.write("#include <string.h>\nstatic char bytes[1 << 16];\nint main(int n, char **v)\n{\n\tmemset(bytes, n, sizeof bytes);\n"
+                "\treturn bytes[n] - n + !v;\n}\n")
+    done = run([need("gcc"), "-g", "-fno-builtin", "-o", "fill", "fill.c"])
+    assert done.returncode == 0, done.stderr
+    record([os.path.abspath("fill")])
+    shown = annotate("fill.c")
+    assert "memset(bytes" in shown and "note:" not in shown, shown
     build()
     assert "note:" not in annotate("walk.c")
     later = time.time() + 1000

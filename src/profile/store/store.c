@@ -201,7 +201,7 @@ static sqlite3_int64 *store_sites(struct nm_result_writer *w)
 		if (!w->status)
 			w->status = note_file(w->store, site->file, site->md5, site->built);
 		if (!w->status)
-			w->status = note_file(w->store, site->user_file, site->user_md5, site->built);
+			w->status = note_file(w->store, site->user_file, site->user_md5, site->user_built);
 	}
 	return ids;
 }

@@ -110,7 +110,7 @@ static struct nm_result_site source_of(const struct nm_attributions *attrs, uint
 	}
 	r.module = r.user_module = nm_module_name(module);
 	r.address = attrs->by_instruction ? pc - bias : 0;
-	r.built = nm_module_modified(module);
+	r.built = r.user_built = nm_module_modified(module);
 	count = nm_module_source_positions(module, pc - bias, at, INLINED_MAX);
 	if (count)
 		take_positions(attrs, &r, at, count);
@@ -240,6 +240,7 @@ static int append_call(struct nm_symbols *symbols, struct nm_result_site *site,
 	site->user_line = call->user_line;
 	site->user_module = call->user_module;
 	site->user_md5 = call->user_md5;
+	site->user_built = call->user_built;
 	site->is_library = 0;
 	return site->inlined ? 0 : NM_ENOMEM;
 }
