@@ -41,4 +41,11 @@ struct nm_huge_pages_saving {
 int nm_huge_pages_estimate(struct nm_profile *profile, const char *process,
 			   struct nm_huge_pages_saving *ret_saving, struct nm_error *err);
 
+/* ---- prefetches.c ---- */
+
+/* Takes a sentence, malloc'ed, for each place whose prefetches are useless or, if the program is memory-bound, too
+ * late or too early. `take` returns 0 or a code. */
+int nm_prefetches_judge(struct nm_profile *profile, const char *process, int is_bound,
+			int (*take)(void *arg, char *sentence), void *arg, struct nm_error *err);
+
 #endif

@@ -16,9 +16,15 @@ struct nm_verdict {
 	double cycles;     /* of the run, estimated; 0: not known */
 	const char *level; /* whose misses cost most */
 	int64_t threads;   /* of the process with most of them */
+	/* The program's prefetches into the first level of data: percent of its misses that they save, of these
+	 * percent that come late; 0: none is useful */
+	double covered, late;
 };
 
-enum { NM_BOUND_FROM = 10 }; /* percent: below, a program is not memory-bound */
+enum {
+	NM_BOUND_FROM = 10, /* percent: below, a program is not memory-bound */
+	NM_COVER_FROM = 1   /* percent that are worth a word */
+};
 
 int nm_verdict_make(struct nm_profile *profile, const struct nm_selection *selection,
 		    struct nm_verdict *ret_verdict, struct nm_error *err);

@@ -3,6 +3,8 @@
 evict, and that a trace and a nest give the same as a run."""
 
 import csv
+import os
+import subprocess
 
 from harness import at, main, nearmiss, program, record, rows
 
@@ -150,6 +152,34 @@ def case_of_the_program():
     shown = nearmiss("report", "prefetches", "-i", "p.nmp", "--format", "csv").stdout.decode().splitlines()
     assert {(row["level"], row["prefetches"], row["redundant"]) for row in csv.DictReader(shown)} == \
         {("L1d", "100", "200"), ("L2", "100", "200")}, shown
+
+
+SMALL = "L1d=4K,8,64:L2=64K,16,64,latency=14:L3=256K,16,64,latency=40:memory=200"
+
+
+def case_slow_model():
+    """On the stream of a hash join, and of each kind of hint, the twin of the models counts the same."""
+    for command in [program("hints")], *([program("join"), "17", "2000", ahead] for ahead in ("0", "1", "16", "64")):
+        record(command, "--cache", SMALL, "--trace", "t.nmt")
+        slow = subprocess.run([os.environ["SLOW_MODEL"], "t.nmt", SMALL], capture_output=True, check=True).stdout.decode()
+        counted = rows("SELECT l.level, l.read_misses + l.write_misses, (SELECT total(prefetches) FROM prefetches p WHERE "
+                       "p.level = l.level), (SELECT total(useful) FROM prefetches p WHERE p.level = l.level), (SELECT "
+                       "total(redundant) FROM prefetches p WHERE p.level = l.level), (SELECT total(late) FROM prefetches p "
+                       "WHERE p.level = l.level), (SELECT total(stores) FROM non_temporal n WHERE n.level = l.level) "
+                       "FROM levels l ORDER BY l.position")
+        assert [tuple([name, *map(int, figures)]) for name, *figures in (line.split() for line in slow.splitlines())] == \
+            [(level, *map(int, figures)) for level, *figures in counted], (command, slow, counted)
+
+
+def case_advice():
+    """Of a join: a table that fits the second level needs no prefetches; one probe ahead is too late, 200 lines are more than
+    the first level holds, and 12 are well."""
+    for bits, ahead, wanted in (("15", "12", b"prefetch useless"), ("19", "1", b"prefetch too late"),
+                                ("19", "200", b"prefetch too early"), ("19", "12", None)):
+        record([program("join"), bits, "20000", ahead], "--cache", SMALL)
+        shown = b" ".join(nearmiss("report", "-i", "p.nmp").stdout.split())
+        assert (wanted in shown) if wanted else (b"prefetch useless" not in shown and b"prefetch too" not in shown), shown
+        assert (b"the program's prefetches save" in shown) == (wanted != b"prefetch too early"), shown
 
 
 def case_nest():

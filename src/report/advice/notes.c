@@ -395,6 +395,8 @@ static int note_huge_pages(struct note_writer *w, struct nm_profile *profile, co
 	return add_note(w, text);
 }
 
+static int take_sentence(void *arg, char *sentence) { return add_note(arg, sentence); }
+
 /* What to try, if there is something to win. */
 static int note_advice(struct note_writer *w, struct nm_profile *profile,
 		       const struct nm_selection *selection)
@@ -419,8 +421,11 @@ int nm_notes_make(struct nm_profile *profile, const struct nm_selection *selecti
 				.run = verdict->cycles,
 				.err = err};
 	const char *process = selection->request.process;
-	int status = nm_verdict_is_bound(verdict) ? note_advice(&r, profile, selection) : 0;
+	const int is_bound = nm_verdict_is_bound(verdict);
+	int status = is_bound ? note_advice(&r, profile, selection) : 0;
 
+	if (!status)
+		status = nm_prefetches_judge(profile, process, is_bound, take_sentence, &r, err);
 	if (!status)
 		status = note_missing_symbols(&r, profile, process);
 	if (!status)

@@ -158,6 +158,32 @@ static int read_numbers(struct nm_profile *profile, const struct nm_selection *s
 	return status;
 }
 
+/* Of levels with a prefetcher the profile does not tell whose prefetches theirs are. */
+static int read_cover(struct nm_profile *profile, const struct nm_selection *selection, struct nm_verdict *v,
+		      struct nm_error *err)
+{
+	struct nm_rows *rows = NULL;
+	int status = nm_profile_query(
+	    profile,
+	    "SELECT 100.0 * p.useful / nullif(p.useful + l.misses, 0), 100.0 * p.late / nullif(p.useful, 0) FROM "
+	    "(SELECT sum(useful) AS useful, sum(late) AS late FROM prefetches WHERE level = ?2 AND (?1 IS NULL OR "
+	    "process = ?1)) p, (SELECT sum(read_misses + write_misses) AS misses, max(prefetch) AS prefetch FROM "
+	    "levels WHERE level = ?2 AND (?1 IS NULL OR process = ?1)) l WHERE l.prefetch IS NULL",
+	    &rows, err);
+
+	if (!status) {
+		nm_rows_bind_text(rows, 1, selection->request.process);
+		nm_rows_bind_text(rows, 2, first_level(&selection->levels)->name);
+	}
+	if (!status && (status = nm_rows_next(rows, err)) > 0) {
+		v->covered = nm_rows_real(rows, 0);
+		v->late = nm_rows_real(rows, 1);
+		status = 0;
+	}
+	nm_rows_free(rows);
+	return status;
+}
+
 int nm_verdict_make(struct nm_profile *profile, const struct nm_selection *selection,
 		    struct nm_verdict *ret_verdict, struct nm_error *err)
 {
@@ -169,6 +195,8 @@ int nm_verdict_make(struct nm_profile *profile, const struct nm_selection *selec
 
 	if (!status)
 		status = read_waits(profile, selection, &waits, &v.level, err);
+	if (!status)
+		status = read_cover(profile, selection, &v, err);
 	v.known = count > 0;
 	v.cycles = v.known && v.foresees
 		       ? waits.of[NM_LIKELY] + instructions * nm_waiting[NM_LIKELY].per_instruction
@@ -197,4 +225,9 @@ void nm_verdict_write(const struct nm_verdict *v, FILE *out)
 		fprintf(out, ", mostly %s misses", v->level);
 	if (!v->foresees)
 		fputs(" (prefetching not modelled)", out);
+	if (v->covered >= NM_COVER_FROM) {
+		fprintf(out, "; the program's prefetches save %.0f %% of the misses", v->covered);
+		if (v->late >= NM_COVER_FROM)
+			fprintf(out, ", %.0f %% of these late", v->late);
+	}
 }
