@@ -19,6 +19,7 @@ struct nm_verdict {
 	/* The program's prefetches into the first level of data: percent of its misses that they save, of these
 	 * percent that come late; 0: none is useful */
 	double covered, late;
+	const char *first; /* that level */
 };
 
 enum {

@@ -173,7 +173,7 @@ static int read_cover(struct nm_profile *profile, const struct nm_selection *sel
 
 	if (!status) {
 		nm_rows_bind_text(rows, 1, selection->request.process);
-		nm_rows_bind_text(rows, 2, first_level(&selection->levels)->name);
+		nm_rows_bind_text(rows, 2, v->first);
 	}
 	if (!status && (status = nm_rows_next(rows, err)) > 0) {
 		v->covered = nm_rows_real(rows, 0);
@@ -187,7 +187,8 @@ static int read_cover(struct nm_profile *profile, const struct nm_selection *sel
 int nm_verdict_make(struct nm_profile *profile, const struct nm_selection *selection,
 		    struct nm_verdict *ret_verdict, struct nm_error *err)
 {
-	struct nm_verdict v = {.foresees = selection->levels.foresees};
+	struct nm_verdict v = {.foresees = selection->levels.foresees,
+			       .first = first_level(&selection->levels)->name};
 	struct waits waits = {.of = {0}};
 	int64_t count = 0;
 	int status = read_numbers(profile, selection, &count, &v.threads, err);
@@ -226,7 +227,8 @@ void nm_verdict_write(const struct nm_verdict *v, FILE *out)
 	if (!v->foresees)
 		fputs(" (prefetching not modelled)", out);
 	if (v->covered >= NM_COVER_FROM) {
-		fprintf(out, "; the program's prefetches save %.0f %% of the misses", v->covered);
+		fprintf(out, "; the program's prefetches save %.0f %% of the misses of %s", v->covered,
+			v->first);
 		if (v->late >= NM_COVER_FROM)
 			fprintf(out, ", %.0f %% of these late", v->late);
 	}
