@@ -154,12 +154,12 @@ def case_of_the_program():
         {("L1d", "100", "200"), ("L2", "100", "200")}, shown
 
 
-SMALL = "L1d=4K,8,64:L2=64K,16,64,latency=14:L3=256K,16,64,latency=40:memory=200"
+SMALL = "L1d=16K,8,64:L2=64K,16,64,latency=14:L3=256K,16,64,latency=40:memory=100"
 
 
 def case_slow_model():
     """On the stream of a hash join, and of each kind of hint, the twin of the models counts the same."""
-    for command in [program("hints")], *([program("join"), "17", "2000", ahead] for ahead in ("0", "1", "16", "64")):
+    for command in [program("hints")], *([program("hash-join"), "17", "2000", ahead] for ahead in ("0", "1", "16", "64")):
         record(command, "--cache", SMALL, "--trace", "t.nmt")
         slow = subprocess.run([os.environ["SLOW_MODEL"], "t.nmt", SMALL], capture_output=True, check=True).stdout.decode()
         counted = rows("SELECT l.level, l.read_misses + l.write_misses, (SELECT total(prefetches) FROM prefetches p WHERE "
@@ -172,11 +172,11 @@ def case_slow_model():
 
 
 def case_advice():
-    """Of a join: a table that fits the second level needs no prefetches; one probe ahead is too late, 200 lines are more than
-    the first level holds, and 12 are well."""
-    for bits, ahead, wanted in (("15", "12", b"prefetch useless"), ("19", "1", b"prefetch too late"),
-                                ("19", "200", b"prefetch too early"), ("19", "12", None)):
-        record([program("join"), bits, "20000", ahead], "--cache", SMALL)
+    """Of a join: a table that fits the second level needs no prefetches; one probe ahead is too late, 600 lines are more than
+    the first level holds, and 40 are well."""
+    for bits, ahead, wanted in (("15", "40", b"prefetch useless"), ("19", "1", b"prefetch too late"),
+                                ("19", "600", b"prefetch too early"), ("19", "40", None)):
+        record([program("hash-join"), bits, "20000", ahead], "--cache", SMALL)
         shown = b" ".join(nearmiss("report", "-i", "p.nmp").stdout.split())
         assert (wanted in shown) if wanted else (b"prefetch useless" not in shown and b"prefetch too" not in shown), shown
         assert (b"the program's prefetches save" in shown) == (wanted != b"prefetch too early"), shown

@@ -18,7 +18,8 @@ enum {
 	MIN_FOUND = 90,  /* percent of the prefetches: useless */
 	MIN_USEFUL = 50, /* percent of the lines: too late */
 	MIN_LATE = 50,   /* percent of the useful lines */
-	MIN_EARLY = 20   /* percent of the lines: too early */
+	MIN_UNUSED = 50, /* percent of the lines: too early; */
+	MIN_EARLY = 20   /* or those that were wanted soon after */
 };
 
 /* A place, and what came of its prefetches into the level that they name. */
@@ -66,31 +67,32 @@ static void write_place(const struct prefetches *p, FILE *out)
 static void judge(const struct prefetches *p, int is_bound, FILE *out)
 {
 	const int64_t found = percent_of(p->made - p->lines, p->made),
+		      unused = percent_of(p->lines - p->useful, p->lines),
 		      near = p->behind ? percent_of(p->made - p->brought_behind, p->made) : 0;
 
 	if (found >= MIN_FOUND || near >= MIN_FOUND) {
 		write_place(p, out);
 		fprintf(out,
 			"prefetch useless: %" PRId64 " %% of %" PRId64
-			" find their line in %s%s: what they point "
-			"to fits there, so leave them out",
+			" find their line in %s%s, which holds "
+			"what they point to: leave them out",
 			found >= MIN_FOUND ? found : near, p->made, found >= MIN_FOUND ? p->level : p->behind,
 			found >= MIN_FOUND ? "" : " or before");
 	} else if (is_bound && percent_of(p->useful, p->lines) >= MIN_USEFUL &&
 		   percent_of(p->late, p->useful) >= MIN_LATE) {
 		write_place(p, out);
 		fprintf(out,
-			"prefetch too late: %" PRId64 " %% of the %" PRId64
-			" lines that are used had no time to "
+			"prefetch too late: %" PRId64 " %% of %" PRId64
+			" lines are used before they can have "
 			"come: prefetch further ahead",
 			percent_of(p->late, p->useful), p->useful);
-	} else if (is_bound && percent_of(p->too_early, p->lines) >= MIN_EARLY) {
+	} else if (is_bound && (unused >= MIN_UNUSED || percent_of(p->too_early, p->lines) >= MIN_EARLY)) {
 		write_place(p, out);
 		fprintf(out,
 			"prefetch too early: %" PRId64 " %% of %" PRId64
-			" lines had left %s before they were "
-			"wanted: prefetch less far ahead",
-			percent_of(p->too_early, p->lines), p->lines, p->level);
+			" lines left %s unused: prefetch less "
+			"far ahead, or not at all",
+			unused, p->lines, p->level);
 	}
 }
 
