@@ -147,6 +147,9 @@ int nm_cache_init(struct nm_cache *cache, const struct nm_level_spec *spec,
 		  const struct nm_level_context *context);
 void nm_cache_done(struct nm_cache *cache);
 
+/* validate.c: whether what must hold between batches does. Slow. */
+int nm_cache_is_valid(const struct nm_cache *cache);
+
 /* Credits the residency at a slot to the nearest further level that has the line too. */
 void nm_cache_credit_residency(struct nm_cache *cache, uint32_t slot);
 

@@ -189,6 +189,9 @@ static inline int nm_coherence_failed(const struct nm_coherence *c)
 	return c->failed || c->contention->failed || c->latent->failed || c->latent->touches->failed;
 }
 
+/* validate.c: the same of the directory, and whether the states of a block's copies go together. Slow. */
+int nm_coherence_is_valid(const struct nm_coherence *coherence);
+
 /* The next batch begins. */
 static inline void nm_coherence_next_batch(struct nm_coherence *c)
 {

@@ -66,6 +66,9 @@ struct nm_copy *nm_directory_find(const struct nm_directory *directory, unsigned
 struct nm_copy *nm_directory_add(struct nm_directory *directory, unsigned core, uint64_t block);
 void nm_directory_remove(struct nm_directory *directory, struct nm_copy *copy);
 
+/* validate.c: whether each block's list has each core once at most. Slow. */
+int nm_directory_is_valid(const struct nm_directory *directory, unsigned cores);
+
 static inline uint64_t nm_directory_bit(uint64_t block) { return 1ull << block % NM_PAGE_BLOCKS; }
 
 #endif

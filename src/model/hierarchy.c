@@ -16,6 +16,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "checks.h"
 #include "coalesced.h"
 #include "general.h"
 #include "hierarchy_priv.h"
@@ -362,6 +363,7 @@ int nm_hierarchy_run_time_slices(struct nm_hierarchy *h, const struct nm_ref *re
 		take_prefetch(h, &h->due->prefetch);
 	}
 	h->broken = fault_of(h);
+	NM_CHECK(h->broken || nm_hierarchy_is_valid(h));
 	return h->broken;
 }
 

@@ -220,6 +220,9 @@ void nm_hierarchy_set_sampler(struct nm_hierarchy *hierarchy, struct nm_sampler 
 /* After the last batch: shows the sampler the lines that are still resident. */
 int nm_hierarchy_sample_rest(struct nm_hierarchy *hierarchy);
 
+/* Between batches: whether all levels and directories hold what they must (validate.c). For tests; slow. */
+int nm_hierarchy_is_valid(const struct nm_hierarchy *hierarchy);
+
 /* Credits the lines that are still resident. Nothing may be fed afterwards. */
 int nm_hierarchy_finish(struct nm_hierarchy *hierarchy);
 

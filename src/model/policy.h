@@ -43,6 +43,8 @@ struct nm_policy {
 	void (*touch)(struct nm_replacement *r, uint64_t set, uint32_t way);
 	void (*load)(struct nm_replacement *r, uint64_t set, uint32_t way);
 	uint32_t (*victim)(struct nm_replacement *r, uint64_t set);
+	/* Whether the state of a set is one that it can have; NULL: any is. */
+	int (*is_valid)(const struct nm_replacement *r, uint64_t set);
 };
 
 /* All policies, ended by NULL; the first, LRU, is the default. */

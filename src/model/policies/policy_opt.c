@@ -90,10 +90,26 @@ static uint32_t opt_victim(struct nm_replacement *r, uint64_t set)
 	return nm_next_uses_known(r->next_uses) ? s->ways[0].heap : s->last % r->ways;
 }
 
+/* A heap of ways, each once, whose uses do not come later than those of the way above. */
+static int opt_is_valid(const struct nm_replacement *r, uint64_t set)
+{
+	const struct set *s = nm_replacement_state(r, set);
+
+	for (uint32_t slot = 0; slot < s->filled; slot++) {
+		const uint32_t way = s->ways[slot].heap;
+
+		if (way >= r->ways || s->ways[way].slot != slot ||
+		    s->ways[way].use > s->ways[s->ways[(slot - (slot > 0)) / 2].heap].use)
+			return 0;
+	}
+	return s->filled <= r->ways && s->last <= r->ways;
+}
+
 const struct nm_policy nm_policy_opt = {.name = "opt",
 					.looks_ahead = 1,
 					.way_bytes = sizeof(struct way),
 					.set_bytes = sizeof(struct set),
 					.touch = opt_touch,
 					.load = opt_fill,
-					.victim = opt_victim};
+					.victim = opt_victim,
+					.is_valid = opt_is_valid};

@@ -50,17 +50,30 @@ static uint32_t order_oldest(struct nm_replacement *r, uint64_t set)
 	return links[r->ways].newer;
 }
 
+/* The ring has each way once. */
+static int order_is_valid(const struct nm_replacement *r, uint64_t set)
+{
+	const struct link *links = nm_replacement_state(r, set);
+	uint32_t way = links[r->ways].newer, count = 0;
+
+	for (; way < r->ways && count < r->ways && links[links[way].newer].older == way; count++)
+		way = links[way].newer;
+	return way == r->ways && count == r->ways && links[links[way].newer].older == way;
+}
+
 const struct nm_policy nm_policy_lru = {.name = "lru",
 					.way_bytes = sizeof(struct link),
 					.set_bytes = sizeof(struct link),
 					.start = order_start,
 					.touch = order_renew,
 					.load = order_renew,
-					.victim = order_oldest};
+					.victim = order_oldest,
+					.is_valid = order_is_valid};
 const struct nm_policy nm_policy_fifo = {.name = "fifo",
 					 .way_bytes = sizeof(struct link),
 					 .set_bytes = sizeof(struct link),
 					 .start = order_start,
 					 .touch = order_residency,
 					 .load = order_renew,
-					 .victim = order_oldest};
+					 .victim = order_oldest,
+					 .is_valid = order_is_valid};

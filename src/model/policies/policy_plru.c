@@ -54,6 +54,17 @@ static void mark_bit(struct nm_replacement *r, uint64_t set, uint32_t way)
 	memcpy(bits + r->ways, &count, sizeof count);
 }
 
+static int bits_are_valid(const struct nm_replacement *r, uint64_t set)
+{
+	const unsigned char *bits = nm_replacement_state(r, set);
+	uint32_t count, marked = 0;
+
+	memcpy(&count, bits + r->ways, sizeof count);
+	for (uint32_t way = 0; way < r->ways; way++)
+		marked += bits[way];
+	return count == marked && count <= r->ways;
+}
+
 static uint32_t first_without(struct nm_replacement *r, uint64_t set)
 {
 	const unsigned char *bits = nm_replacement_state(r, set), *way = memchr(bits, 0, r->ways);
@@ -84,6 +95,7 @@ const struct nm_policy nm_policy_bit_plru = {.name = "bit-plru",
 					     .set_bytes = sizeof(uint32_t),
 					     .touch = mark_bit,
 					     .load = mark_bit,
-					     .victim = first_without};
+					     .victim = first_without,
+					     .is_valid = bits_are_valid};
 const struct nm_policy nm_policy_nru = {
     .name = "nru", .way_bytes = 1, .touch = set_used, .load = set_used, .victim = first_unused};

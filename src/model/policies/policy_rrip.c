@@ -66,18 +66,34 @@ static uint32_t rrip_victim(struct nm_replacement *r, uint64_t set)
 	return (uint32_t)(way - far);
 }
 
-const struct nm_policy nm_policy_srrip = {
-    .name = "srrip", .way_bytes = 1, .touch = rrip_hit, .load = load_far, .victim = rrip_victim};
+static int rrip_is_valid(const struct nm_replacement *r, uint64_t set)
+{
+	const unsigned char *far = nm_replacement_state(r, set);
+	uint32_t way = 0;
+
+	while (way < r->ways && far[way] <= FARTHEST)
+		way++;
+	return way == r->ways;
+}
+
+const struct nm_policy nm_policy_srrip = {.name = "srrip",
+					  .way_bytes = 1,
+					  .touch = rrip_hit,
+					  .load = load_far,
+					  .victim = rrip_victim,
+					  .is_valid = rrip_is_valid};
 const struct nm_policy nm_policy_brrip = {.name = "brrip",
 					  .draws = 1,
 					  .way_bytes = 1,
 					  .touch = rrip_hit,
 					  .load = load_farthest,
-					  .victim = rrip_victim};
+					  .victim = rrip_victim,
+					  .is_valid = rrip_is_valid};
 const struct nm_policy nm_policy_drrip = {.name = "drrip",
 					  .draws = 1,
 					  .way_bytes = 1,
 					  .start = start_duel,
 					  .touch = rrip_hit,
 					  .load = load_by_duel,
-					  .victim = rrip_victim};
+					  .victim = rrip_victim,
+					  .is_valid = rrip_is_valid};
