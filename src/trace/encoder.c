@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "checks.h"
 #include "decode.h"
 #include "encoder_priv.h"
 
@@ -301,6 +302,7 @@ static int write_flow(struct nm_encoder *e)
 
 int nm_encoder_finish(struct nm_encoder *e, const struct nm_chunk_bytes *ret_parts[NM_PARTS])
 {
+	NM_CHECK(nm_encoder_is_valid(e));
 	if (write_paths(e) || write_successors(e) || write_flow(e) || columns_write(e))
 		return NM_ENOMEM;
 	for (unsigned i = 0; i < NM_PARTS; i++) {
@@ -309,4 +311,53 @@ int nm_encoder_finish(struct nm_encoder *e, const struct nm_chunk_bytes *ret_par
 		ret_parts[i] = &e->parts[i];
 	}
 	return 0;
+}
+
+/* ---- invariants ---- */
+
+/* Each path is of a known block, which has at least its addresses, and is found again. */
+static int path_is_valid(const struct nm_encoder *e, size_t i)
+{
+	const struct path *p = &e->paths.at[i];
+	const uint32_t id = nm_wire_arg(p->header);
+
+	return p->block < e->blocks.count && e->blocks.at[p->block].id == id &&
+	       p->count <= e->blocks.at[p->block].count &&
+	       nm_map_get(&e->path_of, (uint64_t)id << 32 | p->count, 0) == i;
+}
+
+/* Each step takes an edge of the path that the step before it has reached. */
+static int steps_are_valid(const struct nm_encoder *e)
+{
+	uint32_t path = 0;
+
+	for (size_t i = 0; i < e->steps.count; i++) {
+		const uint32_t edge = e->steps.at[i], to = edge < e->edges.count ? e->edges.at[edge].to : 0;
+
+		if (!edge || edge >= e->edges.count || to >= e->paths.count ||
+		    nm_map_get(&e->edge_of, (uint64_t)path << 32 | to, 0) != edge)
+			return 0;
+		path = to;
+	}
+	return path == e->path;
+}
+
+int nm_encoder_is_valid(const struct nm_encoder *e)
+{
+	uint64_t addresses = 0, executions = 0, blocks = 0, taken = 0;
+
+	for (size_t i = 0; i < e->paths.count; i++) {
+		const struct path *p = &e->paths.at[i];
+
+		if (i && !path_is_valid(e, i))
+			return 0;
+		executions += p->executions;
+		blocks += i ? p->executions : 0;
+		addresses += (uint64_t)p->executions * p->count;
+	}
+	for (size_t i = 1; i < e->edges.count; i++)
+		taken += e->edges.at[i].taken;
+	return executions == e->steps.count && taken == e->steps.count && addresses == e->addresses.count &&
+	       blocks + addresses + e->parts[NM_PART_RECORDS].count / sizeof(uint64_t) == e->words &&
+	       steps_are_valid(e);
 }

@@ -16,27 +16,11 @@
 #include <unistd.h>
 #include <zstd.h>
 
-#include "format.h"
+#include "checks.h"
 #include "nearmiss/wire.h"
+#include "writer_priv.h"
 
-/* Larger chunks compress hardly better and are packed more slowly. */
-enum { CHUNK_WORDS = 1 << 20, LEVEL = 1 };
-
-struct open_stream {
-	uint32_t number;
-	struct nm_encoder *encoder;
-	int full, forked;
-};
-
-struct nm_trace_writer {
-	int fd;
-	uint64_t at; /* bytes written */
-	ZSTD_CCtx *zstd;
-	struct nm_chunk_bytes packed;
-	struct nm_vec(struct open_stream) streams;
-	struct nm_vec(struct index_entry) index;
-	struct nm_vec(struct nm_encoder *) idle; /* of streams that have ended */
-};
+enum { LEVEL = 1 };
 
 /* A file is locked while it is written, so that a second writer is refused and does not truncate it. */
 static int open_output(const char *path, int *ret_fd, struct nm_error *err)
@@ -289,6 +273,7 @@ int nm_trace_writer_feed(struct nm_trace_writer *w, uint32_t number, const uint6
 		return status;
 	s->full = nm_encoder_words(s->encoder) >= CHUNK_WORDS;
 	s->forked = ends_with_fork(words, count);
+	NM_CHECK(nm_trace_writer_is_valid(w));
 	return 0;
 }
 
@@ -341,6 +326,7 @@ int nm_trace_writer_close(struct nm_trace_writer *w, struct nm_error *err)
 	struct file_trailer tail = {.magic = NM_TRACE_LAST};
 	int status = nm_trace_writer_flush(w, err);
 
+	NM_CHECK(status || nm_trace_writer_is_valid(w));
 	tail.index = w->at;
 	if (!status)
 		status = write_plain(w, NM_TRACE_INDEX, 0, (const uint8_t *)w->index.at,
@@ -352,4 +338,25 @@ int nm_trace_writer_close(struct nm_trace_writer *w, struct nm_error *err)
 	else if (!status)
 		w->fd = -1;
 	return status;
+}
+
+int nm_trace_writer_is_valid(const struct nm_trace_writer *w)
+{
+	uint64_t at = sizeof(struct file_header);
+	unsigned forked = 0;
+
+	for (size_t i = 0; i < w->index.count; i++) {
+		if (w->index.at[i].offset != at || w->index.at[i].bytes < sizeof(struct chunk_header))
+			return 0;
+		at += w->index.at[i].bytes;
+	}
+	for (size_t i = 0; i < w->streams.count; i++) {
+		const struct open_stream *s = &w->streams.at[i];
+
+		if (known_stream(w, s->number) != s ||
+		    s->full != (nm_encoder_words(s->encoder) >= CHUNK_WORDS))
+			return 0;
+		forked += s->forked != 0;
+	}
+	return at == w->at && forked <= 1;
 }

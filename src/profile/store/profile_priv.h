@@ -235,6 +235,9 @@ struct nm_profile_sums *nm_profile_writer_sums(struct nm_profile_writer *writer)
 /* Turns SQLite's status into an error, after which the writer can only be aborted. Returns the code. */
 int nm_profile_writer_fail(struct nm_profile_writer *writer, int status, struct nm_error *err);
 
+/* validate.c: whether the tables of a profile that is complete agree with each other and the sums. Slow. */
+int nm_profile_writer_is_valid(struct nm_profile_writer *writer);
+
 /* leftovers.c: removes temporary files of this profile whose writers were killed. */
 void nm_remove_leftovers(const char *path);
 

@@ -24,6 +24,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "checks.h"
 #include "checksum.h"
 #include "profile_priv.h"
 
@@ -283,6 +284,7 @@ static int finish_file(struct nm_profile_writer *writer, struct nm_error *err)
 {
 	int status = exec_sql(writer, unique_names, err);
 
+	NM_CHECK(status || nm_profile_writer_is_valid(writer));
 	if (!status)
 		status = info_number(writer, "profile_version", NM_PROFILE_VERSION, err);
 	if (!status)

@@ -11,6 +11,7 @@
 
 #include <cmocka.h>
 
+#include "breaks.h"
 #include "cache.h"
 #include "coherence.h"
 #include "general.h"
@@ -21,17 +22,8 @@
 
 enum { BATCHES = 60, CORES = 2, KEYS = 5 };
 
-/* Gives a place a value, which must be seen, and then its own again. */
-#define BREAKS(h, place, value)                                                \
-	do {                                                                   \
-		const __typeof__(place) kept = (place);                        \
-		(place) = (__typeof__(place))(value);                          \
-		assert_true((place) != kept);                                  \
-		if (nm_hierarchy_is_valid(h))                                  \
-			fail_msg("line %d: " #place " is not seen", __LINE__); \
-		(place) = kept;                                                \
-		assert_true(nm_hierarchy_is_valid(h));                         \
-	} while (0)
+/* Plants a fault in a hierarchy. */
+#define HURTS(h, place, value) BREAKS(nm_hierarchy_is_valid(h), place, value)
 
 static void run_batch(struct nm_hierarchy *h, unsigned cores)
 {
@@ -97,19 +89,19 @@ static void test_fast_level(void **state)
 	struct nm_cache *c = level_of(h, 0), *padded = level_of(h, 1);
 
 	(void)state;
-	BREAKS(h, c->tags[0], c->tags[1]);     /* twice */
-	BREAKS(h, c->tags[0], c->tags[0] + 1); /* of another set */
-	BREAKS(h, c->tags[0], NM_NO_LINE);
-	BREAKS(h, c->timestamps[0], c->timestamps[1]);
-	BREAKS(h, c->timestamps[0], c->shadow.now);
-	BREAKS(h, c->timestamps[0], 0);
-	BREAKS(h, c->counters.residencies[0].evictions, c->counters.residencies[0].evictions + 1);
-	BREAKS(h, c->counters.loads[1].fills[0], c->counters.loads[1].fills[0] - 1);
-	BREAKS(h, c->counters.loads[0].of_class[0], c->counters.loads[0].of_class[0] + 1);
-	BREAKS(h, c->miss_count, 1);
-	BREAKS(h, c->shadow.live, c->shadow.live - 1);
-	BREAKS(h, padded->tags[12], 7);
-	BREAKS(h, padded->timestamps[12], 0);
+	HURTS(h, c->tags[0], c->tags[1]);     /* twice */
+	HURTS(h, c->tags[0], c->tags[0] + 1); /* of another set */
+	HURTS(h, c->tags[0], NM_NO_LINE);
+	HURTS(h, c->timestamps[0], c->timestamps[1]);
+	HURTS(h, c->timestamps[0], c->shadow.now);
+	HURTS(h, c->timestamps[0], 0);
+	HURTS(h, c->counters.residencies[0].evictions, c->counters.residencies[0].evictions + 1);
+	HURTS(h, c->counters.loads[1].fills[0], c->counters.loads[1].fills[0] - 1);
+	HURTS(h, c->counters.loads[0].of_class[0], c->counters.loads[0].of_class[0] + 1);
+	HURTS(h, c->miss_count, 1);
+	HURTS(h, c->shadow.live, c->shadow.live - 1);
+	HURTS(h, padded->tags[12], 7);
+	HURTS(h, padded->timestamps[12], 0);
 	nm_hierarchy_free(h);
 }
 
@@ -122,16 +114,16 @@ static void test_general_level(void **state)
 	uint64_t at = 0;
 
 	(void)state;
-	BREAKS(h, g->free_count[0], 1);
-	BREAKS(h, g->free_ways[0], 1);
-	BREAKS(h, g->lines[0], g->lines[1]);
-	BREAKS(h, g->lines[0], g->lines[0] + 1);
-	BREAKS(h, ring[0], 0); /* way 0 follows itself */
-	BREAKS(h, ring[1], ring[1] ^ 1);
+	HURTS(h, g->free_count[0], 1);
+	HURTS(h, g->free_ways[0], 1);
+	HURTS(h, g->lines[0], g->lines[1]);
+	HURTS(h, g->lines[0], g->lines[0] + 1);
+	HURTS(h, ring[0], 0); /* way 0 follows itself */
+	HURTS(h, ring[1], ring[1] ^ 1);
 	at = nm_cache_next_resident(c, 0);
-	BREAKS(h, c->tags[at], c->tags[at] ^ 1); /* another sector */
+	HURTS(h, c->tags[at], c->tags[at] ^ 1); /* another sector */
 	at = nm_cache_next_resident(full, 0);
-	BREAKS(h, full->general->lines[at / 4], full->general->lines[at / 4] + 1); /* not where it is found */
+	HURTS(h, full->general->lines[at / 4], full->general->lines[at / 4] + 1); /* not where it is found */
 	nm_hierarchy_free(h);
 }
 
@@ -142,8 +134,8 @@ static void test_policies(void **state)
 		      *far = level_of(h, 1)->general->replacement.state;
 
 	(void)state;
-	BREAKS(h, bits[2], !bits[2]);
-	BREAKS(h, far[2], 4);
+	HURTS(h, bits[2], !bits[2]);
+	HURTS(h, far[2], 4);
 	nm_hierarchy_free(h);
 }
 
@@ -155,9 +147,9 @@ static void test_exclusive_level(void **state)
 
 	(void)state;
 	g->reserved_slots[g->reserved_free] = g->reserved_slots[0];
-	BREAKS(h, g->reserved_free, g->reserved_free + 1); /* what a line above has is free too */
-	BREAKS(h, g->reserved_slots[0], 0);
-	BREAKS(h, c->tags[c->slots - 1], c->tags[c->slots - 1] == NM_NO_LINE ? 0 : NM_NO_LINE);
+	HURTS(h, g->reserved_free, g->reserved_free + 1); /* what a line above has is free too */
+	HURTS(h, g->reserved_slots[0], 0);
+	HURTS(h, c->tags[c->slots - 1], c->tags[c->slots - 1] == NM_NO_LINE ? 0 : NM_NO_LINE);
 	nm_hierarchy_free(h);
 }
 
@@ -180,22 +172,22 @@ static void test_directory(void **state)
 	struct nm_cache *c = level_of(h, 0);
 
 	(void)state;
-	BREAKS(h, copy->core, copy->next->core);
-	BREAKS(h, copy->core, CORES);
-	BREAKS(h, copy->block, copy->block + 1);
-	BREAKS(h, copy->state, NM_COPY_NONE); /* but among the valid ones */
-	BREAKS(h, copy->link, &copy->after);
-	BREAKS(h, copy->page->live, copy->page->live + 1);
-	BREAKS(h, copy->page->number, copy->page->number + 1);
-	BREAKS(h, x->core[0].valid, copy->after); /* a list that lacks it */
-	BREAKS(h, x->directory.recent_private[0], 1 + copy->page->number);
-	BREAKS(h, c->coherent->cleared[0][0], c->tags[0] ^ 1);
+	HURTS(h, copy->core, copy->next->core);
+	HURTS(h, copy->core, CORES);
+	HURTS(h, copy->block, copy->block + 1);
+	HURTS(h, copy->state, NM_COPY_NONE); /* but among the valid ones */
+	HURTS(h, copy->link, &copy->after);
+	HURTS(h, copy->page->live, copy->page->live + 1);
+	HURTS(h, copy->page->number, copy->page->number + 1);
+	HURTS(h, x->core[0].valid, copy->after); /* a list that lacks it */
+	HURTS(h, x->directory.recent_private[0], 1 + copy->page->number);
+	HURTS(h, c->coherent->cleared[0][0], c->tags[0] ^ 1);
 	while (copy && (copy->next->state == NM_COPY_NONE || copy->state != NM_COPY_SHARED))
 		do
 			copy = copy->after;
 		while (copy && !copy->next);
 	assert_non_null(copy);
-	BREAKS(h, copy->state, NM_COPY_MODIFIED); /* beside another valid copy */
+	HURTS(h, copy->state, NM_COPY_MODIFIED); /* beside another valid copy */
 	nm_hierarchy_free(h);
 }
 
@@ -221,9 +213,9 @@ static void test_heap(void **state)
 		nm_oracle_next_run(oracle);
 	}
 	set = level_of(h, 0)->general->replacement.state;
-	BREAKS(h, *(uint32_t *)set, 9);       /* more ways in the heap than there are */
-	BREAKS(h, *(uint64_t *)(set + 8), 0); /* a next use before that of the ways below */
-	BREAKS(h, *(uint32_t *)(set + 8 + 8), 3 - *(uint32_t *)(set + 8 + 8));
+	HURTS(h, *(uint32_t *)set, 9);       /* more ways in the heap than there are */
+	HURTS(h, *(uint64_t *)(set + 8), 0); /* a next use before that of the ways below */
+	HURTS(h, *(uint32_t *)(set + 8 + 8), 3 - *(uint32_t *)(set + 8 + 8));
 	nm_hierarchy_free(h);
 	nm_oracle_free(oracle);
 }

@@ -47,6 +47,38 @@ static void test_same_path_twice(void **state)
 	assert_int_equal(files_here(), 0);
 }
 
+/* Plants faults in the tables of a profile that is complete. */
+static void test_invariants(void **state)
+{
+	static const char *const faults[] = {"UPDATE cell SET place = 1000000 + place",
+					     "UPDATE cell SET level = 1000000 + level",
+					     "UPDATE eviction SET victim = 1000000",
+					     "UPDATE eviction SET prefetches = count + 1",
+					     "UPDATE place SET site = 1000000",
+					     "UPDATE place SET object = 1000000",
+					     "UPDATE object SET process = 1000000",
+					     "UPDATE object SET name = 1000000",
+					     "UPDATE level SET process = 1000000",
+					     "UPDATE site SET file = 1000000 WHERE file IS NOT NULL",
+					     "UPDATE site SET user = 1000000",
+					     "UPDATE process SET refs = refs + 1",
+					     "INSERT INTO process(id) VALUES(1000000)"};
+	struct nm_profile_writer *writer;
+
+	(void)state;
+	empty_directory();
+	for (size_t i = 0; i < sizeof faults / sizeof *faults; i++) {
+		assert_int_equal(nm_profile_writer_new(&writer, "a.nmp", NULL), 0);
+		assert_int_equal(nm_profile_writer_add(writer, nm_sample(0), NULL), 0);
+		assert_true(nm_profile_writer_is_valid(writer));
+		assert_int_equal(sqlite3_exec(nm_profile_writer_db(writer), faults[i], NULL, NULL, NULL),
+				 SQLITE_OK);
+		if (!sqlite3_changes(nm_profile_writer_db(writer)) || nm_profile_writer_is_valid(writer))
+			fail_msg("%s is not seen", faults[i]);
+		nm_profile_writer_abort(writer);
+	}
+}
+
 static void put_old(const char *path)
 {
 	FILE *file = fopen(path, "w");
@@ -451,6 +483,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 	    cmocka_unit_test(test_same_path_twice),
+	    cmocka_unit_test(test_invariants),
 	    cmocka_unit_test(test_old_file_stays_until_the_end),
 	    cmocka_unit_test(test_full_disk),
 	    cmocka_unit_test(test_where_nothing_can_be_written),

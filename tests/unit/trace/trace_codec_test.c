@@ -12,8 +12,10 @@
 
 #include <cmocka.h>
 
+#include "breaks.h"
 #include "codec.h"
 #include "encode.h"
+#include "encoder_priv.h"
 #include "sample_stream.h"
 #include "trace_fixture.h"
 
@@ -102,6 +104,38 @@ static void test_codec_with_many_of_all(void **state)
 	nm_decoder_free(d);
 }
 
+/* Plants faults in an open chunk. */
+static void test_invariants(void **state)
+{
+	struct nm_wire_words words = {0};
+	struct nm_encoder *e;
+	struct path *p;
+
+	(void)state;
+	assert_int_equal(nm_encoder_new(&e, NULL), 0);
+	assert_true(nm_encoder_is_valid(e));
+	random_stream(&words, 4, 500);
+	assert_int_equal(nm_encoder_add(e, words.at, words.count, NULL), 0);
+	assert_true(nm_encoder_is_valid(e));
+	p = &e->paths.at[2];
+	BREAKS(nm_encoder_is_valid(e), e->words, e->words + 1);
+	BREAKS(nm_encoder_is_valid(e), e->addresses.count, e->addresses.count - 1);
+	BREAKS(nm_encoder_is_valid(e), e->path, e->path ^ 1);
+	BREAKS(nm_encoder_is_valid(e), p->executions, p->executions + 1);
+	BREAKS(nm_encoder_is_valid(e), p->block, e->blocks.count);
+	BREAKS(nm_encoder_is_valid(e), p->header, e->paths.at[1].header);
+	BREAKS(nm_encoder_is_valid(e), e->blocks.at[p->block].count, p->count - 1);
+	BREAKS(nm_encoder_is_valid(e), e->edges.at[1].taken, e->edges.at[1].taken - 1);
+	BREAKS(nm_encoder_is_valid(e), e->edges.at[1].to, e->paths.count);
+	BREAKS(nm_encoder_is_valid(e), e->steps.at[7], 0);
+	BREAKS(nm_encoder_is_valid(e), e->steps.at[7], e->edges.count);
+	BREAKS(nm_encoder_is_valid(e), e->steps.at[7], e->steps.at[7] == 1 ? 2 : 1); /* from another path */
+	nm_encoder_reset(e);
+	assert_true(nm_encoder_is_valid(e));
+	nm_encoder_free(e);
+	nm_vec_free(&words);
+}
+
 /* Reads what is left of damaged parts: at most as many words as the header says, in whole records. */
 static void read_damaged(struct nm_chunk_decoder *d, const struct nm_chunk_bytes *parts, uint64_t words)
 {
@@ -183,10 +217,8 @@ static void test_regular_streams_vanish(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-	    CASE(test_codec),
-	    CASE(test_codec_with_many_of_all),
-	    CASE(test_damaged_parts),
-	    CASE(test_regular_streams_vanish),
+	    CASE(test_codec),         CASE(test_codec_with_many_of_all), CASE(test_invariants),
+	    CASE(test_damaged_parts), CASE(test_regular_streams_vanish),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

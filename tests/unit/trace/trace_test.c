@@ -14,10 +14,12 @@
 
 #include <cmocka.h>
 
+#include "breaks.h"
 #include "edit.h"
 #include "encode.h"
 #include "sample_stream.h"
 #include "trace_fixture.h"
+#include "writer_priv.h"
 
 static void test_file(void **state)
 {
@@ -49,6 +51,32 @@ static void test_file(void **state)
 	nm_vec_free(&first);
 	nm_vec_free(&second);
 	nm_vec_free(&back);
+}
+
+/* Plants faults in a trace that is being written. */
+static void test_invariants(void **state)
+{
+	struct nm_wire_words words = {0};
+	struct nm_trace_writer *w;
+
+	(void)state;
+	random_stream(&words, 7, 300);
+	assert_int_equal(nm_trace_writer_new(&w, path, NULL), 0);
+	assert_int_equal(nm_trace_writer_info(w, "key", "value", NULL), 0);
+	for (uint32_t stream = 0; stream < 2; stream++)
+		assert_int_equal(nm_trace_writer_feed(w, stream, words.at, words.count, NULL), 0);
+	assert_int_equal(nm_trace_writer_flush(w, NULL), 0);
+	assert_true(nm_trace_writer_is_valid(w));
+	BREAKS(nm_trace_writer_is_valid(w), w->at, w->at + 1);
+	BREAKS(nm_trace_writer_is_valid(w), w->index.at[1].offset, w->index.at[0].offset);
+	BREAKS(nm_trace_writer_is_valid(w), w->index.at[1].bytes, w->index.at[1].bytes - 1);
+	BREAKS(nm_trace_writer_is_valid(w), w->index.count, w->index.count - 1);
+	BREAKS(nm_trace_writer_is_valid(w), w->streams.at[1].number, 0);
+	BREAKS(nm_trace_writer_is_valid(w), w->streams.at[0].full, 1);
+	w->streams.at[0].forked = 1;
+	BREAKS(nm_trace_writer_is_valid(w), w->streams.at[1].forked, 1);
+	nm_trace_writer_free(w);
+	nm_vec_free(&words);
 }
 
 static size_t size_of(const char *name)
@@ -356,6 +384,7 @@ int main(void)
 	    CASE(test_pipe),          CASE(test_names_before_a_fork),
 	    CASE(test_stored_sample), CASE(test_another_version),
 	    CASE(test_slice),         CASE(test_merge),
+	    CASE(test_invariants),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
