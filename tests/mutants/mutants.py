@@ -3,7 +3,7 @@
 """mutants.py - do the unit tests notice a fault of one line?
 
 Applies the mutants of mutants.txt one by one to a copy of the tree, builds the unit tests that cover the file, and says which
-mutants they kill; exits 1 if one survives. A mutant is equivalent to nothing: each is a wrong figure or a wrong order for some input.
+mutants they kill; exits 1 if one survives.
 
     tests/mutants/mutants.py [--folder DIR] [--checks] [WORD]...     those whose file or text has a WORD; all: some minutes
 
