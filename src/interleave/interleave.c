@@ -20,6 +20,8 @@ int nm_interleave_new(struct nm_interleave **ret, const struct nm_interleave_set
 	struct nm_interleave *m = aligned_alloc(_Alignof(struct nm_interleave), sizeof *m);
 	size_t cores = setup->machine->cores ? setup->machine->cores : 1;
 
+	assert(setup->output);
+	assert(cores <= NM_MAX_CORES);
 	assert(setup->order.quantum <= NM_QUANTUM_MOST);
 	if (!m)
 		return NM_ENOMEM;
@@ -75,6 +77,7 @@ void nm_interleave_free(struct nm_interleave *m)
 
 void nm_interleave_set_coalesced(struct nm_interleave *i, const struct nm_coalesced_table *coalesced)
 {
+	assert(!i->count && !i->held_back);
 	i->coalesced = coalesced;
 }
 

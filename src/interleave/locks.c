@@ -108,6 +108,7 @@ int nm_locks_take(struct nm_interleave *i, struct stream *s, const struct mark *
 	const int has_it = find_held(s->held.at, s->held.count, mark->object) < s->held.count;
 	const int shared = mark->kind == MARK_SHARE;
 
+	assert(mark->kind == MARK_LOCK || mark->kind == MARK_SHARE);
 	if (!l)
 		return NM_ENOMEM;
 	if (!has_it && !may_overtake(section_at(l, mark->value)) && !is_in_turn(l, mark->value))
@@ -162,6 +163,7 @@ static void end_section(struct nm_interleave *m, struct stream *s, const struct 
 
 void nm_locks_leave(struct nm_interleave *i, struct stream *s, const struct mark *mark)
 {
+	assert(mark->kind == MARK_UNLOCK);
 	end_section(i, s, &(struct held){mark->object, mark->value});
 }
 

@@ -2,6 +2,7 @@
  *
  * output.c - the merged batch that is being filled, with the turns of cores in it.
  */
+#include <assert.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -17,6 +18,7 @@ int nm_output_send(struct nm_interleave *i)
 				  .time_slice_count = i->time_slice_count,
 				  .clock = i->setup.clocked ? i->clock : NULL};
 
+	assert(!i->count == !i->time_slice_count);
 	if (!batch.count && !batch.hint_count)
 		return 0;
 	if (!batch.count) {
@@ -54,6 +56,7 @@ int nm_output_hint(struct nm_interleave *i, struct stream *s, const struct nm_ca
 int nm_output_put(struct nm_interleave *i, struct stream *s, const struct nm_ref *refs, const uint64_t *clock,
 		  size_t count)
 {
+	assert(i->count < NM_BATCH && s->core < i->cores.count);
 	if (count && s->is_next_store) {
 		int status = put_hint(i, s, &(struct nm_cache_hint){.is_store = 1});
 

@@ -204,6 +204,7 @@ static size_t draw_core(struct nm_interleave *m, size_t i)
 	const size_t drawn = i + (draw_random(m) >> 32) % (m->cores.count - i);
 	const size_t core = m->drawing[drawn];
 
+	assert(i < m->cores.count);
 	m->drawing[drawn] = m->drawing[i];
 	m->drawing[i] = (uint16_t)core;
 	return core;

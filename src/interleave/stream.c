@@ -2,6 +2,7 @@
  *
  * stream.c - a queue of references, in chunks, and of marks between them.
  */
+#include <assert.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -128,6 +129,8 @@ static void prefetch_chunk(const struct chunk *c, size_t at)
 
 void nm_stream_pass(struct nm_interleave *i, struct stream *s, size_t count)
 {
+	assert(count && s->first && s->refs_passed + count <= s->refs_added);
+	assert(s->refs_passed % CHUNK + count <= CHUNK);
 	pass_references(i, s, count);
 	s->refs_passed += count;
 	if (s->refs_passed % CHUNK == 0) {
@@ -144,6 +147,7 @@ void nm_stream_pass(struct nm_interleave *i, struct stream *s, size_t count)
 
 void nm_stream_pass_mark(struct nm_interleave *i, struct stream *s)
 {
+	assert(nm_stream_front(s));
 	pass_references(i, s, 1);
 	s->marks_passed++;
 }

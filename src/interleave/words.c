@@ -12,6 +12,7 @@
  *
  * A word is 4 bytes.
  */
+#include <assert.h>
 #include <stdlib.h>
 
 #include "interleave_priv.h"
@@ -36,6 +37,7 @@ int nm_words_learn(struct nm_interleave *i, uint64_t address, uint32_t bytes)
 {
 	int status = 0;
 
+	assert(bytes > 0);
 	for (uint64_t w = address >> WORD_SHIFT; w <= (address + bytes - 1) >> WORD_SHIFT && !status; w++)
 		status = learn_word(i, w);
 	return status;
@@ -90,6 +92,7 @@ int nm_words_wait(struct nm_interleave *i, struct stream *s, const struct nm_ran
 {
 	int status = 0;
 
+	assert(r->bytes > 0);
 	for (uint64_t n = r->address >> WORD_SHIFT; n <= (r->address + r->bytes - 1) >> WORD_SHIFT && !status;
 	     n++) {
 		struct word *w = word_at(i, n);
@@ -103,6 +106,7 @@ int nm_words_note(struct nm_interleave *i, struct stream *s, const struct nm_ran
 {
 	int status = 0;
 
+	assert(r->bytes > 0);
 	for (uint64_t n = r->address >> WORD_SHIFT; n <= (r->address + r->bytes - 1) >> WORD_SHIFT && !status;
 	     n++) {
 		struct word *w = word_at(i, n);
@@ -114,6 +118,7 @@ int nm_words_note(struct nm_interleave *i, struct stream *s, const struct nm_ran
 
 int nm_words_touched(const struct nm_interleave *i, uint64_t address, uint32_t bytes)
 {
+	assert(bytes > 0);
 	for (uint64_t n = address >> WORD_SHIFT; n <= (address + bytes - 1) >> WORD_SHIFT; n++)
 		if (word_at(i, n))
 			return 1;

@@ -2,6 +2,7 @@
  *
  * estimators.c - the table of estimators, and what they share.
  */
+#include <assert.h>
 #include <math.h>
 #include <string.h>
 
@@ -22,6 +23,7 @@ void nm_estimate_spread(struct nm_estimate *e, double variance)
 {
 	const double half = NM_STUDENT_975 * sqrt(variance);
 
+	assert(!(variance < 0));
 	e->low = fmax(0, e->miss_ratio - half);
 	e->high = fmin(1, e->miss_ratio + half);
 }
@@ -31,6 +33,7 @@ void nm_estimate_widen(struct nm_estimate *e, const struct nm_model_error *error
 	const double model =
 	    NM_NORMAL_975 * hypot(error->part * fmax(0, e->miss_ratio - e->cold_ratio), error->least);
 
+	assert(error->part >= 0 && error->least >= 0);
 	e->low = fmax(0, e->miss_ratio - hypot(e->miss_ratio - e->low, model));
 	e->high = fmin(1, e->miss_ratio + hypot(e->high - e->miss_ratio, model));
 }

@@ -7,6 +7,7 @@
  */
 #include "expected_evictions.h"
 
+#include <assert.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -123,6 +124,7 @@ int nm_evictions_make(struct nm_evictions *e, struct nm_footprint *f)
 {
 	double all = 0, references = 0;
 
+	assert(f->windows && f->length > 0);
 	*e = (struct nm_evictions){.windows = f->windows, .length = f->length};
 	for (size_t i = 0; i < f->samples->count; i++) {
 		all += f->samples->at[i].weight;
@@ -168,6 +170,7 @@ static double interpolate(const double *from, const double *to, size_t count, do
 
 double nm_evictions_leave(const struct nm_evictions *e, double evicted)
 {
+	assert(e->log_stay < 0);
 	return evicted > 0 ? -expm1(evicted * e->log_stay) : 0;
 }
 
@@ -293,6 +296,7 @@ static void follow_run(struct nm_evictions *e, unsigned replicate, double lines)
 
 void nm_evictions_solve(struct nm_evictions *e, uint64_t lines)
 {
+	assert(lines > 0);
 	e->log_stay = fmax(log1p(-1 / (double)lines), LEAST_LOG);
 	for (unsigned r = 0; r < PATHS; r++)
 		follow_run(e, r, (double)lines);

@@ -111,6 +111,7 @@ static void weigh_window(struct nm_footprint *f, uint32_t window, unsigned repli
 
 void nm_footprint_weigh(struct nm_footprint *f, unsigned replicate)
 {
+	assert(replicate <= NM_REPLICATES);
 	for (uint32_t window = 0; window < f->windows; window++)
 		weigh_window(f, window, replicate);
 }
@@ -137,6 +138,7 @@ double nm_footprint_lines(const struct nm_footprint *f, double from, double to)
 {
 	double lines = 0;
 
+	assert(f->windows && f->length > 0);
 	for (uint32_t i = nm_footprint_window(f, from); from < to; i++) {
 		const double end = i + 1 < f->windows ? fmin((i + 1) * f->length, to) : to;
 

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 #include "line_table.h"
+#include "checks.h"
 
 #include <stddef.h>
 #include <string.h>
@@ -51,6 +52,7 @@ struct nm_line *nm_line_add(struct nm_line_table *t, uint64_t line)
 {
 	struct nm_line *slot;
 
+	NM_CHECK(!nm_line_find(t, line));
 	if (t->count >= t->room / 5 * 4 &&
 	    move_lines(t, t->room ? t->room / 4 * 5 : FIRST_ROOM, keep_all, NULL))
 		return NULL;

@@ -243,6 +243,7 @@ int nm_reuse_sampler_touch(struct nm_reuse_sampler *s, uint64_t first, uint64_t 
 {
 	const double limit = choose_reference(s, object_of(s, key));
 
+	assert(first <= last);
 	s->reference++;
 	for (uint64_t line = first; line <= last; line++) {
 		if (!*filter_of(s, line))

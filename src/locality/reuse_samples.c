@@ -51,6 +51,7 @@ double nm_replicate_weight(const struct nm_kept_sample *at, unsigned replicate)
 {
 	const double loss = replicate ? nm_replicate_loss(at) : 0;
 
+	assert(replicate <= NM_REPLICATES);
 	return at->weight *
 	       (nm_replicate_without(at) == replicate ? 1 - loss : 1 + loss / (NM_REPLICATES - 1));
 }

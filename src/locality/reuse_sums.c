@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "reuse_sums.h"
 
+#include <assert.h>
 #include <math.h>
 #include <stdlib.h>
 
@@ -66,6 +67,7 @@ void nm_reuse_pairs_add_doubt(struct nm_reuse_pairs *p, const struct nm_reuse_sa
 	const struct nm_kept_sample *at = &samples->at[i];
 	struct nm_reuse_sum *sum = &p->list.at[p->of_sample[i]].sum;
 
+	assert(i < samples->count && fewer >= 0 && more >= 0);
 	if (!at->key || at->aside)
 		return;
 	sum->fewer += at->weight * fewer;
@@ -78,6 +80,7 @@ void nm_reuse_pairs_add_changes(struct nm_reuse_pairs *p, const struct nm_reuse_
 	const struct nm_kept_sample *at = &samples->at[i];
 	struct nm_reuse_sum *sum = &p->list.at[p->of_sample[i]].sum;
 
+	assert(i < samples->count);
 	for (unsigned r = 0; r < NM_REPLICATES && at->key && !at->aside; r++)
 		sum->changes[r] += at->weight * changes[r];
 }
@@ -188,6 +191,7 @@ static struct nm_estimate conclude_sum(const struct nm_reuse_sum *sum, uint64_t 
 void nm_reuse_conclude(const struct nm_reuse_sum *sums, const struct nm_groups *groups,
 		       const struct nm_model_errors *errors, struct nm_estimate *ret)
 {
+	assert(groups->count > 0);
 	for (uint32_t group = 0; group < groups->count; group++) {
 		ret[group] = conclude_sum(&sums[group], groups->references ? groups->references[group] : 0);
 		nm_estimate_widen(&ret[group], group ? &errors->group : &errors->whole);

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "set_associative.h"
 
+#include <assert.h>
 #include <math.h>
 
 double nm_set_associative_miss(uint64_t distance, uint64_t sets, uint64_t ways)
@@ -8,6 +9,7 @@ double nm_set_associative_miss(uint64_t distance, uint64_t sets, uint64_t ways)
 	const double p = 1 / (double)sets;
 	double term, hit = 0;
 
+	assert(sets && ways);
 	if (distance < ways)
 		return 0;
 	if (sets == 1)

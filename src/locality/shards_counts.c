@@ -9,6 +9,7 @@
  */
 #include "shards_counts.h"
 
+#include <assert.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -224,6 +225,7 @@ int nm_shards_estimate(const struct nm_shards_counts *c, const struct nm_groups 
 	struct group *known = calloc(groups->count, sizeof *known);
 	struct blur *blurs = blurs_of_keys(c, lines, step);
 
+	assert(lines > 0 && groups->count > 0);
 	if (!known || !blurs) {
 		free(known);
 		free(blurs);

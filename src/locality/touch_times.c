@@ -90,6 +90,7 @@ uint32_t nm_touch_times_add(struct nm_touch_times *t)
 {
 	uint32_t time = t->next++;
 
+	assert(t->live < t->room);
 	assert(time < t->room);
 	t->bits[time >> WORD_BITS] |= 1ull << (time & 63);
 	add_time(t, time, 1);
@@ -172,6 +173,7 @@ uint32_t nm_touch_times_later(const struct nm_touch_times *t, uint32_t time)
 	uint32_t n =
 	    ones_behind(&t->bits[first_of(time, WORD_BITS, NM_LEAF_BITS)], time & ((1u << NM_LEAF_BITS) - 1));
 
+	assert(time < t->next);
 	n += leaves_behind(&t->leaves[first_of(time, NM_LEAF_BITS, NM_TWIG_BITS)],
 			   place_of(time, NM_LEAF_BITS, NM_TWIG_BITS));
 	n += sums_behind(&t->twigs[first_of(time, NM_TWIG_BITS, NM_BRANCH_BITS)],

@@ -5,6 +5,7 @@
  *
  * Counting rule: the references of a level behind another are the fills of the levels above it.
  */
+#include <assert.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -73,6 +74,7 @@ int nm_hierarchy_counts(const struct nm_hierarchy *h, unsigned level, struct nm_
 	const size_t attrs = unit_of(h, level, 0)->counters.attr_count; /* the same in all */
 	struct nm_counts *counts = calloc(attrs, sizeof *counts);
 
+	assert(level < h->count);
 	if (!counts)
 		return NM_ENOMEM;
 	for (unsigned u = h->begin[of]; u < h->begin[of + 1]; u++)
@@ -93,6 +95,7 @@ int nm_hierarchy_extra_counts(const struct nm_hierarchy *h, unsigned level, stru
 	const struct nm_counters *first =
 	    &unit_of(h, level, 0)->counters; /* as many attribution keys in all */
 
+	assert(level < h->count);
 	*ret_attr_count = first->attr_count;
 	*ret_extras = NULL;
 	if (!first->has_extras)
@@ -110,6 +113,7 @@ void nm_hierarchy_total(const struct nm_hierarchy *h, unsigned level, struct nm_
 {
 	const unsigned of = h->same[level];
 
+	assert(level < h->count);
 	*ret_total = (struct nm_counts){0};
 	for (unsigned u = h->begin[of]; u < h->begin[of + 1]; u++) {
 		const struct nm_cache *c = &h->units[u];
@@ -151,6 +155,7 @@ int nm_hierarchy_evictions(const struct nm_hierarchy *h, unsigned level, struct 
 	struct nm_eviction *list;
 	size_t n = 1;
 
+	assert(level < h->count);
 	for (unsigned u = h->begin[of]; u < h->begin[of + 1]; u++)
 		n += h->units[u].counters.pair_count;
 	list = malloc(n * sizeof *list);

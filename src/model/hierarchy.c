@@ -23,11 +23,13 @@
 
 const struct nm_cache *nm_hierarchy_unit(const struct nm_hierarchy *h, unsigned level, unsigned core)
 {
+	assert(level < h->count && core < h->cores);
 	return unit_of(h, level, core);
 }
 
 const struct nm_cache *nm_hierarchy_level(const struct nm_hierarchy *h, unsigned level)
 {
+	assert(level < h->count);
 	return unit_of(h, level, 0);
 }
 
@@ -35,6 +37,7 @@ unsigned nm_hierarchy_simulated(const struct nm_hierarchy *h, unsigned level) { 
 
 void nm_hierarchy_use(struct nm_hierarchy *h, const struct nm_lookup *lookup)
 {
+	assert(lookup != &nm_lookup_general);
 	for (unsigned u = 0; u < unit_count(h); u++)
 		if (!h->units[u].general)
 			h->units[u].lookup = lookup;
@@ -55,6 +58,7 @@ void nm_hierarchy_watch_uncounted(struct nm_hierarchy *h) { h->sink.watches_unco
 
 void nm_hierarchy_set_sampler(struct nm_hierarchy *h, struct nm_sampler *sampler)
 {
+	assert(!h->sampler);
 	for (unsigned core = 0; core < h->cores; core++) {
 		struct nm_cache *c = entry_levels_of(h, core)->entry[0];
 
@@ -115,6 +119,7 @@ void nm_hierarchy_synchronise(struct nm_hierarchy *h)
 
 struct nm_coherence *nm_hierarchy_coherence(const struct nm_hierarchy *h, unsigned level)
 {
+	assert(level < h->count);
 	for (unsigned i = 0; i < h->coherent_count; i++)
 		if (h->coherent[i].first == level)
 			return h->coherent[i].coherence;
@@ -217,6 +222,7 @@ static int takes_groups(const struct nm_hierarchy *h)
 
 int nm_hierarchy_set_coalesced(struct nm_hierarchy *h, const struct nm_coalesced_table *coalesced)
 {
+	assert(!h->apart);
 	h->coalesced = coalesced;
 	for (unsigned u = 0; u < unit_count(h); u++)
 		h->units[u].coalesced = coalesced;
@@ -369,6 +375,7 @@ int nm_hierarchy_run_time_slices(struct nm_hierarchy *h, const struct nm_ref *re
 
 int nm_hierarchy_prefetch(struct nm_hierarchy *h, const struct nm_software_prefetch *p)
 {
+	assert(!h->finished);
 	assert(h->hints);
 	for (unsigned u = 0; u < unit_count(h); u++)
 		if (nm_counters_reserve(&h->units[u].counters, p->attr + 1))

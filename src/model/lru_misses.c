@@ -119,6 +119,7 @@ int nm_lru_misses_watch(struct nm_lru_misses *caches, unsigned level,
 {
 	struct level *l = &caches->levels[level];
 
+	assert(level < caches->level_count && !caches->levels[level].loaders);
 	l->load = load;
 	l->self = self;
 	l->loaders = calloc(l->sets * l->ways, sizeof *l->loaders);
@@ -141,6 +142,7 @@ int nm_lru_misses_reserve(struct nm_lru_misses *caches, size_t keys)
 
 const uint64_t *nm_lru_misses_by_key(const struct nm_lru_misses *caches, unsigned level)
 {
+	assert(level < caches->level_count);
 	return caches->levels[level].misses;
 }
 

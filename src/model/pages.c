@@ -14,6 +14,7 @@
  */
 #include "pages.h"
 
+#include <assert.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -90,6 +91,7 @@ uint64_t nm_page_address(uint64_t address, unsigned size)
 {
 	unsigned more = nm_page_shifts[size] - nm_page_shifts[NM_PAGE_4K];
 
+	assert(size < NM_PAGE_SIZES);
 	return size == NM_PAGE_4K ? address : address >> more | (uint64_t)size << SIZE_SHIFT;
 }
 

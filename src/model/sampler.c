@@ -83,6 +83,7 @@ void nm_sampler_sample_fill(struct nm_sampler *s, uint64_t address, uint32_t att
 	struct nm_line_sample miss = {
 	    .address = address, .weight = (uint32_t)s->gap, .attr = attr, .write = (uint8_t)write};
 
+	assert(s->to && s->gap);
 	s->weight = miss.weight;
 	s->loads += s->gap;
 	s->due = s->gap = gap_after(s->loads);
@@ -100,6 +101,7 @@ void nm_sampler_residency(struct nm_cache *c, uint32_t slot)
 {
 	uint32_t weight = c->sampler->weight;
 
+	assert(nm_cache_next_resident(c, slot) == slot);
 	c->sampler->weight = 0;
 	sample_residency(c, slot, weight);
 }

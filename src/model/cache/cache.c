@@ -175,6 +175,8 @@ int nm_cache_init(struct nm_cache *c, const struct nm_level_spec *spec,
 {
 	const uint64_t sets = spec->sets, sectors = spec->line / nm_level_unit(spec);
 
+	assert(spec->sets && spec->ways && !(spec->line & (spec->line - 1)));
+	assert(sectors && !(sectors & (sectors - 1)));
 	c->spec = *spec;
 	if (spec->pages) /* pages.h */
 		c->spec.line = 1u << nm_page_shifts[NM_PAGE_4K];
@@ -236,6 +238,7 @@ void nm_cache_add_residency(struct nm_cache *c, uint32_t slot, const struct nm_c
 	const uint64_t *mask = nm_cache_mask(upper, from);
 	uint64_t *to = nm_cache_mask(c, slot);
 
+	assert(kinds - 1u < 3u);
 	assert(c->tags[slot] == nm_lower_line(upper, c, upper->tags[from]) || c->general);
 	const struct nm_residency *residency = &upper->residencies[from];
 

@@ -6,6 +6,7 @@
  */
 #include "counters.h"
 
+#include <assert.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -83,6 +84,7 @@ int nm_counters_count_extras(struct nm_counters *c)
 
 int nm_counters_track(struct nm_counters *t)
 {
+	assert(!t->before);
 	return grow_counters(&t->before, sizeof *t->before, 0, t->attr_room);
 }
 
@@ -133,6 +135,7 @@ static int add_waiting(struct nm_counters *c)
 
 int nm_counters_replace(struct nm_counters *c, struct nm_pair *recent, uint64_t key)
 {
+	assert(c->waiting_count < NM_PAIRS_WAITING);
 	if (recent->count) {
 		__builtin_prefetch(&c->pairs[nm_counters_slot(recent->key, c->pair_shift)], 1);
 		c->waiting[c->waiting_count++] = *recent;

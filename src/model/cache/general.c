@@ -22,6 +22,7 @@
  */
 #include "general_priv.h"
 
+#include <assert.h>
 #include <string.h>
 
 #include "nearmiss/plugin.h"
@@ -132,6 +133,7 @@ void nm_general_free_slot(struct nm_cache *c, uint32_t slot)
 	uint32_t at = slot >> g->sector_shift, set = at / c->ways, way = at % c->ways;
 	uint64_t line = g->lines[at];
 
+	assert(c->tags[slot] != NM_NO_LINE);
 	if (g->plugin.self && g->plugin.does->leave)
 		g->plugin.does->leave(g->plugin.self, line, slot);
 	c->timestamps[slot] = 0;
@@ -393,6 +395,7 @@ void nm_general_place_line(struct nm_cache *c, uint64_t line, uint32_t slot)
 {
 	uint64_t *timestamp = nm_shadow_left(&c->shadow, line);
 
+	assert(c->tags[slot] == line);
 	c->timestamps[slot] = timestamp ? *timestamp : 0;
 	if (!timestamp)
 		return;

@@ -8,6 +8,8 @@
  */
 #include "general_priv.h"
 
+#include <assert.h>
+
 static uint32_t ask_ahead(struct nm_cache *next, uint64_t line, uint32_t attr);
 
 /* Prefetches a line into a level, and, unless it is to be alone there, into the next one if that lacks it. */
@@ -115,6 +117,7 @@ void nm_general_take_prefetch(struct nm_cache *entry, const struct nm_software_p
 	struct nm_cache *c = entry;
 	uint32_t slot, latency;
 
+	assert(c->general && c->general->prefetched);
 	for (unsigned depth = p->depth; depth && c->next && !is_exclusive(c->next); depth--)
 		c = c->next;
 	for (struct nm_cache *at = entry; at != c->next; at = at->next)

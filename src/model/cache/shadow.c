@@ -22,6 +22,7 @@
  */
 #include "shadow.h"
 
+#include <assert.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -148,6 +149,7 @@ void nm_shadow_renumber(struct nm_shadow *s)
 	uint32_t *const begin = first_entry(s);
 	size_t count;
 
+	assert(s->live <= s->capacity);
 	for (uint64_t i = 0; i < s->slots; i++)
 		mark_time(s, s->timestamps[i], first);
 	for (size_t i = 0; i <= s->bucket_mask; i++)
@@ -226,6 +228,7 @@ int nm_shadow_init(struct nm_shadow *s, uint64_t capacity, uint64_t *timestamps,
 	uint64_t room = 8 * capacity < LEAST_LOG ? LEAST_LOG : 8 * capacity;
 	uint32_t *log;
 
+	assert(capacity && slots);
 	*s = (struct nm_shadow){
 	    .capacity = capacity, .timestamps = timestamps, .slots = slots, .now = FIRST_TIME};
 	s->head = s->now;

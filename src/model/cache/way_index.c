@@ -7,6 +7,7 @@
 #include <stdlib.h>
 
 #include "cache.h"
+#include "checks.h"
 #include "lazy_array.h"
 #include "map.h"
 
@@ -20,6 +21,7 @@ struct nm_way_index *nm_way_index_new(uint64_t sets, uint32_t ways)
 	struct nm_way_index *way_index = calloc(1, sizeof *way_index);
 	uint64_t room = 4;
 
+	assert(sets && ways);
 	if (!way_index)
 		return NULL;
 	while (room < 2 * sets * ways)
@@ -71,5 +73,6 @@ void nm_way_index_remove(struct nm_way_index *way_index, const uint64_t *tags, u
 
 void nm_way_index_add(struct nm_way_index *way_index, const uint64_t *tags, uint32_t slot)
 {
+	NM_CHECK(nm_way_index_find(way_index, tags, tags[slot]) == NM_NO_SLOT);
 	*slot_of(way_index, tags, tags[slot]) = slot + 1;
 }

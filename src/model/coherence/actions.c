@@ -52,6 +52,7 @@ static void count_contention(struct nm_coherence *c, struct nm_copy *copy)
 
 void nm_copy_request(struct nm_coherence *c, enum nm_message request)
 {
+	assert(request <= NM_MESSAGE_UPGRADE);
 	c->traffic.count[request]++;
 	if (request == NM_MESSAGE_UPGRADE) {
 		struct nm_contention_pair *pair = pair_with(c, c->copy, c->attr);
@@ -65,6 +66,7 @@ void nm_copy_supply(struct nm_coherence *c, struct nm_copy *from)
 {
 	struct nm_contention_pair *pair;
 
+	assert(!from || from->state != NM_COPY_NONE);
 	c->traffic.count[from ? NM_MESSAGE_DATA_FROM_CORE : NM_MESSAGE_DATA_FROM_MEMORY]++;
 	if (!from)
 		return;
@@ -125,6 +127,7 @@ void nm_copy_write_back(struct nm_coherence *x, struct nm_copy *copy)
 {
 	struct nm_contention_pair *pair = pair_with(x, copy, x->copy ? x->attr : copy->attr);
 
+	assert(copy->state == NM_COPY_MODIFIED);
 	flush_deferred_misses(x);
 	if (pair)
 		pair->writebacks++;
@@ -192,6 +195,7 @@ void nm_protocol_share(struct nm_coherence *c, struct nm_copy *copy, unsigned ow
 {
 	struct nm_copy *owner = nm_copy_other(copy, owners);
 
+	assert(copy->state == NM_COPY_NONE);
 	nm_copy_request(c, NM_MESSAGE_READ);
 	nm_copy_supply(c, owner);
 	if (owner && owner->state == NM_COPY_MODIFIED)
@@ -205,6 +209,7 @@ void nm_protocol_invalidate_others(struct nm_coherence *c, struct nm_copy *copy)
 {
 	struct nm_copy *other;
 
+	assert(copy->state != NM_COPY_MODIFIED);
 	if (copy->state == NM_COPY_NONE) {
 		nm_copy_request(c, NM_MESSAGE_WRITE);
 		nm_copy_supply(c, nm_copy_other(copy, NM_OWNERS));

@@ -18,6 +18,7 @@ int nm_coherence_new(struct nm_coherence **ret_coherence, const struct nm_protoc
 {
 	struct nm_coherence *x = calloc(1, sizeof *x);
 
+	assert(cores > 1 && block && !(block & (block - 1)));
 	if (!x)
 		return NM_ENOMEM;
 	x->protocol = protocol;
@@ -56,6 +57,7 @@ int nm_coherence_set_entry(struct nm_cache *c, unsigned side)
 	struct nm_coherent_level *as = c->coherent;
 	struct nm_coherence *x = as->coherence;
 
+	assert(side < 2);
 	as->entry[side] = 1;
 	if (c->general || as->written)
 		return 0;
@@ -176,6 +178,7 @@ void nm_coherence_list(struct nm_coherence *c, struct nm_copy *copy, enum nm_cop
 {
 	struct nm_copy **first = &c->core[copy->core].valid;
 
+	assert(state != NM_COPY_NONE && copy->state == NM_COPY_NONE);
 	copy->state = (uint8_t)state;
 	copy->link = first;
 	copy->after = *first;
@@ -238,6 +241,7 @@ void nm_coherence_acquire(struct nm_cache *c, const struct nm_ref *r, uint64_t a
 	const uint64_t block = address >> x->block_shift;
 	struct nm_copy *copy;
 
+	assert(!x->copy);
 	x->entry = c;
 	x->address = address;
 	x->bytes = bytes;
@@ -381,6 +385,7 @@ enum nm_copy_state nm_coherence_state(const struct nm_coherence *c, unsigned cor
 	const uint64_t block = address >> c->block_shift;
 	const struct nm_copy *copy;
 
+	assert(core < c->cores);
 	if (c->has_private && nm_directory_owner(&c->directory, block) == core)
 		return nm_private_state(c, core, block);
 	copy = nm_directory_find(&c->directory, core, block);

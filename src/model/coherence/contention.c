@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 #include "contention.h"
+
+#include <assert.h>
+
 #include "traffic.h"
 
 void nm_contention_done(struct nm_contention *c)
@@ -48,6 +51,7 @@ uint32_t nm_contention_touch(struct nm_contention *c, uint64_t address, uint32_t
 	const uint64_t hash = (address ^ (uint64_t)attr << 20) * 0x9e3779b97f4a7c15ull;
 	uint32_t *recent = &c->recent[hash >> (64 - NM_RECENT_TOUCHES_BITS)];
 
+	assert(bytes > 0);
 	if (!*recent || !is_touch(&c->touches.at[*recent - 1], address, bytes, attr))
 		*recent = find_touch(c, address, bytes, attr);
 	return *recent;
@@ -87,6 +91,7 @@ uint64_t nm_traffic_messages(const struct nm_traffic *traffic, enum nm_fabric fa
 	const int unsaid = message == NM_MESSAGE_FORWARD || message == NM_MESSAGE_INVALIDATE ||
 			   message == NM_MESSAGE_ACKNOWLEDGE;
 
+	assert(message < NM_MESSAGES && fabric < NM_FABRICS);
 	return fabric == NM_FABRIC_SNOOPING && unsaid ? 0 : traffic->count[message];
 }
 

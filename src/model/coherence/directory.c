@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 #include "directory.h"
+#include "checks.h"
 
+#include <assert.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -66,6 +68,7 @@ void nm_directory_release_page(struct nm_directory *d, unsigned owner, uint64_t 
 	const uint64_t number = block / NM_PAGE_BLOCKS;
 	uint64_t *recent = recent_private_of(d, owner, number);
 
+	assert(nm_directory_owner(d, block) == owner);
 	nm_map_remove(&d->page_of, number);
 	if (*recent == number + 1)
 		*recent = 0;
@@ -133,6 +136,8 @@ struct nm_copy *nm_directory_add(struct nm_directory *d, unsigned core, uint64_t
 	struct nm_directory_page *page = find_page(d, core, block / NM_PAGE_BLOCKS);
 	struct nm_copy *copy, **first;
 
+	NM_CHECK(nm_directory_find(d, core, block) == NULL);
+	assert(nm_directory_owner(d, block) == NM_NO_OWNER);
 	if (!page && !(page = make_page(d, block / NM_PAGE_BLOCKS)))
 		return NULL;
 	copy = make_copy(d);
@@ -153,6 +158,7 @@ void nm_directory_remove(struct nm_directory *d, struct nm_copy *copy)
 	struct nm_directory_page *page = copy->page;
 	struct nm_copy **at = &page->copies[copy->block % NM_PAGE_BLOCKS];
 
+	assert(copy->state == NM_COPY_NONE && !copy->doubts);
 	while (*at != copy)
 		at = &(*at)->next;
 	*at = copy->next;

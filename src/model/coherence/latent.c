@@ -25,6 +25,7 @@ int nm_latent_new(struct nm_latent **ret_latent, unsigned block_shift)
 {
 	struct nm_latent *l = calloc(1, sizeof *l);
 
+	assert(block_shift >= 2);
 	if (l)
 		l->touches = calloc(1, sizeof *l->touches);
 	if (!l || !l->touches) {

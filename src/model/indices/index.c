@@ -13,6 +13,8 @@
  */
 #include "index.h"
 
+#include <assert.h>
+
 static const uint64_t slice_masks[3] = {0x1b5f575440, 0x2eb5faa880, 0x3cccc93100};
 
 static uint64_t modulo_index(const struct nm_index_geometry *p, uint64_t line) { return line % p->sets; }
@@ -75,6 +77,9 @@ static uint64_t largest_prime(uint64_t most)
 
 void nm_index_geometry_init(struct nm_index_geometry *g, const struct nm_level_spec *spec)
 {
+	assert(spec->sets && spec->line);
+	assert(spec->index != NM_INDEX_XOR || !(spec->sets & (spec->sets - 1)));
+	assert(spec->index != NM_INDEX_SLICES || spec->sets % spec->slices == 0);
 	*g = (struct nm_index_geometry){.sets = spec->sets,
 					.modulus = spec->sets,
 					.set_bits = (unsigned)__builtin_ctzll(spec->sets),

@@ -4,6 +4,7 @@
  */
 #include "machine_priv.h"
 
+#include <assert.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -57,6 +58,7 @@ static int takes_fills_of(const struct nm_level_spec *lower, const struct nm_lev
 
 int nm_machine_begins(const struct nm_machine *m, unsigned i)
 {
+	assert(i < m->count);
 	for (unsigned j = 0; j < i; j++)
 		if (nm_machine_same(m->levels[j].name, m->levels[i].name))
 			return 0;
@@ -65,6 +67,7 @@ int nm_machine_begins(const struct nm_machine *m, unsigned i)
 
 int nm_machine_first(const struct nm_machine *m, unsigned i, enum nm_level_side side)
 {
+	assert(i < m->count && side != NM_SIDE_UNIFIED);
 	if (m->levels[i].pages || (m->levels[i].side != side && m->levels[i].side != NM_SIDE_UNIFIED))
 		return 0;
 	for (unsigned j = 0; j < i; j++)
@@ -144,6 +147,7 @@ int nm_machine_private(const struct nm_machine *m, unsigned i)
 	const struct nm_level_spec *l = &m->levels[i];
 	int fed = 0, last = 1;
 
+	assert(i < m->count);
 	if (l->sharing != NM_SHARING_USUAL || said_shared(m, i))
 		return l->sharing == NM_PRIVATE;
 	for (unsigned j = 0; j < m->count; j++) {
@@ -163,6 +167,7 @@ static int has_opt(const struct nm_machine *m, const char *level)
 
 void nm_machine_set_cores(struct nm_machine *m, unsigned cores)
 {
+	assert(cores <= NM_MAX_CORES);
 	m->cores = cores;
 	for (unsigned i = 0; i < m->count && cores > 1; i++) {
 		struct nm_level_spec *l = &m->levels[i];
@@ -179,6 +184,7 @@ const char *nm_machine_protocol(const struct nm_machine *m, unsigned i)
 {
 	unsigned first = 0;
 
+	assert(i < m->count);
 	while (!nm_machine_same(m->levels[first].name, m->levels[i].name))
 		first++;
 	return m->cores > 1 && nm_machine_private(m, i) && nm_level_is_coherent(&m->levels[first])
@@ -188,6 +194,7 @@ const char *nm_machine_protocol(const struct nm_machine *m, unsigned i)
 
 int nm_machine_is_last(const struct nm_machine *m, unsigned i)
 {
+	assert(i < m->count);
 	for (unsigned j = i + 1; j < m->count; j++)
 		if (takes_fills_of(&m->levels[j], &m->levels[i]))
 			return 0;

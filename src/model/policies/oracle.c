@@ -11,6 +11,7 @@
  */
 #include "oracle.h"
 
+#include <assert.h>
 #include <stdlib.h>
 
 #include "map.h"
@@ -132,5 +133,6 @@ uint64_t nm_next_uses_get(struct nm_next_uses *u)
 	uint64_t now = u->at++;
 	uint32_t away = now < u->count ? u->away.at[now / CHUNK][now % CHUNK] : 0;
 
+	assert(u->known);
 	return away ? now + away : UINT64_MAX - now;
 }

@@ -2,6 +2,7 @@
  *
  * policies.c - the table of replacement policies, memory for their state, and the policy without state.
  */
+#include <assert.h>
 #include <stdlib.h>
 
 #include "map.h"
@@ -20,6 +21,7 @@ int nm_replacement_init(struct nm_replacement *r, const struct nm_level_spec *sp
 {
 	const struct nm_policy *policy = nm_level_policy(spec);
 
+	assert(spec->sets && spec->ways);
 	*r = (struct nm_replacement){
 	    .policy = policy, .ways = spec->ways, .sets = spec->sets, .random = nm_mix64(spec->seed)};
 	r->stride = (policy->set_bytes + policy->way_bytes * spec->ways + 7) / 8 * 8;

@@ -10,6 +10,8 @@
  *
  * While requests are being recorded, ways leave in turn, and nothing is counted.
  */
+#include <assert.h>
+
 #include "oracle.h"
 #include "policy.h"
 
@@ -76,6 +78,7 @@ static void opt_fill(struct nm_replacement *r, uint64_t set, uint32_t way)
 		r->failed |= nm_next_uses_record(r->next_uses, r->tags[set * r->ways + way]) != 0;
 		return;
 	}
+	assert(way == s->filled || way == s->ways[0].heap);
 	s->ways[way].use = nm_next_uses_get(r->next_uses);
 	if (way == s->filled)
 		sift_up(s, s->filled++, way);
