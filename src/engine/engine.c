@@ -2,6 +2,7 @@
  *
  * engine.c - makes and frees engines.
  */
+#include <assert.h>
 #include <stdlib.h>
 
 #include "engine_priv.h"
@@ -189,6 +190,7 @@ int nm_engine_new(struct nm_engine **ret_engine, const struct nm_engine_options 
 
 int nm_engine_follow_phases(struct nm_engine *e, const struct nm_phase_plan *plan)
 {
+	assert(!e->replay.phases);
 	e->replay.phases = plan;
 	nm_replay_ask(&e->replay, e->replay.asked); /* the first phase may not be asked for */
 	return nm_replay_turn(&e->replay);

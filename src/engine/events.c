@@ -2,6 +2,7 @@
  *
  * events.c - every record but blocks: processes, threads, heap, address space, the program's own marks.
  */
+#include <assert.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -660,6 +661,7 @@ int nm_engine_event(struct nm_engine *e, const struct nm_wire_record *r, struct 
 	struct nm_wire_fork fork;
 	int status;
 
+	assert(r->kind != NM_WIRE_BLOCK);
 	if (r->kind != NM_WIRE_PROCESS && !e->started)
 		return nm_fail(err, NM_EFORMAT, "the stream does not begin with a process");
 	switch (r->kind) {

@@ -526,6 +526,7 @@ static int copy_page(struct nm_blocks *to, const struct nm_blocks *from, const s
 
 int nm_blocks_copy(struct nm_blocks *to, const struct nm_blocks *from)
 {
+	assert(to != from);
 	if (nm_blocks_init(to))
 		return NM_ENOMEM;
 	for (size_t i = 1; i < from->large.count; i++) {

@@ -12,6 +12,7 @@ void nm_chain_add(struct nm_chain *chain, uint64_t pc, uint32_t function)
 {
 	const uint64_t bit = function ? 1ull << (function & 63) : 0;
 
+	assert(chain->count <= NM_CONTEXT_DEPTH);
 	if (chain->seen & bit)
 		for (uint32_t i = chain->count; i-- > 0;)
 			if (chain->functions[i] == function) {
@@ -29,6 +30,7 @@ void nm_chain_add(struct nm_chain *chain, uint64_t pc, uint32_t function)
 void nm_chain_add_stack(struct nm_chain *chain, const struct nm_stack *stack, size_t frames,
 			const struct nm_object *objects)
 {
+	assert(frames <= stack->frames.count);
 	for (size_t k = frames; k-- > 0 && chain->count < NM_CONTEXT_DEPTH;) {
 		const struct nm_frame *f = &stack->frames.at[k];
 
@@ -83,6 +85,7 @@ int nm_contexts_get(struct nm_contexts *contexts, const uint64_t *pcs, uint32_t 
 	uint64_t key = count;
 	uint64_t id, *copy;
 
+	assert(count <= NM_CONTEXT_DEPTH);
 	assert(count <= NM_CONTEXT_DEPTH);
 	for (uint32_t i = 0; i < count; i++)
 		key = (key ^ pcs[i]) * 0x9e3779b97f4a7c15ull;

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "frames.h"
 
+#include <assert.h>
 #include <string.h>
 
 enum { LINEAR = 6 /* frames searched one by one, before a binary search */ };
@@ -77,6 +78,7 @@ int nm_frames_switch(struct nm_frames *frames, uint64_t slot, uint64_t low, uint
 {
 	const struct nm_stack *held = holding_stack(frames, slot);
 
+	assert(frames->stacks.count > 0);
 	if (!held && nm_frames_add(frames, low, end))
 		return NM_ENOMEM;
 	frames->current = held ? (size_t)(held - frames->stacks.at) : frames->stacks.count - 1;

@@ -76,6 +76,7 @@ int nm_space_unmap(struct nm_space *space, uint64_t address, uint64_t bytes)
 
 int nm_space_replace(struct nm_space *space, const struct nm_mapping *part)
 {
+	assert(part->address < part->end);
 	if (nm_space_unmap(space, part->address, part->end - part->address))
 		return NM_ENOMEM;
 	return insert_mapping(space, mapping_index(space, part->address), *part);

@@ -5,6 +5,7 @@
  */
 #include "space.h"
 
+#include <assert.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -69,6 +70,7 @@ static int copy_vectors(struct nm_space *to, const struct nm_space *from)
 
 int nm_space_copy(struct nm_space *to, const struct nm_space *from)
 {
+	assert(to != from);
 	memset(to, 0, sizeof *to);
 	to->symbols = from->symbols;
 	to->bookkeeping = from->bookkeeping;
@@ -598,6 +600,7 @@ struct nm_frame_part nm_space_frame_part(const struct nm_space *space, uint32_t 
 	const struct nm_locals *locals = space->objects.at[stack_object].locals;
 	struct nm_frame_part part = {stack_object, 0, UINT64_MAX};
 
+	assert(stack_object < space->objects.count);
 	for (uint32_t i = locals ? locals->count : 0; i-- > 0; part.low = locals->at[i].below) {
 		const struct nm_local *l = &locals->at[i];
 

@@ -155,6 +155,7 @@ int nm_cube_add(struct nm_cube *cube, const nm_key *keys, const int64_t *sums)
 {
 	int64_t *total = sums_of(cube, keys);
 
+	assert(cube->sum_count > 0);
 	for (unsigned s = 0; total && s < cube->sum_count; s++)
 		total[s] = nm_sum_bounded(total[s], sums[s]);
 	return total ? 0 : NM_ENOMEM;
@@ -243,6 +244,7 @@ struct nm_metric_sums nm_cube_counts(const struct nm_cube *cube, size_t row)
 {
 	struct nm_metric_sums counts;
 
+	assert(row < cube->row_count);
 	assert(cube->sum_count == NM_COUNTS);
 	memcpy(&counts, nm_cube_sums(cube, row), sizeof counts);
 	return counts;
@@ -280,6 +282,7 @@ int nm_cube_compare(const struct nm_cube *cube, size_t a, size_t b)
 {
 	const nm_key *x = nm_cube_keys(cube, a), *y = nm_cube_keys(cube, b);
 
+	assert(a < cube->row_count && b < cube->row_count);
 	for (unsigned k = 0; k < cube->key_count; k++) {
 		const int order = nm_key_compare(x[k], y[k], cube->numbers >> k & 1);
 
@@ -318,6 +321,7 @@ static int by_rank(const void *a, const void *b, void *cube)
 
 void nm_cube_rank(const struct nm_cube *cube, struct nm_ranked *list, size_t count)
 {
+	assert(count <= cube->row_count);
 	if (count)
 		qsort_r(list, count, sizeof *list, by_rank, (void *)cube);
 }

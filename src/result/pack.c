@@ -88,6 +88,7 @@ int nm_result_pack(struct nm_result *r, struct nm_packed_result *ret)
 	struct nm_packed_result packed = {.whole = n};
 	uint8_t *whole, *to, *fitting;
 
+	assert(n <= MOST_ARRAYS);
 	if (is_nested(r))
 		return 0;
 	for (size_t i = 0; i < n; i++)
@@ -128,6 +129,7 @@ int nm_result_unpack(struct nm_result *r, const struct nm_packed_result *packed)
 	uint8_t *whole = packed->bytes ? malloc(packed->whole) : NULL, *from = whole + n;
 	int status = 0;
 
+	assert(n <= MOST_ARRAYS);
 	if (!packed->bytes)
 		return 0;
 	if (!whole || ZSTD_decompress(whole, packed->whole, packed->bytes, packed->count) != packed->whole) {

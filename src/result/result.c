@@ -63,6 +63,7 @@ struct nm_result nm_result_with_layout(const struct nm_result *result, size_t la
 	struct nm_result r = *result;
 
 	assert(layout < result->layout_count);
+	assert(layout < result->layout_count);
 	memcpy(r.levels, l->levels, sizeof r.levels);
 	r.walks = l->walks;
 	r.relocated = l->relocated;
@@ -159,6 +160,7 @@ char *nm_result_phase_name(const struct nm_result *r, size_t phase)
 	char *name = describe_phase(r, &r->phases[phase]), *numbered = NULL;
 	unsigned same = 1;
 
+	assert(phase < r->phase_count);
 	assert(phase < r->phase_count);
 	for (size_t i = 0; i < phase && name; i++) {
 		char *other = describe_phase(r, &r->phases[i]);

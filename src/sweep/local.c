@@ -4,6 +4,7 @@
  */
 #include "local.h"
 
+#include <assert.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <poll.h>
@@ -151,6 +152,7 @@ int nm_sweep_local_new(struct nm_sweep_local **ret_local, unsigned workers, stru
 	struct nm_sweep_local *local = calloc(1, sizeof *local);
 	int status = 0;
 
+	assert(workers > 0);
 	if (!local)
 		return nm_fail_memory(err);
 	local->transport = (struct nm_sweep_transport){workers, send_text, receive_message, local};

@@ -89,6 +89,7 @@ void nm_table_cut(struct nm_table *table, size_t rows)
 
 int nm_table_append(struct nm_table *table)
 {
+	assert(table->column_count > 0);
 	if (nm_vec_reserve(&table->values, table->column_count))
 		return NM_ENOMEM;
 	for (unsigned i = 0; i < table->column_count; i++)
@@ -113,6 +114,7 @@ void nm_table_done(struct nm_table *table)
 
 const struct nm_value *nm_table_at(const struct nm_table *table, size_t row, unsigned column)
 {
+	assert(row < table->row_count && column < table->column_count);
 	return &table->values.at[row * table->column_count + column];
 }
 
@@ -138,6 +140,7 @@ const struct nm_value *nm_table_named(const struct nm_table *table, size_t row, 
 {
 	const struct nm_value *value = find_value(table, row, name);
 
+	assert(row < table->row_count);
 	assert(value && "a composer asks for a column that its table has");
 	return value ? value : (abort(), NULL);
 }
@@ -147,6 +150,7 @@ const struct nm_value *nm_table_find(const struct nm_table *table, size_t row, c
 	static const struct nm_value none = {.type = NM_VALUE_NULL};
 	const struct nm_value *value = find_value(table, row, name);
 
+	assert(row < table->row_count);
 	return value ? value : &none;
 }
 

@@ -8,6 +8,7 @@
  * then exceed the width, which is better than figures without names. Names that differ are shown
  * differently, and rows whose visible names are all the same get a number.
  */
+#include <assert.h>
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
@@ -113,6 +114,7 @@ char *nm_table_format(struct nm_table *table, size_t row, unsigned column)
 {
 	const char *text;
 
+	assert(row < table->row_count && column < table->column_count);
 	if (!table->columns[column].compose)
 		return format_value(&table->columns[column], nm_table_at(table, row, column));
 	text = table->columns[column].compose(table, row);

@@ -3,6 +3,7 @@
  * encoder.c - see codec.h. Keeps the executions of a chunk until it is complete: bases, forms and ranks are
  * chosen when all of them are known, so the decoder need not learn anything.
  */
+#include <assert.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -302,6 +303,7 @@ static int write_flow(struct nm_encoder *e)
 
 int nm_encoder_finish(struct nm_encoder *e, const struct nm_chunk_bytes *ret_parts[NM_PARTS])
 {
+	assert(nm_encoder_words(e) > 0);
 	NM_CHECK(nm_encoder_is_valid(e));
 	if (write_paths(e) || write_successors(e) || write_flow(e) || columns_write(e))
 		return NM_ENOMEM;

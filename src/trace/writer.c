@@ -7,6 +7,7 @@
  * children in memory. A complete chunk is written when anything else is fed, so that the names that it uses
  * can be written before it.
  */
+#include <assert.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <stdlib.h>
@@ -326,6 +327,7 @@ int nm_trace_writer_close(struct nm_trace_writer *w, struct nm_error *err)
 	struct file_trailer tail = {.magic = NM_TRACE_LAST};
 	int status = nm_trace_writer_flush(w, err);
 
+	assert(w->fd >= 0);
 	NM_CHECK(status || nm_trace_writer_is_valid(w));
 	tail.index = w->at;
 	if (!status)

@@ -90,6 +90,7 @@ uint64_t nm_memory_allocate(struct nm_candidate_memory *m, uint64_t bytes, uint6
 
 int nm_memory_release(struct nm_candidate_memory *m, uint64_t address, uint64_t bytes, uint64_t align)
 {
+	assert(address >= NM_MEMORY_BLOCKS && align && !(align & (align - 1)));
 	return put_freed(&m->freed, address, list_of(bytes, align));
 }
 
@@ -97,6 +98,7 @@ uint64_t nm_memory_variable(struct nm_candidate_memory *m, uint64_t bytes, uint6
 {
 	const uint64_t at = round_up(m->pages, align);
 
+	assert(align && !(align & (align - 1)));
 	m->pages = at + bytes;
 	return at;
 }
@@ -129,6 +131,7 @@ uint64_t nm_pool_allocate(struct nm_pool *p, struct nm_candidate_memory *m, uint
 
 int nm_pool_release(struct nm_pool *p, uint64_t address, uint64_t bytes)
 {
+	assert(address >= NM_MEMORY_BLOCKS);
 	return put_freed(&p->freed, address, round_up(bytes, HEADER));
 }
 

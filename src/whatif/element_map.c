@@ -342,5 +342,6 @@ unsigned nm_element_map_find(const struct nm_element_map *map, uint64_t elements
 uint64_t nm_element_map_bytes(const struct nm_element_map *map, uint32_t part, uint64_t elements,
 			      uint64_t tail)
 {
+	assert(part < map->strides.count);
 	return elements * map->strides.at[part] + (part ? 0 : tail);
 }

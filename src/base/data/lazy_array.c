@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "lazy_array.h"
 
+#include <assert.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
@@ -27,6 +28,7 @@ void *nm_lazy_array(uint64_t count, size_t each)
 	const size_t bytes = bytes_of(count, each);
 	void *array;
 
+	assert(each > 0);
 	if (bytes < LARGE)
 		return bytes ? small_zeros(bytes) : NULL;
 	array = mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
@@ -55,6 +57,7 @@ void nm_lazy_array_release_pages(void *array, uint64_t count, size_t each, uint6
 {
 	const uint64_t first = (from * each + PAGE - 1) / PAGE * PAGE, behind = end * each / PAGE * PAGE;
 
+	assert(from <= end && end <= count);
 	if (bytes_of(count, each) >= LARGE && first < behind)
 		madvise((char *)array + first, behind - first, MADV_DONTNEED);
 }

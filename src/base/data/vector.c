@@ -4,6 +4,7 @@
  */
 #include "vector.h"
 
+#include <assert.h>
 #include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
@@ -13,6 +14,7 @@ int nm_vec_grow(void **at, size_t *room, size_t count, size_t more, size_t size)
 	size_t want = *room ? *room : 8;
 	void *bigger;
 
+	assert(count <= *room && size > 0);
 	if (*room - count >= more)
 		return 0;
 	if (more > SIZE_MAX / 2 - count)
@@ -31,6 +33,7 @@ int nm_vec_grow(void **at, size_t *room, size_t count, size_t more, size_t size)
 
 int nm_vec_extend(void **at, size_t *count, size_t *room, size_t want, size_t size)
 {
+	assert(*count <= want && size > 0);
 	if (nm_vec_grow(at, room, *count, want - *count, size))
 		return NM_ENOMEM;
 	memset((char *)*at + *count * size, 0, (want - *count) * size);

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "request.h"
 
+#include <assert.h>
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
@@ -30,6 +31,7 @@ int nm_request_number(const struct nm_request *request, const char *name, int64_
 	long long number = otherwise;
 	char *end;
 
+	assert(low <= high);
 	if (text) {
 		errno = 0;
 		number = strtoll(text, &end, 10);

@@ -36,6 +36,7 @@ static unsigned sector_count(const struct nm_cache *u)
 
 unsigned nm_caches_ways(const struct nm_caches *c, unsigned level)
 {
+	assert(level < c->machine->count);
 	return c->machine->levels[level].ways * sector_count(unit_of(c, level, 0)->cache);
 }
 

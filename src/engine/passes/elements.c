@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "elements.h"
 
+#include <assert.h>
 #include <string.h>
 
 struct nm_element_owner *nm_elements_owner(struct nm_elements *e, uint32_t object)
@@ -150,6 +151,7 @@ int nm_elements_find_in(struct nm_elements *e, uint32_t object, uint64_t address
 {
 	const struct nm_element_owner *o = &e->owners.at[object];
 
+	assert(object < e->owners.count);
 	if ((o->typed && !o->type) || !locate_part(e, object, address, frame_end, to) || !o->type)
 		return 0;
 	to->object = object;

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "intervals.h"
 
+#include <assert.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -12,6 +13,7 @@ enum { FIRST_LENGTH = 1 << 14, MOST_BYTES = 1 + (NM_CHANGES + 1) * NM_VARINT_BYT
 
 int nm_intervals_init(struct nm_intervals *i, struct nm_hierarchy *hierarchy, unsigned levels)
 {
+	assert(levels && levels <= NM_MAX_LEVELS);
 	*i = (struct nm_intervals){
 	    .hierarchy = hierarchy, .levels = levels, .due = FIRST_LENGTH, .length = FIRST_LENGTH};
 	for (unsigned level = 0; level < levels; level++)

@@ -2,6 +2,7 @@
  *
  * passes.c - the table of passes, and calls to all of them; or to the caller's own pass alone.
  */
+#include <assert.h>
 #include <stdlib.h>
 
 #include "pass.h"
@@ -44,6 +45,7 @@ int nm_passes_make(struct nm_passes *p, const struct nm_pass_setup *setup, struc
 {
 	int status = 0;
 
+	assert(!p->count);
 	p->needs = nm_passes_need(setup->options);
 	p->table = table_of(setup->options, &p->count);
 	for (unsigned i = 0; i < p->count && !status; i++)
@@ -140,6 +142,7 @@ uint64_t *nm_pass_sum(const uint32_t *to, size_t rows, const uint64_t *sums, siz
 	uint64_t *merged = calloc((rows + 1) * width, sizeof *merged);
 
 	assert(width > 0);
+	assert(width > 0);
 	for (size_t i = 1; merged && i < count; i++) {
 		assert(to[i] <= rows);
 		for (size_t k = 0; k < width; k++)
@@ -150,6 +153,7 @@ uint64_t *nm_pass_sum(const uint32_t *to, size_t rows, const uint64_t *sums, siz
 
 int nm_pass_counts_key(const struct nm_pass_merge *merge, const struct nm_result *result, size_t key)
 {
+	assert(merge->keys[key] < result->attr_count);
 	return result->objects[result->attrs[merge->keys[key]].object].kind != NM_OBJECT_UNMEASURED;
 }
 

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "phases.h"
 
+#include <assert.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -138,6 +139,7 @@ int nm_phases_find(const struct nm_phase_intervals *v, struct nm_stretch **ret_s
 	struct nm_stretch *list = calloc(v->count + 1, sizeof *list);
 	size_t n = 0;
 
+	assert(v->width > 0);
 	if (p.parts && misses && list && v->count) {
 		fill_parts(&p, v, misses);
 		join_neighbours(&p);

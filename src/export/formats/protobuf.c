@@ -4,6 +4,7 @@
  */
 #include "protobuf.h"
 
+#include <assert.h>
 #include <string.h>
 
 #include "varint.h"
@@ -29,6 +30,7 @@ static int append_number(struct nm_protobuf *message, uint64_t value)
 
 int nm_message_number(struct nm_protobuf *message, unsigned field, uint64_t value)
 {
+	assert(field > 0);
 	if (!value)
 		return 0;
 	return append_number(message, field << 3 | KIND_NUMBER) || append_number(message, value) ? NM_ENOMEM
@@ -37,6 +39,7 @@ int nm_message_number(struct nm_protobuf *message, unsigned field, uint64_t valu
 
 int nm_message_bytes(struct nm_protobuf *message, unsigned field, const void *bytes, size_t n)
 {
+	assert(field > 0);
 	return append_number(message, field << 3 | KIND_BYTES) || append_number(message, n) ||
 		       append_bytes(message, bytes, n)
 		   ? NM_ENOMEM
@@ -53,6 +56,7 @@ int nm_message_numbers(struct nm_protobuf *message, unsigned field, const uint64
 	struct nm_protobuf inner = {0};
 	int status = 0;
 
+	assert(field > 0);
 	for (size_t i = 0; !status && i < n; i++)
 		status = append_number(&inner, values[i]);
 	if (!status)

@@ -3,6 +3,7 @@
  * names.c - stores each text and each (function, file, line) once, and numbers them in order of appearance.
  * Results arrive in the order of the process tree, so the numbers are the same in every run.
  */
+#include <assert.h>
 #include <string.h>
 
 #include "profile_priv.h"
@@ -99,6 +100,7 @@ int nm_names_site(struct nm_names *names, const struct nm_result_site *site, sql
 	sqlite3_int64 base = 0;
 	int status = look_up_texts(names, site->function, site->file, site->module, &entry);
 
+	assert(names->insert_site);
 	if (!status)
 		status = put_site(names, &entry, &base);
 	*ret_id = base;
@@ -118,6 +120,7 @@ sqlite3_int64 nm_names_user(const struct nm_names *names, sqlite3_int64 site)
 {
 	const sqlite3_int64 user = names->entries.at[site - 1].user;
 
+	assert(site > 0 && (size_t)site <= names->entries.count);
 	return user ? user : site;
 }
 

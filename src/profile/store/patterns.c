@@ -4,6 +4,7 @@
  * keeps the stride that most accesses follow. Of strides with equal counts the shorter one wins, then the one
  * that goes forward. Walks of loads are not summed: of those of a site's keys, the longest is stored.
  */
+#include <assert.h>
 #include <stdlib.h>
 
 #include "profile_priv.h"
@@ -94,6 +95,7 @@ int nm_place_walks(const struct nm_result *result, const struct nm_place_index *
 {
 	struct nm_walk *walks = calloc(index->place_count + 1, sizeof *walks);
 
+	assert(index->place_count <= result->attr_count);
 	for (size_t i = 0; walks && i < result->attr_count; i++) {
 		struct nm_walk *to = &walks[index->place_of[i]];
 

@@ -6,6 +6,7 @@
  * text (two modules with an inline function of one header). Texts are compared once, to rank sites and
  * objects; attribution keys are then sorted by numbers.
  */
+#include <assert.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -164,6 +165,7 @@ int nm_place_evictions(const struct nm_result_level *from, const struct nm_place
 	struct nm_place_eviction *list = malloc((from->eviction_count + 1) * sizeof *list);
 	size_t n = 0;
 
+	assert(index->place_of);
 	for (size_t i = 0; order && i < from->eviction_count; i++)
 		order[i] = (struct nm_keyed){key_of(index, &from->evictions[i]), i};
 	if (!list || !order || nm_sort_by_key(order, from->eviction_count)) {

@@ -12,6 +12,7 @@
 #include "writer.h"
 #include "files.h"
 
+#include <assert.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <inttypes.h>
@@ -56,6 +57,7 @@ int nm_profile_writer_fail(struct nm_profile_writer *writer, int status, struct 
 	int code = NM_EIO;
 	const char *why = sqlite3_errstr(status);
 
+	assert(status != SQLITE_OK);
 	if ((status & 0xff) == SQLITE_FULL || ((status & 0xff) == SQLITE_IOERR && is_full(writer->fd))) {
 		code = NM_ENOSPC;
 		why = "no space left on the device";
@@ -373,6 +375,7 @@ int nm_profile_writer_commit(struct nm_profile_writer *writer, struct nm_error *
 {
 	int status = writer->failed;
 
+	assert(writer->db);
 	if (status)
 		nm_fail(err, status, "cannot write profile %s", writer->path);
 	else

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "attribution.h"
 
+#include <assert.h>
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -276,6 +277,7 @@ int nm_attributions_called(struct nm_attributions *attrs, uint32_t instruction, 
 	struct nm_result_site site = attrs->sites.at[fresh.site], user = {0};
 	int waits;
 
+	assert(instruction < attrs->instructions.count);
 	*ret_instruction = known == UINT64_MAX ? instruction : (uint32_t)known;
 	if (known != UINT64_MAX || !site.is_library)
 		return 0;
@@ -314,6 +316,7 @@ int nm_attributions_inherit_sites(struct nm_attributions *attrs, const struct nm
 {
 	int status = 0;
 
+	assert(attrs != from);
 	for (size_t i = 0; i < from->named.count && !status; i++)
 		status = nm_attributions_name_site(attrs, from->named.at[i].pc, from->named.at[i].site);
 	return status;
@@ -321,6 +324,7 @@ int nm_attributions_inherit_sites(struct nm_attributions *attrs, const struct nm
 
 void nm_attributions_forget_code(struct nm_attributions *attrs, uint64_t low, uint64_t end)
 {
+	assert(low <= end);
 	for (size_t i = 0; i < attrs->instructions.count; i++)
 		if (attrs->instructions.at[i].pc - low < end - low &&
 		    nm_map_get(&attrs->instruction_of_pc, attrs->instructions.at[i].pc, UINT64_MAX) == i)

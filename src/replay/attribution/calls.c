@@ -113,6 +113,8 @@ static int change_context(struct nm_calls *calls, size_t at, uint32_t context)
 
 int nm_calls_run(struct nm_calls *calls, struct nm_stack *s, uint32_t function, int is_trampoline, size_t at)
 {
+	assert(calls->changes.count && at <= NM_BATCH);
+	assert(s->context < calls->list.count);
 	if (s->pending && enter_function(calls, s, function, is_trampoline))
 		return NM_ENOMEM;
 	return s->context == calls->current ? 0 : change_context(calls, at, s->context);
@@ -124,6 +126,7 @@ void nm_calls_end(const struct nm_calls *calls, const struct nm_attributions *at
 	uint64_t instruction = pc ? nm_map_get(&attrs->instruction_of_pc, pc, UINT64_MAX) : 0;
 	uint32_t site = NM_CALLS_SITE_MAX;
 
+	assert(s->context < calls->list.count);
 	if (!pc) {
 		s->pending = calls->list.at[s->context].is_trampoline ? NM_CALLS_TRAMPOLINE : 0;
 		return;

@@ -44,6 +44,7 @@ int nm_regions_in_phase(struct nm_regions *r, uint32_t region, uint32_t phase, u
 	struct nm_region copy = r->list.at[region];
 	const uint64_t key = key_of(phase, region);
 
+	assert(region < r->list.count);
 	assert(!copy.phase);
 	*ret_copy = phase ? (uint32_t)nm_map_get(&r->copies, key, 0) : region;
 	if (*ret_copy || !phase)
@@ -121,6 +122,7 @@ int nm_regions_end(struct nm_open_regions *open, const char *name)
 
 int nm_regions_lane(struct nm_regions *r, uint32_t thread, uint32_t region, uint32_t *ret_lane)
 {
+	assert(region < r->list.count);
 	*ret_lane = region ? 0 : NM_LANE_MAX;
 	if (r->lanes.count + (region != 0) > NM_LANE_MAX) /* the last one is for threads */
 		return 0;

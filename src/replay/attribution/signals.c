@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "signals.h"
 
+#include <assert.h>
 #include <string.h>
 
 void nm_signals_done(struct nm_signals *signals) { nm_vec_free(&signals->list); }
@@ -68,6 +69,7 @@ int nm_signals_enter(struct nm_signals *signals, struct nm_calls *calls, struct 
 	struct nm_stack *s = nm_frames_stack(frames);
 	struct nm_signal fresh = {.slot = slot, .stack = (uint32_t)frames->current, .from = (uint32_t)from};
 
+	assert(from < frames->stacks.count);
 	cut_handlers(signals, frames, frames->current, slot);
 	fresh.context = s->context;
 	fresh.pending = s->pending;

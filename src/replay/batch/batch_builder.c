@@ -13,6 +13,7 @@
 
 int nm_batch_builder_order_threads(struct nm_batch_builder *b)
 {
+	assert(!b->syncs);
 	b->syncs = malloc(NM_SYNCS * sizeof *b->syncs);
 	return b->syncs ? 0 : NM_ENOMEM;
 }

@@ -7,6 +7,7 @@
  * Members nearly always lie in one object, so a hash from access site and object finds the coalesced access,
  * with a small direct-mapped cache in front, as for attribution keys.
  */
+#include <assert.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -28,6 +29,7 @@ void nm_resolver_done(struct nm_resolver *r)
 
 uint32_t nm_resolver_attribute(struct nm_resolver *r, uint32_t access_site, uint32_t object)
 {
+	assert(access_site < r->decoder->access_sites.count);
 	return nm_attributions_get(
 	    r->attrs, r->running->thread->lane->number,
 	    r->attrs->instructions.at[r->decoder->access_instructions.at[access_site]].site, object);
@@ -65,6 +67,7 @@ uint32_t nm_resolver_coalesced(struct nm_resolver *r, uint32_t access_site, uint
 	struct nm_recent_attr *recent = &r->coalesced_recent[nm_mix64(key) >> (64 - NM_RECENT_ATTRS_BITS)];
 	unsigned n;
 
+	assert(access_site < r->decoder->access_sites.count);
 	if (recent->attr && recent->key == key)
 		return recent->attr;
 	*recent = (struct nm_recent_attr){key, (uint32_t)nm_map_get(&r->coalesced_of, key, 0)};

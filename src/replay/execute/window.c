@@ -3,6 +3,7 @@
  * window.c - follows the functions and regions that a window names (window.h), and decides what counts, and for
  * which phase.
  */
+#include <assert.h>
 #include <fnmatch.h>
 #include <string.h>
 
@@ -52,6 +53,7 @@ int nm_replay_watch_call(struct nm_replay *r, unsigned watched)
 	const struct nm_open_call call = {
 	    .slot = nm_frames_top(&t->frames), .stack = t->frames.current, .watched = watched};
 
+	assert(watched);
 	for (size_t i = t->open_calls.count; i-- > 0;)
 		if (t->open_calls.at[i].slot == call.slot && t->open_calls.at[i].stack == call.stack &&
 		    t->open_calls.at[i].watched == watched)

@@ -6,6 +6,7 @@
  * lists. Then come conflicts, because colliding lines distort all other figures; then unused bytes of lines;
  * then lines that do not stay in the cache. Sizes are of the order of a line, the unit that a cache moves.
  */
+#include <assert.h>
 #include <inttypes.h>
 #include <math.h>
 
@@ -216,6 +217,7 @@ const char *nm_derive_cause(struct nm_table *table, size_t row)
 {
 	struct nm_evidence e = read_evidence(table, row);
 
+	assert(row < table->row_count);
 	return e.loads ? nm_rule_for(&e)->cause : NULL;
 }
 
@@ -225,6 +227,7 @@ const char *nm_derive_advice(struct nm_table *table, size_t row)
 	char *text = NULL;
 	FILE *out;
 
+	assert(row < table->row_count);
 	if (!e.loads)
 		return NULL;
 	out = nm_memstream_open(&text, NULL);
@@ -265,6 +268,7 @@ struct nm_saving nm_advice_saving(const struct nm_table *table, size_t row)
 {
 	struct nm_evidence e = read_evidence(table, row);
 
+	assert(row < table->row_count);
 	return saving_of(&e);
 }
 

@@ -3,6 +3,7 @@
  * sections.c - what annotations of lines and of instructions share: parameters of queries, and which sections
  * and rows are heavy enough to be shown.
  */
+#include <assert.h>
 #include <stdlib.h>
 
 #include "annotate_priv.h"
@@ -63,6 +64,7 @@ size_t nm_next_file(const struct nm_annotate_rows *rows, size_t from)
 {
 	size_t i = from;
 
+	assert(from <= rows->count);
 	while (i < rows->count && rows->at[i].file == rows->at[from].file)
 		i++;
 	return i;

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "sums.h"
 
+#include <assert.h>
 #include <math.h>
 #include <string.h>
 
@@ -62,6 +63,7 @@ int nm_sum_columns_chosen(const char *list, unsigned *ret_chosen, unsigned room,
 {
 	unsigned n = 0;
 
+	assert(room > 0);
 	for (;; list++) {
 		size_t length = strcspn(list, ",");
 

@@ -62,6 +62,7 @@ int nm_curve_run(const struct nm_curve_source *sources, size_t count, const stru
 	struct nm_curves curves = {0};
 	int status = check_scope(request->by, err);
 
+	assert(count > 0);
 	assert(!request->offset || format == NM_CURVE_JSON);
 	for (size_t i = 0; i < count && !status; i++)
 		status = nm_curves_load(&curves, &sources[i], request, request->by, err);

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "layout_levels.h"
 
+#include <assert.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -97,6 +98,7 @@ int nm_layout_levels(const struct nm_diff_input *inputs, unsigned count, enum nm
 	    .columns = columns, .column_count = sizeof columns / sizeof *columns, .keys = 2};
 	int status = fill_table(&table, inputs, count, err);
 
+	assert(count >= 2);
 	if (!status && layout == NM_DIFF_MARKDOWN)
 		status = as_markdown(&table, inputs, count, out) ? nm_fail_memory(err) : 0;
 	else if (!status)

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "rows.h"
 
+#include <assert.h>
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -103,6 +104,7 @@ int nm_diff_rows_make(const struct nm_diff_side *sides, unsigned count, const ch
 	struct nm_map row_of = {0};
 	int status = 0;
 
+	assert(count >= 2);
 	for (unsigned side = 0; side < count; side++) {
 		for (size_t i = 0; i < sides[side].facts.count && !status; i++) {
 			const struct nm_diff_fact *fact = &sides[side].facts.at[i];

@@ -8,6 +8,7 @@
  */
 #include "launch.h"
 
+#include <assert.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <inttypes.h>
@@ -65,6 +66,7 @@ int nm_launch_resolve(const char *name, char *ret_path, size_t room, struct nm_e
 	struct stat st;
 	int status = 0;
 
+	assert(room > 0);
 	if (!strchr(name, '/')) {
 		status = search_path(name, ret_path, room);
 	} else {
