@@ -8,6 +8,8 @@
  */
 #include "debugger_priv.h"
 
+#include <assert.h>
+
 /* Runs from the nearest kept checkpoint to the end of a piece, or to an earlier position. */
 static int search_piece(struct nm_debugger *d, uint64_t piece, uint64_t before, struct nm_stop *stop,
 			struct nm_checkpoint_report *ret_report, struct nm_error *err)
@@ -53,6 +55,7 @@ int nm_debugger_evicted(struct nm_debugger *d, unsigned level, unsigned core, ui
 	int status = nm_checkpoint_find(&d->current, level, core, address, &ret->found, err);
 	uint64_t before = d->current.position;
 
+	assert(level < d->checkpoints->machine.count);
 	ret->is_resident = !status && ret->found.is_there;
 	if (ret->is_resident)
 		before = ret->found.slot.history.loaded_at ? ret->found.slot.history.loaded_at - 1 : 0;
@@ -66,6 +69,7 @@ int nm_debugger_sums(struct nm_debugger *d, uint64_t position, unsigned level, i
 	struct nm_checkpoint checkpoint;
 	int status;
 
+	assert(level < d->checkpoints->machine.count);
 	if (position == d->current.position)
 		return nm_checkpoint_sums(&d->current, level, by_set, ret_sums, ret_count, err);
 	status = nm_checkpoints_fetch(d->checkpoints, position, &checkpoint, err);
@@ -85,6 +89,7 @@ int nm_debugger_lines(struct nm_debugger *d, uint64_t from, uint64_t to, unsigne
 	struct nm_checkpoint checkpoint;
 	int status = nm_checkpoints_fetch(d->checkpoints, from, &checkpoint, err);
 
+	assert(level < d->checkpoints->machine.count);
 	if (status)
 		return status;
 	status = nm_checkpoint_run(&checkpoint, from, 0, NULL, 0, &report, err);

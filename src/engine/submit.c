@@ -3,6 +3,8 @@
  * submit.c - sends batches to the passes: as they are or, if the machine has several cores, merged into an
  * order in which the threads might have run. Shows the passes the references that are sampled.
  */
+#include <assert.h>
+
 #include "engine_priv.h"
 #include "layouts.h"
 #include "schedules.h"
@@ -12,6 +14,7 @@ static int submit_batch(struct nm_engine *e, struct nm_batch *batch, const uint6
 	struct nm_output *o = &e->output;
 	int status;
 
+	assert(batch->count <= NM_BATCH);
 	if (clock)
 		nm_instruction_clock_submit(e->replay.builder.instruction_clock, clock, batch->count);
 	batch->uncounted = e->replay.has_paused;
@@ -43,6 +46,7 @@ int nm_engine_interleave(struct nm_engine *e)
 						  .output = submit_merged,
 						  .arg = e};
 
+	assert(!e->output.interleave);
 	if (nm_batch_builder_order_threads(&r->builder) || nm_interleave_new(&e->output.interleave, &setup))
 		return NM_ENOMEM;
 	nm_interleave_set_coalesced(e->output.interleave, r->resolver.coalesced);
@@ -55,6 +59,7 @@ int nm_engine_submit(void *arg, const struct nm_thread_batch *built)
 	struct nm_output *o = &e->output;
 	int status;
 
+	assert(built->count <= NM_BATCH);
 	if (nm_engine_must_announce(e) && nm_engine_announce(e))
 		return NM_ENOMEM;
 	nm_coalesced_raise_limit(e->replay.resolver.coalesced, (uint32_t)nm_engine_attr_count(e));

@@ -75,6 +75,7 @@ static struct nm_ref *batch_at(const struct nm_workers *w, unsigned i)
 
 static struct nm_time_slice *turns_at(const struct nm_workers *w, unsigned i)
 {
+	assert(w->time_slices);
 	return w->time_slices + (size_t)(i % NM_BATCHES_IN_FLIGHT) * NM_BATCH;
 }
 
@@ -134,6 +135,7 @@ static unsigned run_some(struct consumer *c, int *ret_status)
 	const unsigned there = w->head - c->tail, n = there < TURN ? there : TURN, tail = c->tail;
 	int status = 0;
 
+	assert(w->head - c->tail <= NM_BATCHES_IN_FLIGHT);
 	pthread_mutex_unlock(&w->lock);
 	for (unsigned i = 0; i < n && !status; i++) {
 		const unsigned at = (tail + i) % NM_BATCHES_IN_FLIGHT;

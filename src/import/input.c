@@ -5,7 +5,6 @@
  */
 #include "input.h"
 
-#include <assert.h>
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
@@ -274,7 +273,6 @@ int nm_input_bytes(struct nm_input *in, size_t count, const uint8_t **ret_bytes,
 	int status = want_bytes(in, count, err);
 	size_t there = in->plain_end - in->plain_at;
 
-	assert(count > 0);
 	if (status)
 		return status;
 	in->given = in->offset + in->plain_at;

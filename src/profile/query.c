@@ -30,6 +30,7 @@ void nm_profile_only_reads(struct nm_profile *profile)
 
 int nm_query_fail(struct nm_profile *profile, int status, struct nm_error *err)
 {
+	assert(status != SQLITE_OK && status != SQLITE_ROW);
 	switch (status & 0xff) {
 	case SQLITE_NOMEM: return nm_fail_memory(err);
 	case SQLITE_CORRUPT:
@@ -153,11 +154,13 @@ unsigned nm_rows_columns(const struct nm_rows *rows) { return (unsigned)sqlite3_
 
 const char *nm_rows_name(const struct nm_rows *rows, unsigned column)
 {
+	assert((int)column < sqlite3_column_count(rows->query));
 	return sqlite3_column_name(rows->query, (int)column);
 }
 
 enum nm_value_type nm_rows_type(const struct nm_rows *rows, unsigned column)
 {
+	assert((int)column < sqlite3_column_count(rows->query));
 	switch (sqlite3_column_type(rows->query, (int)column)) {
 	case SQLITE_INTEGER: return NM_VALUE_INTEGER;
 	case SQLITE_FLOAT: return NM_VALUE_REAL;
@@ -195,6 +198,7 @@ double nm_rows_real(const struct nm_rows *rows, unsigned column)
 
 int nm_rows_blob(const struct nm_rows *rows, unsigned column, const void **ret_blob, size_t *ret_bytes)
 {
+	assert((int)column < sqlite3_column_count(rows->query));
 	if (sqlite3_column_type(rows->query, (int)column) != SQLITE_BLOB)
 		return 0;
 	*ret_blob = sqlite3_column_blob(rows->query, (int)column);

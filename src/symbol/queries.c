@@ -3,6 +3,8 @@
  * queries.c - the queries of symbol.h, answered from decoded answers, else from the files. If the store
  * encodes, the answers are also encoded.
  */
+#include <assert.h>
+
 #include "cache/decoded.h"
 #include "symbol_priv.h"
 
@@ -56,6 +58,7 @@ int nm_module_function(struct nm_module *module, uint64_t vaddr, struct nm_funct
 size_t nm_module_source_positions(struct nm_module *module, uint64_t vaddr, struct nm_source_position *at,
 				  size_t max)
 {
+	assert(max > 0);
 	HOLD_STORE(module->store);
 	const struct decoded_positions *known = decoded_positions(module, vaddr);
 	size_t n = 0;
@@ -185,6 +188,7 @@ struct nm_assigned nm_module_assigned(struct nm_module *module, uint64_t vaddr,
 /* Code that was not kept is read from the file: it adds to the answers, and changes none. */
 size_t nm_module_code(struct nm_module *module, uint64_t vaddr, uint8_t *ret_bytes, size_t room)
 {
+	assert(room > 0);
 	HOLD_STORE(module->store);
 	size_t bytes = decoded_code(module, vaddr, ret_bytes, room);
 

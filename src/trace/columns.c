@@ -10,6 +10,7 @@
  * slot's first executions and at samples of the run: all of it would take twice as long and save hardly a
  * byte.
  */
+#include <assert.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -86,6 +87,7 @@ static int make_room(struct nm_encoder *e, size_t slots)
 {
 	struct columns *c = e->columns;
 
+	assert(slots >= NM_SLOT_FIRST);
 	c->slots.count = c->aims.count = c->last.count = c->distances.count = 0;
 	if (nm_vec_reserve(&c->slots, slots) || nm_vec_reserve(&c->aims, slots) ||
 	    nm_vec_reserve(&c->last, slots) || nm_vec_reserve(&c->distances, e->addresses.count + 1))
@@ -133,6 +135,7 @@ static void start_walk(const struct nm_encoder *e)
 
 static void end_step(struct columns *c, const struct path *p, uint64_t last)
 {
+	assert(p->count > 0);
 	c->last.at[NM_SLOT_BEFORE] = last;
 	c->last.at[p->anchor ? NM_SLOT_ANCHOR : NM_SLOT_SPARE] = last;
 }
@@ -325,6 +328,7 @@ static int write_indices(struct nm_encoder *e, const struct slot *s, const uint6
 	struct nm_chunk_bytes *tables = &e->parts[NM_PART_TABLES], *to = &e->parts[NM_PART_INDICES];
 	size_t count = s->executions, bytes;
 
+	assert(s->executions);
 	if (width < 2 || !number_all(c, d, count, width))
 		return 0;
 	bytes = c->values.count > UINT8_MAX + 1 ? 2 : 1;
@@ -346,6 +350,7 @@ static int write_offsets(struct nm_encoder *e, const struct slot *s, const uint6
 {
 	struct nm_chunk_bytes *tables = &e->parts[NM_PART_TABLES], *to = &e->parts[NM_PART_OFFSETS];
 
+	assert(width <= sizeof *d);
 	if (put_varint(tables,
 		       (width ? NM_FORM_OFFSET + width - 1 : NM_FORM_CONSTANT) + NM_FORMS * s->kind) ||
 	    (s->kind == NM_BASE_OWN && put_varint(tables, s->first)) ||
@@ -370,6 +375,7 @@ static int write_slot(struct nm_encoder *e, size_t at, uint64_t *start)
 	unsigned width;
 	int status = 0;
 
+	assert(s->executions > 0);
 	if (s->kind == NM_BASE_OWN) { /* the first step is as the second */
 		uint64_t step = s->executions > 1 ? d[1] : 0, begin = d[0] - step;
 

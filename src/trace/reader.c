@@ -9,6 +9,7 @@
  * Of a pipe one chunk at a time is kept, with its header, and addressed by its offset as in a file. Its index
  * is skipped: it comes too late.
  */
+#include <assert.h>
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -328,6 +329,7 @@ static int hold_chunk(struct nm_trace *t, struct chunk_header *head, struct nm_e
 	struct file_trailer tail;
 	int status;
 
+	assert(t->piped);
 	t->held.count = 0;
 	status = hold_bytes(t, sizeof *head, err);
 	if (status <= 0 && t->size == at) {

@@ -9,6 +9,7 @@
  * has replaced its image. A process that was never seen alive may live in another pid namespace, and keeps
  * its slot. The memory of the first slots is kept for the next process; that of others is freed.
  */
+#include <assert.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <poll.h>
@@ -36,6 +37,7 @@ static void free_slot(struct nm_consumer *c, uint32_t slot)
 {
 	const off_t offset = (off_t)nm_wire_slot_offset(slot, c->chunk_words, c->chunks);
 
+	assert(slot < c->slots);
 	if (slot >= SLOTS_KEPT)
 		fallocate(c->fd, FALLOC_FL_PUNCH_HOLE | FALLOC_FL_KEEP_SIZE, offset, (off_t)c->ring_bytes);
 	store_word(&c->control->slot[slot].ring, 0);
@@ -49,6 +51,7 @@ void nm_ring_done(struct nm_consumer *c, struct ring *ring)
 	int closed = acquire_word(&ring->shared->state) == NM_WIRE_RING_CLOSED;
 	int unused = !ring->fault[0] && (closed || (ring->ended && !ring->unknown));
 
+	assert(ring->slot < c->slots);
 	if (unused)
 		memset(ring->shared, 0, sizeof *ring->shared);
 	else

@@ -46,7 +46,6 @@ static int grow_table(struct nm_map *map)
 
 int nm_map_put(struct nm_map *map, uint64_t key, uint64_t value)
 {
-	assert(value < UINT64_MAX);
 	assert(value != UINT64_MAX);
 	if (map->slots)
 		for (size_t i = home_slot(map, key); map->slots[i].value; i = (i + 1) & map->mask)

@@ -19,6 +19,7 @@ const char *const nm_effect_class_names[NM_CLASSES] = {NULL, "cold", "capacity",
 
 static const struct nm_watched_unit *unit_of(const struct nm_caches *c, unsigned level, unsigned core)
 {
+	assert(level < c->machine->count && core < (c->machine->cores ? c->machine->cores : 1));
 	return &c->units[core][level];
 }
 
@@ -45,6 +46,7 @@ uint64_t nm_caches_sets(const struct nm_caches *c, unsigned level) { return c->m
 /* The model may pad sets with unused ways. */
 static uint64_t slot_at(const struct nm_cache *c, uint64_t set, unsigned way)
 {
+	assert(set < c->spec.sets && way < c->spec.ways * sector_count(c));
 	return set * c->ways * sector_count(c) + way;
 }
 
@@ -65,6 +67,7 @@ static struct nm_slot_history history_of(const struct nm_watched_unit *unit, uin
 static void set_history(const struct nm_caches *c, const struct nm_watched_unit *unit, uint64_t slot,
 			uint64_t loaded_at)
 {
+	assert(c->reference && slot < unit->cache->slots);
 	unit->history[slot] = (struct nm_line_history){.line = (uint32_t)unit->cache->tags[slot],
 						       .loaded_at = (uint32_t)loaded_at,
 						       .last_used = (uint32_t)c->position,
@@ -132,6 +135,7 @@ static void remember_counters(struct nm_caches *c, const struct nm_cache *u, uns
 {
 	const uint32_t attr = c->reference->attr;
 
+	assert(c->reference->attr < u->counters.attr_count);
 	if (c->missed >> level & 1)
 		return;
 	c->missed |= 1u << level;
@@ -272,6 +276,7 @@ int nm_caches_feed(struct nm_caches *c, const struct nm_reference *r)
 				   .weight = !r->uncounted};
 	int status;
 
+	assert(r->attr < c->program->sites.count && r->size);
 	c->reference = r;
 	c->effect_count = 0;
 	c->missed = c->counted = 0;

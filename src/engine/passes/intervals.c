@@ -41,6 +41,7 @@ static int pack_level(struct nm_packed_changes *to, const struct nm_change_list 
 {
 	uint32_t last = 0;
 
+	assert(!list->count || list->at[0].key <= list->at[list->count - 1].key);
 	if (nm_vec_reserve(to, (list->count + 1) * MOST_BYTES))
 		return NM_ENOMEM;
 	put_number(to, list->count);
@@ -129,6 +130,7 @@ static void fit_packed(struct nm_packed_changes *packed)
 {
 	uint8_t *fitting = realloc(packed->at, packed->count);
 
+	assert(packed->count > 0);
 	if (fitting)
 		*packed = (struct nm_packed_changes){fitting, packed->count, packed->count};
 }
@@ -159,6 +161,7 @@ static int add_changes(struct nm_intervals *i, struct nm_interval *to, const str
 /* Makes two neighbours one, the first. */
 static int join_intervals(struct nm_intervals *i, struct nm_interval *to, struct nm_interval *next)
 {
+	assert(to->end <= next->end);
 	if (add_changes(i, to, next))
 		return NM_ENOMEM;
 	to->end = next->end;

@@ -3,6 +3,7 @@
  * pass_cache.c - the memory hierarchy: misses, their classes, reuse and evictions per attribution key and
  * level; and the single events that a query selects.
  */
+#include <assert.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -79,6 +80,7 @@ static int watch_events(struct cache *c, const struct nm_engine_options *options
 
 static int divide_levels(struct cache *c, unsigned levels)
 {
+	assert(!c->intervals && levels <= NM_MAX_LEVELS);
 	c->intervals = calloc(1, sizeof *c->intervals);
 	return c->intervals ? nm_intervals_init(c->intervals, c->hierarchy, levels) : NM_ENOMEM;
 }
