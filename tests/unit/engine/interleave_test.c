@@ -190,6 +190,43 @@ static void test_alone_between_threads(void **state)
 	}
 }
 
+/* ---- time slices ---------------------------------------------------------------------------------- */
+
+static int note_slices(void *arg, const struct nm_merged *batch)
+{
+	struct numbers *ends = arg;
+
+	for (size_t i = 0; i < batch->time_slice_count; i++)
+		assert_int_equal(
+		    nm_vec_push(ends, batch->time_slices[i].end * 10u + batch->time_slices[i].synchronised),
+		    0);
+	return 0;
+}
+
+/* A thread that synchronises begins a time slice, on its core too, and the slice says so. */
+static void test_synchronised_slices(void **state)
+{
+	const struct nm_ref refs[3] = {
+	    {.size = 8, .weight = 1}, {.size = 8, .weight = 1}, {.size = 8, .weight = 1}};
+	const struct nm_sync syncs[] = {{.kind = NM_SYNC_THREAD, .object = 1},
+					{.kind = NM_SYNC_UNLOCK, .object = 5, .index = 1}};
+	const struct nm_thread_batch batch = {.refs = refs, .count = 3, .syncs = syncs, .sync_count = 2};
+	struct nm_machine machine = {.cores = 2};
+	struct numbers ends = {0};
+	const struct nm_interleave_setup setup = {.machine = &machine, .output = note_slices, .arg = &ends};
+	struct nm_interleave *m;
+
+	(void)state;
+	assert_int_equal(nm_interleave_new(&m, &setup), 0);
+	assert_int_equal(nm_interleave_add(m, &batch), 0);
+	assert_int_equal(nm_interleave_drain(m), 0);
+	assert_int_equal(ends.count, 2);
+	assert_int_equal(ends.at[0], 10); /* one reference, not synchronised */
+	assert_int_equal(ends.at[1], 31); /* two more, after that */
+	nm_interleave_free(m);
+	nm_vec_free(&ends);
+}
+
 /* ---- what the order has to be --------------------------------------------------------------------- */
 
 /* Where each event that is a reference went; SIZE_MAX: nowhere. */
@@ -359,6 +396,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 	    cmocka_unit_test(test_twin),
 	    cmocka_unit_test(test_alone_between_threads),
+	    cmocka_unit_test(test_synchronised_slices),
 	    cmocka_unit_test(test_orders_hold),
 	};
 

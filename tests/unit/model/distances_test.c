@@ -218,6 +218,21 @@ static void test_timeline(void **state)
 	nm_touch_times_free(&t);
 }
 
+/* More times than one node of the highest kind has. */
+static void test_long_timeline(void **state)
+{
+	const uint32_t last = (3u << NM_TRUNK_BITS) - 1;
+	struct nm_touch_times t;
+
+	(void)state;
+	assert_int_equal(nm_touch_times_new(&t, last + 1), 0);
+	nm_touch_times_fill(&t, last);
+	nm_touch_times_remove(&t, 2u << NM_TRUNK_BITS);
+	for (uint32_t time = 5; time < last; time += 1u << (NM_TRUNK_BITS - 1))
+		assert_int_equal(nm_touch_times_later(&t, time), last - time - (time < 2u << NM_TRUNK_BITS));
+	nm_touch_times_free(&t);
+}
+
 static void test_bins(void **state)
 {
 	unsigned last = 0;
@@ -399,15 +414,11 @@ static void test_knees(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-	    cmocka_unit_test(test_set_associative),
-	    cmocka_unit_test(test_knees),
-	    cmocka_unit_test(test_stack),
-	    cmocka_unit_test(test_renumbering),
-	    cmocka_unit_test(test_limit),
-	    cmocka_unit_test(test_timeline),
-	    cmocka_unit_test(test_bins),
-	    cmocka_unit_test(test_histograms),
-	    cmocka_unit_test(test_histograms_twin),
+	    cmocka_unit_test(test_set_associative), cmocka_unit_test(test_knees),
+	    cmocka_unit_test(test_stack),           cmocka_unit_test(test_renumbering),
+	    cmocka_unit_test(test_limit),           cmocka_unit_test(test_timeline),
+	    cmocka_unit_test(test_long_timeline),   cmocka_unit_test(test_bins),
+	    cmocka_unit_test(test_histograms),      cmocka_unit_test(test_histograms_twin),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -340,24 +340,33 @@ static void test_statstack(void **state)
 /* ---- sums ----------------------------------------------------------------------------------------- */
 
 /* Samples that stand for two references each, three of four of them hits. Where the group is known to have
- * more references than they stand for, the rest are taken to hit as often. Ten more samples end here only. */
+ * more references than they stand for, the rest are taken to hit as often. Ten more samples end here only, and
+ * ten only start here, as its misses do. */
 static void test_known_references(void **state)
 {
-	enum { SAMPLES = 100, FOREIGN = 10, REFERENCES = 210 };
+	enum {
+		SAMPLES = 100,
+		FOREIGN = 10,
+		STARTS = SAMPLES + FOREIGN,
+		ALL = STARTS + FOREIGN,
+		REFERENCES = 250
+	};
 	static const struct nm_model_errors none = {.whole = {.part = 0}};
 	static const uint64_t references[GROUPS] = {[1] = REFERENCES};
-	const double hits = 2 * 0.75 * SAMPLES + 2 * FOREIGN;
+	const double hits = 2 * 0.75 * SAMPLES + 2 * FOREIGN, rest = REFERENCES - 2 * STARTS;
+	const double hit_part = 0.75 * SAMPLES / STARTS, cold_part = (double)FOREIGN / STARTS;
 	struct nm_groups counted = groups;
-	struct nm_kept_sample list[SAMPLES + FOREIGN];
-	const struct nm_reuse_samples samples = {.at = list, .count = SAMPLES + FOREIGN};
-	double miss[SAMPLES + FOREIGN];
+	struct nm_kept_sample list[ALL];
+	const struct nm_reuse_samples samples = {.at = list, .count = ALL};
+	double miss[ALL];
 	struct nm_reuse_sum sums[GROUPS] = {{0}};
 	struct nm_reuse_pairs pairs;
 	struct nm_estimate unknown[GROUPS], known[GROUPS];
 
 	(void)state;
-	for (unsigned i = 0; i < SAMPLES + FOREIGN; i++) {
-		list[i] = (struct nm_kept_sample){.starter = i < SAMPLES ? 1 : 4, .key = 1, .weight = 2};
+	for (unsigned i = 0; i < ALL; i++) {
+		list[i] = (struct nm_kept_sample){
+		    .starter = i < STARTS ? 1 : 4, .key = i < SAMPLES || i >= STARTS ? 1 : 4, .weight = 2};
 		miss[i] = i < SAMPLES && i % 4 == 0;
 	}
 	counted.references = references;
@@ -366,11 +375,10 @@ static void test_known_references(void **state)
 	nm_reuse_pairs_add(&pairs, &groups, sums);
 	nm_reuse_conclude(sums, &groups, &none, unknown);
 	nm_reuse_conclude(sums, &counted, &none, known);
-	assert_true(fabs(unknown[1].miss_ratio - (1 - hits / (2 * SAMPLES))) < 1e-9);
-	assert_true(
-	    fabs(known[1].miss_ratio - (1 - (hits + 0.75 * (REFERENCES - 2 * SAMPLES)) / REFERENCES)) < 1e-9);
-	assert_true(known[1].cold_ratio < 1e-9);
-	assert_int_equal(known[1].samples, SAMPLES);
+	assert_true(fabs(unknown[1].miss_ratio - (1 - hits / (2 * STARTS))) < 1e-9);
+	assert_true(fabs(known[1].miss_ratio - (1 - (hits + hit_part * rest) / REFERENCES)) < 1e-9);
+	assert_true(fabs(known[1].cold_ratio - cold_part * rest / REFERENCES) < 1e-9);
+	assert_int_equal(known[1].samples, STARTS);
 	nm_reuse_pairs_done(&pairs);
 }
 

@@ -93,6 +93,8 @@ static void test_groups(void **state)
 	     3,
 	     "SELECT object, file, line, sum(reads), sum(writes) FROM s %s GROUP BY 1, 2, 3 ORDER BY 1, 2, 3"},
 	};
+	static const char *const wheres[] = {"", "WHERE file = 'file 1'",
+					     "WHERE file = 'file 1' AND object = 'b'"};
 	struct nm_profile *profile = sample("cube.nmp");
 	struct nm_cube_names pool = {.clean = {0}};
 	char sql[200];
@@ -100,13 +102,13 @@ static void test_groups(void **state)
 	(void)state;
 	for (unsigned round = 0; round < 200; round++) {
 		const unsigned seed = (unsigned)rand(), count = 1 + (unsigned)rand() % 3000, g = round % 4;
-		const int is_part = round / 4 % 2;
+		const unsigned part = round / 4 % 3; /* conditions */
 		struct nm_cube cube = cube_of(profile, &pool, seed, count), group;
-		const struct nm_cube_condition only = {0, nm_key_find(&pool, "b")};
+		const struct nm_cube_condition only[] = {{1, nm_key_find(&pool, "file 1")},
+							 {0, nm_key_find(&pool, "b")}};
 
-		assert_int_equal(
-		    nm_cube_group(&group, &cube, groups[g].by, groups[g].count, &only, (unsigned)is_part), 0);
-		snprintf(sql, sizeof sql, groups[g].sql, is_part ? "WHERE object = 'b'" : "");
+		assert_int_equal(nm_cube_group(&group, &cube, groups[g].by, groups[g].count, only, part), 0);
+		snprintf(sql, sizeof sql, groups[g].sql, wheres[part]);
 		check(&group, rows_of(profile, seed, count, sql));
 		nm_cube_done(&group);
 		nm_cube_done(&cube);

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: MIT
  *
- * metrics_test.c - the catalogue of metrics: each name once, the counts of counts.def among them, and
- * docs/format/metrics.md as the catalogue says. NM_WRITE_METRICS=FILE writes the page's list.
+ * metrics_test.c - the catalogue of metrics: each name once, the counts of counts.def among them, their values,
+ * and docs/format/metrics.md as the catalogue says. NM_WRITE_METRICS=FILE writes the page's list.
  */
+#include <math.h>
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -48,6 +49,43 @@ static void test_counts(void **state)
 	for (unsigned i = 0; (m = nm_metric_at(i)); i++)
 		stored += (m->flags & NM_METRIC_STORED) != 0;
 	assert_int_equal(stored, sizeof counts / sizeof *counts);
+}
+
+static double value_of(const char *name, const struct nm_metric_sums *sums,
+		       const struct nm_metric_total *total)
+{
+	const struct nm_metric *m = nm_metric_named(name);
+
+	return m->real ? m->real(sums, total) : (double)nm_metric_integer(m, sums);
+}
+
+/* The formulas in C, by hand. */
+static void test_values(void **state)
+{
+	const struct nm_metric_sums sums = {.reads = 60,
+					    .writes = 40,
+					    .read_misses = 6,
+					    .write_misses = 4,
+					    .loads = 12,
+					    .reuse = 24,
+					    .used_bytes = 96,
+					    .loaded_bytes = 512};
+	const struct nm_metric_total total = {
+	    .sum = {.read_misses = 30, .write_misses = 10}, .instructions = 5000, .unit = 64};
+	const struct nm_metric_total mixed = {.instructions = 0, .unit = 0}; /* levels with other lines */
+
+	(void)state;
+	assert_true(value_of("references", &sums, &total) == 100);
+	assert_true(value_of("misses", &sums, &total) == 10);
+	assert_true(value_of("loads", &sums, &total) == 12);
+	assert_true(value_of("wasted_bytes", &sums, &total) == 512 - 96);
+	assert_true(value_of("share", &sums, &total) == 100.0 * 10 / 40);
+	assert_true(value_of("mpki", &sums, &total) == 1000.0 * 10 / 5000);
+	assert_true(value_of("miss_ratio", &sums, &total) == 100.0 * 10 / 100);
+	assert_true(value_of("reuse", &sums, &total) == 24.0 / (512 / 64)); /* prefetched lines too */
+	assert_true(value_of("reuse", &sums, &mixed) == 24.0 / 12);
+	assert_true(value_of("waste", &sums, &total) == 100.0 * (512 - 96) / 512);
+	assert_true(isnan(value_of("mpki", &sums, &mixed)));
 }
 
 static const char *unit_of(const struct nm_metric *m)
@@ -99,6 +137,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 	    cmocka_unit_test(test_names),
 	    cmocka_unit_test(test_counts),
+	    cmocka_unit_test(test_values),
 	    cmocka_unit_test(test_page),
 	};
 
