@@ -78,6 +78,11 @@ static int general_set_is_valid(const struct nm_cache *c, uint64_t set)
 		const uint64_t at = set * c->ways + way, line = g->lines[at];
 		const int is_free = g->free_ways[set * g->free_words + way / 64] >> way % 64 & 1;
 
+		if (way >= c->spec.ways) { /* it pads what was a fast level (take_hints.c) */
+			if (is_free || line != NM_NO_VICTIM)
+				return 0;
+			continue;
+		}
 		if (is_free != (line == NM_NO_LINE) || sectors_of(c, at) != !is_free ||
 		    (!is_free && g->set(&g->placement, line) != set))
 			return 0;

@@ -54,6 +54,8 @@ static void test_recursion_is_folded(void **state)
 	assert_int_equal(calls->list.count, 3);
 	assert_int_equal(calls->list.at[f].count, 1001);
 	assert_int_equal(calls->list.at[g].count, 1001);
+	assert_int_equal(enter(calls, &s, 3, 10),
+			 3); /* the same function from another site is another call */
 	nm_calls_free(calls);
 }
 

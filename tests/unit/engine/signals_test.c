@@ -172,6 +172,20 @@ static void test_jump_out(void **state)
 	}
 }
 
+/* The handler calls what it has interrupted, and longjmp reaches that call. */
+static void test_jump_within(void **state)
+{
+	struct scene *sc = *state;
+	uint32_t again;
+
+	handle(sc, 0x1a00, 5, 0);
+	again = call(sc, 0x1900, INNER);
+	assert_int_not_equal(again, sc->inner);
+	call(sc, 0x1800, LONGJMP);
+	sc->signals.leaping = 1;
+	assert_int_equal(run(sc, INNER), again);
+}
+
 /* The same if only the next call shows the jump. */
 static void test_jump_out_unseen(void **state)
 {
@@ -224,6 +238,7 @@ int main(void)
 	    cmocka_unit_test_setup_teardown(test_between_call_and_callee, begin, end),
 	    cmocka_unit_test_setup_teardown(test_nested, begin, end),
 	    cmocka_unit_test_setup_teardown(test_jump_out, begin, end),
+	    cmocka_unit_test_setup_teardown(test_jump_within, begin, end),
 	    cmocka_unit_test_setup_teardown(test_jump_out_unseen, begin, end),
 	    cmocka_unit_test_setup_teardown(test_any_order, begin, end),
 	};

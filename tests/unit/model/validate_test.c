@@ -16,6 +16,7 @@
 #include "coherence.h"
 #include "general.h"
 #include "hierarchy.h"
+#include "hierarchy_priv.h"
 #include "machine.h"
 #include "numbers.h"
 #include "oracle.h"
@@ -81,6 +82,23 @@ static void test_valid(void **state)
 	(void)state;
 	for (size_t i = 0; i < sizeof specs / sizeof *specs; i++)
 		nm_hierarchy_free(make_full(specs[i], strstr(specs[i], "protocol") ? CORES : 1));
+}
+
+/* A level that becomes a general one holds what it held. */
+static void test_hints(void **state)
+{
+	struct nm_hierarchy *h = make_full("L1d=2K,8,64:L2=6K,12,64:L3=16K,16,64", 1);
+
+	(void)state;
+	assert_int_equal(nm_hierarchy_take_hints(h), 0);
+	assert_true(nm_hierarchy_is_valid(h));
+	for (unsigned i = 0; i < BATCHES; i++) {
+		run_batch(h, 1);
+		assert_true(nm_hierarchy_is_valid(h));
+	}
+	HURTS(h, level_of(h, 1)->tags[12], 7);
+	HURTS(h, level_of(h, 1)->general->free_count[0], 1);
+	nm_hierarchy_free(h);
 }
 
 static void test_fast_level(void **state)
@@ -222,13 +240,11 @@ static void test_heap(void **state)
 
 int main(void)
 {
-	const struct CMUnitTest tests[] = {cmocka_unit_test(test_valid),
-					   cmocka_unit_test(test_fast_level),
-					   cmocka_unit_test(test_general_level),
-					   cmocka_unit_test(test_policies),
-					   cmocka_unit_test(test_exclusive_level),
-					   cmocka_unit_test(test_directory),
-					   cmocka_unit_test(test_heap)};
+	const struct CMUnitTest tests[] = {
+	    cmocka_unit_test(test_valid),      cmocka_unit_test(test_hints),
+	    cmocka_unit_test(test_fast_level), cmocka_unit_test(test_general_level),
+	    cmocka_unit_test(test_policies),   cmocka_unit_test(test_exclusive_level),
+	    cmocka_unit_test(test_directory),  cmocka_unit_test(test_heap)};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }
