@@ -101,10 +101,10 @@ struct run {
 	size_t count;
 };
 
-static void begin(struct run *r, unsigned threads, int fetches)
+static void begin_window(struct run *r, unsigned threads, int fetches, struct nm_run_window window)
 {
 	struct nm_engine_options options = {
-	    .machine = &r->machine, .threads = threads, .instructions = fetches};
+	    .machine = &r->machine, .threads = threads, .instructions = fetches, .window = window};
 
 	assert_int_equal(
 	    nm_machine_parse(fetches ? "L1i=1K,2,64:L1d=1K,2,64:L2=8K,4,64" : "L1d=1K,2,64:L2=8K,4,64",
@@ -113,6 +113,11 @@ static void begin(struct run *r, unsigned threads, int fetches)
 	assert_int_equal(nm_symbols_new(&r->symbols, NULL), 0);
 	options.symbols = r->symbols;
 	assert_int_equal(nm_session_new(&r->session, &options, NULL), 0);
+}
+
+static void begin(struct run *r, unsigned threads, int fetches)
+{
+	begin_window(r, threads, fetches, (struct nm_run_window){.in = NULL});
 }
 
 static int feed(struct run *r, uint32_t stream, const struct nm_wire_words *w, struct nm_error *err)
@@ -219,6 +224,27 @@ static void fetches_what_was_executed(void **state)
 	assert_int_equal(c.loads, 1);
 	assert_int_equal(c.used_bytes, 8);
 	end(&r);
+	nm_vec_free(&w);
+}
+
+/* A window that begins after some references begins there with fetches too, which are none of them. */
+static void counts_data_up_to_a_window(void **state)
+{
+	struct nm_wire_words w = {0};
+	struct run r;
+
+	(void)state;
+	start(&w, NM_WIRE_STARTED, 5, 1, 0);
+	for (unsigned i = 0; i < 4; i++)
+		RUN(&w, BLOCK_PLAIN, DATA, DATA + 8);
+	for (int fetches = 0; fetches < 2; fetches++) {
+		begin_window(&r, 1, fetches,
+			     (struct nm_run_window){.from = {NM_POSITION_REFERENCES, 3, NULL}});
+		assert_int_equal(feed(&r, 0, &w, NULL), 0);
+		finish(&r);
+		assert_int_equal(r.results[0]->references, 4); /* those of the last two blocks */
+		end(&r);
+	}
 	nm_vec_free(&w);
 }
 
@@ -705,6 +731,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 	    cmocka_unit_test(charges_the_right_objects),
 	    cmocka_unit_test(fetches_what_was_executed),
+	    cmocka_unit_test(counts_data_up_to_a_window),
 	    cmocka_unit_test(remembers_frames_of_callers),
 	    cmocka_unit_test(threads_change_nothing),
 	    cmocka_unit_test(sums_close),
