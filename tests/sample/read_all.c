@@ -13,6 +13,7 @@
 #include "export.h"
 #include "questions.h"
 #include "report.h"
+#include "sharing.h"
 
 /* Counts failures; each must say why, in one line. */
 static int failed(int status, const struct nm_error *err)
@@ -37,6 +38,17 @@ static int read_reports(struct nm_profile *profile, const struct nm_style *style
 		struct nm_report_request request = {.by = keys[i]};
 
 		failures += failed(nm_report_run(&nm_report_by, profile, &request, style, out, &err), &err);
+	}
+	for (unsigned card = NM_CARD_PAHOLE; card <= NM_CARD_DATA_TYPE; card++) {
+		struct nm_report_request request = {.card = (enum nm_card)card};
+
+		failures += failed(
+		    nm_report_run(nm_report_named("struct"), profile, &request, style, out, &err), &err);
+	}
+	for (int as_c2c = 0; as_c2c < 2; as_c2c++) {
+		struct nm_sharing_request request = {.limit = -1, .as_c2c = as_c2c};
+
+		failures += failed(nm_sharing_run(profile, &request, style, out, &err), &err);
 	}
 	for (int by_set = 0; by_set < 2; by_set++) {
 		struct nm_evictions_request request = {.limit = -1, .by_set = by_set};

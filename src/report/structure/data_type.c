@@ -27,7 +27,7 @@ static void add_event(struct card *c, const char *column, const char *title)
 	for (size_t row = c->of->first; row < c->of->end; row++) {
 		const int64_t count = nm_structure_number(c->of, row, column);
 
-		sum += count > 0 ? count : 0;
+		sum = nm_sum_bounded(sum, count > 0 ? count : 0);
 	}
 	c->events[c->event_count].column = column;
 	c->events[c->event_count].title = title;

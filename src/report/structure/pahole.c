@@ -24,7 +24,7 @@ struct card {
 	int declared; /* columns of a declaration */
 	FILE *out;
 	int64_t end;  /* of the bytes so far */
-	int64_t line; /* the last one that began */
+	int64_t line; /* in which the last field begins */
 	int64_t members, holes, hole_bytes, member_bytes;
 };
 
@@ -177,14 +177,14 @@ static int64_t coherence_misses(const struct card *c, int64_t line)
 
 	for (size_t row = c->of->first; row < c->of->end; row++)
 		if (is_in_line(c, row, line) && number(c, row, "coherence") > 0)
-			sum += number(c, row, "coherence");
+			sum = nm_sum_bounded(sum, number(c, row, "coherence"));
 	return sum;
 }
 
-/* Behind the fields of a line that mixes uses. */
-static void print_mixture(const struct card *c, int64_t line)
+/* Behind the fields of the current line, if it mixes uses. A line in which no field begins has one field. */
+static void print_mixture(const struct card *c)
 {
-	const int64_t coherence = coherence_misses(c, line);
+	const int64_t line = c->line, coherence = coherence_misses(c, line);
 	char figure[NM_GROUPED_ROOM];
 
 	if (!list_fields(c, line, NM_USE_READ, NULL) || !list_fields(c, line, NM_USE_WRITTEN, NULL))
@@ -205,8 +205,8 @@ static void begin_lines(struct card *c, int64_t offset)
 {
 	const int64_t bytes = c->of->all->line_size, line = offset / bytes;
 
-	for (; c->line < line; c->line++)
-		print_mixture(c, c->line);
+	print_mixture(c);
+	c->line = line;
 	fprintf(c->out, "\t/* --- cacheline %" PRId64 " boundary (%" PRId64 " bytes)", line, line * bytes);
 	if (offset % bytes)
 		fprintf(c->out, " was %" PRId64 " byte%s ago", offset % bytes,
@@ -254,8 +254,7 @@ static void print_foot(struct card *c)
 {
 	const int64_t bytes = c->of->bytes, line = c->of->all->line_size;
 
-	for (; c->line * line < bytes; c->line++)
-		print_mixture(c, c->line);
+	print_mixture(c);
 	fprintf(c->out, "\n\t/* size: %" PRId64 ", cachelines: %" PRId64 ", members: %" PRId64 " */\n", bytes,
 		(bytes + line - 1) / line, c->members);
 	if (c->holes)

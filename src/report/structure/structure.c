@@ -36,13 +36,14 @@ static const struct nm_column uses[] = {
 
 /* ---- the query ---- */
 
-/* l: rows of `fields`; e: the elements of each structure. */
+/* l: rows of `fields`, without what only a damaged profile has; e: the elements of each structure. */
 static void write_fields(const struct nm_selection *of, FILE *sql)
 {
 	fputs(
 	    "WITH l AS MATERIALIZED (SELECT process, object, type, structure, offset, bytes, field, field_type, "
 	    "sampled, count(*) OVER (PARTITION BY process, object, type, structure, field) AS namesakes "
-	    "FROM fields WHERE type IS NOT NULL AND (?2 IS NULL OR process = ?2)",
+	    "FROM fields WHERE type IS NOT NULL AND (?2 IS NULL OR process = ?2) AND structure BETWEEN 1 AND 1 << 46 "
+	    "AND offset BETWEEN 0 AND structure AND bytes BETWEEN 1 AND 1 << 46",
 	    sql);
 	if (of->object.pattern)
 		fprintf(sql, " AND object %s ?4", of->object.operator_);
@@ -310,6 +311,8 @@ int nm_structure_run(struct nm_profile *profile, struct nm_selection *selection,
 		    card == NM_CARD_PAHOLE ? "pahole" : "data-type");
 	if (take_levels(&s, selection))
 		return nm_fail_memory(err);
+	if (!s.level_count || s.line_size < 1)
+		return nm_fail(err, NM_EINVAL, "no level of this machine takes data");
 	status = name_recording(&s, profile, selection, err);
 	if (!status)
 		status = fill(&s, profile, selection, err);
