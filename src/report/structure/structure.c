@@ -42,7 +42,7 @@ static void write_fields(const struct nm_selection *of, FILE *sql)
 	fputs(
 	    "WITH l AS MATERIALIZED (SELECT process, object, type, structure, offset, bytes, field, field_type, "
 	    "sampled, count(*) OVER (PARTITION BY process, object, type, structure, field) AS namesakes "
-	    "FROM fields WHERE type IS NOT NULL AND (?2 IS NULL OR process = ?2) AND structure BETWEEN 1 AND 1 << 46 "
+	    "FROM fields WHERE type IS NOT NULL AND field <> '' AND (?2 IS NULL OR process = ?2) AND structure BETWEEN 1 AND 1 << 46 "
 	    "AND offset BETWEEN 0 AND structure AND bytes BETWEEN 1 AND 1 << 46",
 	    sql);
 	if (of->object.pattern)
