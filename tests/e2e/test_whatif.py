@@ -177,6 +177,26 @@ def case_prefetch():
     assert re.search("^prefetched +the load at 0x[0-9a-f]+ in probe of table", text, re.MULTILINE), text
 
 
+def case_prefetch_of_a_list():
+    """The next node's address is known when the one before it was loaded."""
+    trace("fault-list", "2")
+    text = nearmiss("whatif", "t.nmt", MACHINE, "-q", "-p", "list.c:58", "-d", "8", "--width=200").stdout.decode()
+    assert "distance 8 would save" in text, text
+    assert re.search("^chained +the addresses of 100 % of these loads", text, re.MULTILINE), text
+
+
+def case_prefetch_in_the_program():
+    """Recorded, the program with the prefetch misses the table as often as predicted."""
+    arguments = ["262144", "40000"]
+    record([program("join"), *arguments], "--machine", "zen3", "--trace=t.nmt", profile="before.nmp")
+    record([program("join-ahead"), *arguments], "--machine", "zen3", profile="after.nmp")
+    row = prefetch("join.c:34", "--distance=8")[1]
+    misses, = rows(f"SELECT {MISSES} FROM counts WHERE level = 'L1d' AND object LIKE 'table %'", profile="after.nmp")[0]
+    assert abs(int(row["object_misses"]) - misses) < 20, (row, misses)
+    redundant, = rows("SELECT sum(redundant) FROM prefetches WHERE level = 'L1d'", profile="after.nmp")[0]
+    assert abs(int(row["redundant"]) - redundant) < 20, (row, redundant)
+
+
 def case_prefetch_that_is_wrong():
     trace("fault-cold", "2")
     for options, said in [(["-p", "cold.c"], "FILE:LINE"), (["-p", "cold.c:1"], "line 1 of cold.c loads nothing"),

@@ -162,6 +162,9 @@ static int fill_sizes(struct nm_table *t, const struct nm_prefetch_report *r)
 
 /* ---- sentences ---- */
 
+/* Whether most of the loads can hardly be prefetched. */
+static int is_chained(const struct nm_prefetch_report *r) { return r->line->own.chained >= 0.5; }
+
 static void say_loads(const struct nm_prefetch_report *r, FILE *out)
 {
 	const struct nm_prefetch_line *l = r->line;
@@ -210,7 +213,8 @@ static void say_best(const struct nm_prefetch_report *r, FILE *out)
 			PAYS, best->distance, percent < 0 ? "costs" : "saves", fabs(percent));
 		return;
 	}
-	fprintf(out, "distance %u saves about %.1f %% of the run's cycles: ", best->distance, percent);
+	fprintf(out, "distance %u %s about %.1f %% of the run's cycles: ", best->distance,
+		is_chained(r) ? "would save" : "saves", percent);
 	nm_format_grouped((int64_t)own_misses(best->before), text);
 	fprintf(out, "misses of these loads go from %s ", text);
 	nm_format_grouped((int64_t)own_misses(best->sums), text);
@@ -245,8 +249,8 @@ static void say_chained(const struct nm_prefetch_report *r, FILE *out)
 {
 	fprintf(
 	    out,
-	    "the addresses of %.0f %% of these loads come from the load before: the program knows them no "
-	    "sooner, unless it follows them twice",
+	    "the addresses of %.0f %% of these loads come from the load before: the program knows them so early "
+	    "only if it keeps them elsewhere too",
 	    100 * r->line->own.chained);
 }
 
@@ -264,9 +268,8 @@ static void say_all(const struct nm_prefetch_report *r, const struct nm_style *s
 	for (size_t i = 0; i < sizeof all / sizeof *all; i++) {
 		char *text = NULL;
 		size_t bytes;
-		FILE *memory = all[i].say == say_chained && r->line->own.chained < 0.5
-				   ? NULL
-				   : open_memstream(&text, &bytes);
+		FILE *memory =
+		    all[i].say == say_chained && !is_chained(r) ? NULL : open_memstream(&text, &bytes);
 
 		if (!memory)
 			continue;
