@@ -20,7 +20,8 @@ enum { CHUNK = 1 << 15 /* references */ };
 /* A key of a batch, as a candidate sees it. */
 struct layout_key {
 	uint8_t known;
-	uint8_t visits; /* its references visit the blocks of an order */
+	uint8_t is_malloc; /* they are malloc's, to its own data */
+	uint8_t visits;    /* its references visit the blocks of an order */
 	uint32_t object;
 	struct nm_layout_rule *rule; /* or NULL */
 };
@@ -29,6 +30,7 @@ struct layout {
 	struct nm_placement placement;
 	struct nm_vec(struct layout_key) keys;
 	struct nm_vec(uint8_t) groups; /* by coalesced access: 1: none of it moves, 2: it may */
+	int places_heap;               /* groups are known under this condition (placement.h) */
 	struct nm_vec(struct nm_attr_references) more; /* by key: references that the program did not make */
 	struct nm_vec(struct nm_ref) out;
 	void *cache, *relocations;
@@ -129,6 +131,7 @@ static int know_key(const struct nm_layouts *all, struct layout *l, uint32_t key
 	if (nm_placement_rule(&l->placement, e, k->object, address, &k->rule, &known))
 		return NM_ENOMEM;
 	k->known = (uint8_t)known;
+	k->is_malloc = k->object == e->space.bookkeeping;
 	visitor = k->rule && nm_layout_rule_orders(k->rule) ? k->rule->pool->visitor : NULL;
 	k->visits = !visitor || nm_program_is_in_function(e, nm_program_attr_of_key(e, key), visitor);
 	return 0;
@@ -142,6 +145,8 @@ static inline int find_rule(const struct nm_layouts *all, struct layout *l, cons
 	    (!l->keys.at[r->attr].known && know_key(all, l, r->attr, r->address)))
 		return NM_ENOMEM;
 	*ret = l->keys.at[r->attr].rule;
+	if (*ret && !(*ret)->is_named && !l->placement.places_heap)
+		*ret = NULL;
 	return 0;
 }
 
@@ -207,6 +212,22 @@ static int visits(const struct layout *l, const struct nm_layout_place *place, c
 	       l->keys.at[r->attr].visits && r->kind == NM_REF_READ;
 }
 
+/* A reference to malloc's own data, which may be nowhere. */
+static int move_header(struct layout *l, const struct nm_ref *r)
+{
+	const uint64_t to = nm_placement_header(&l->placement, r->address);
+
+	if (nm_vec_reserve(&l->out, 1) || nm_vec_reach(&l->more, (size_t)r->attr + 1))
+		return NM_ENOMEM;
+	if (to == NM_NO_HEADER) {
+		l->more.at[r->attr].count[r->kind == NM_REF_WRITE]--;
+		return 0;
+	}
+	l->out.at[l->out.count] = *r;
+	l->out.at[l->out.count++].address = to;
+	return 0;
+}
+
 static int take_one(struct nm_layouts *all, struct layout *l, const struct nm_ref *r)
 {
 	struct nm_layout_place *place = NULL;
@@ -220,6 +241,8 @@ static int take_one(struct nm_layouts *all, struct layout *l, const struct nm_re
 		status = copy(l, place, r);
 	if (status)
 		return status;
+	if (l->placement.places_heap && r->kind != NM_REF_FETCH && r->weight && l->keys.at[r->attr].is_malloc)
+		return move_header(l, r);
 	return place ? move(l, place, r) : nm_vec_push(&l->out, *r);
 }
 
@@ -230,6 +253,9 @@ static int take_group(struct nm_layouts *all, struct layout *l, const struct nm_
 	const unsigned count = nm_pass_expand(all->coalesced, r, single);
 	int moves = 0, status = 0;
 
+	if (l->places_heap != l->placement.places_heap && l->groups.count)
+		memset(l->groups.at, 0, l->groups.count);
+	l->places_heap = l->placement.places_heap;
 	if (nm_vec_reach(&l->groups, (size_t)r->attr + 1))
 		return NM_ENOMEM;
 	if (l->groups.at[r->attr] == 1)
@@ -238,7 +264,8 @@ static int take_group(struct nm_layouts *all, struct layout *l, const struct nm_
 		struct nm_layout_rule *rule;
 
 		status = find_rule(all, l, &single[i], &rule);
-		moves |= !status && (rule || !l->keys.at[single[i].attr].known);
+		moves |= !status && (rule || !l->keys.at[single[i].attr].known ||
+				     (l->places_heap && l->keys.at[single[i].attr].is_malloc));
 	}
 	if (!status && !l->groups.at[r->attr])
 		l->groups.at[r->attr] = moves ? 2 : 1;
@@ -348,7 +375,6 @@ int nm_layouts_keys(struct nm_layouts *all, const struct nm_attribution *attribu
 
 int nm_layouts_allocated(struct nm_layouts *all, uint64_t address)
 {
-	struct nm_layout_place *place;
 	struct nm_layout_rule *rule;
 	struct nm_block block;
 	int known, status = 0;
@@ -359,8 +385,8 @@ int nm_layouts_allocated(struct nm_layouts *all, uint64_t address)
 		struct nm_placement *p = &all->at[i].placement;
 
 		status = nm_placement_rule(p, all->engine, block.object, address, &rule, &known);
-		if (!status && rule && !(rule->pool && rule->pool->by_first_use))
-			status = nm_placement_find(p, all->engine, rule, block.object, address, &place);
+		if (!status && rule)
+			status = nm_placement_allocated(p, all->engine, rule, &block);
 	}
 	return status;
 }

@@ -37,6 +37,7 @@ void nm_placement_done(struct nm_placement *p)
 	for (size_t i = 0; nm_map_next(&p->places, &i, &key, &place);)
 		free((void *)(uintptr_t)place);
 	nm_map_done(&p->places);
+	nm_map_done(&p->headers);
 	for (size_t i = 0; i < p->rules.count; i++)
 		free_rule(p->rules.at[i]);
 	nm_vec_free(&p->rules);
@@ -191,6 +192,12 @@ static int make_rule(struct nm_placement *p, const struct nm_object *object, con
 	struct nm_layout_rule *rule = NULL;
 	int status = 0;
 
+	if (object->kind == NM_OBJECT_HEAP) {
+		rule = calloc(1, sizeof *rule);
+		if (!rule)
+			return NM_ENOMEM;
+		rule->is_heap = 1;
+	}
 	for (size_t i = 0; i < p->candidate->transforms.count && !status; i++) {
 		struct nm_transform *t = &p->candidate->transforms.at[i];
 
@@ -202,7 +209,7 @@ static int make_rule(struct nm_placement *p, const struct nm_object *object, con
 		}
 		if (!rule && !(rule = calloc(1, sizeof *rule)))
 			return NM_ENOMEM;
-		rule->is_heap = object->kind == NM_OBJECT_HEAP;
+		rule->is_named = 1;
 		status = add_moved_part(p, rule, t, name, type);
 	}
 	*ret = rule ? rule : &none;
@@ -313,11 +320,30 @@ static uint64_t choose_base(struct nm_placement *p, const struct nm_layout_rule 
 	return nm_memory_variable(&p->memory, bytes, align > VARIABLE_ALIGNMENT ? align : VARIABLE_ALIGNMENT);
 }
 
-/* Whether a block stays where it is. */
-static int stays(const struct nm_layout_rule *rule, const struct nm_layout_place *place)
+/* Whether it is one of malloc's heap, not one with pages of its own. */
+static int is_small(const struct nm_layout_rule *rule, uint64_t bytes)
 {
-	return !is_pooled(place) && !rule->huge && !rule->shared && parts_of(rule) == 1 &&
-	       part_bytes(rule, place, 0) == place->end - place->low && place->low % alignment(rule) == 0;
+	return rule->is_heap && bytes < NM_MEMORY_LARGE;
+}
+
+/* Whether a block stays where it is: malloc gives it as much room as before. */
+static int stays(const struct nm_placement *p, const struct nm_layout_rule *rule,
+		 const struct nm_layout_place *place)
+{
+	const uint64_t was = place->end - place->low, is = part_bytes(rule, place, 0);
+	const int small = is_small(rule, was);
+
+	return !(p->places_heap && small) && !is_pooled(place) && !rule->huge && !rule->shared &&
+	       parts_of(rule) == 1 && place->low % alignment(rule) == 0 &&
+	       (small ? nm_memory_room(was) == nm_memory_room(is) : was == is);
+}
+
+/* From this small block on, all lie where a rebuild's malloc puts them. */
+static void start_heap(struct nm_placement *p, uint64_t address)
+{
+	if (!p->places_heap)
+		nm_memory_continue(&p->memory, address);
+	p->places_heap = 1;
 }
 
 static struct nm_layout_place *new_place(struct nm_placement *p, struct nm_layout_rule *rule,
@@ -332,7 +358,10 @@ static struct nm_layout_place *new_place(struct nm_placement *p, struct nm_layou
 	place->end = at->end;
 	place->rule = rule;
 	place->elements = rule->has_map ? (at->end - at->low) / rule->map.bytes : 1;
-	if (stays(rule, place))
+	place->stays = stays(p, rule, place);
+	if (!place->stays && is_small(rule, place->end - place->low))
+		start_heap(p, place->low);
+	if (place->stays)
 		place->bases[0] = place->low;
 	else
 		for (unsigned part = 0; part < parts; part++)
@@ -351,7 +380,7 @@ static int release(struct nm_placement *p, const struct nm_layout_place *place, 
 	const struct nm_layout_rule *rule = place->rule;
 	const uint64_t bytes = part_bytes(rule, place, part);
 
-	if (!rule->is_heap || stays(rule, place))
+	if (!rule->is_heap || place->stays)
 		return 0;
 	if (!part && is_pooled(place))
 		return nm_pool_release(pool_of(p, rule), place->bases[0], bytes);
@@ -411,12 +440,68 @@ int nm_placement_find(struct nm_placement *p, struct nm_engine *program, struct 
 				return NM_ENOMEM;
 			place = NULL;
 		}
-		if (!place)
+		if (!place && rule->is_named)
 			status = place_block(p, rule, &at, &place);
 		rule->recent = place;
 	}
 	*ret = place;
 	return status;
+}
+
+/* What becomes of malloc's data beside a block that has a place, or of one of a pool; and of what follows, as long as
+ * no block does. */
+static int place_header(struct nm_placement *p, const struct nm_layout_rule *rule,
+			const struct nm_layout_place *place, const struct nm_block *block)
+{
+	const uint64_t end = block->address + nm_memory_room(block->size);
+	uint64_t to = NM_NO_HEADER, to_end = NM_NO_HEADER;
+
+	if (rule->pool && !nm_layout_rule_orders(rule))
+		start_heap(p, block->address);
+	if (!p->places_heap || (place && place->stays))
+		return 0;
+	if (place && !is_pooled(place)) {
+		to = place->bases[0] - (place->low - block->address);
+		to_end = to + nm_memory_room(part_bytes(rule, place, 0));
+	}
+	return nm_map_put(&p->headers, block->address, to) ||
+		       (!nm_map_get(&p->headers, end, 0) && nm_map_put(&p->headers, end, to_end))
+		   ? NM_ENOMEM
+		   : 0;
+}
+
+int nm_placement_allocated(struct nm_placement *p, struct nm_engine *program, struct nm_layout_rule *rule,
+			   const struct nm_block *block)
+{
+	const struct nm_element at = {.low = block->address, .end = block->address + block->size};
+	const int at_first_use = rule->pool && rule->pool->by_first_use, small = is_small(rule, block->size);
+	struct nm_layout_place *place = place_at(p, block->address);
+	int status = 0;
+
+	if (!rule->is_named && place && drop(p, place))
+		return NM_ENOMEM;
+	place = NULL;
+	if (!rule->is_named && !(small && p->places_heap))
+		return 0;
+	if (!rule->is_named)
+		status = place_block(p, rule, &at, &place);
+	else if (!at_first_use)
+		status = nm_placement_find(p, program, rule, block->object, block->address, &place);
+	return status || !small || (!place && !at_first_use) ? status : place_header(p, rule, place, block);
+}
+
+/* It is before a block, or in its first bytes, which link free blocks. */
+uint64_t nm_placement_header(const struct nm_placement *p, uint64_t address)
+{
+	const uint64_t next = nm_memory_next(address);
+
+	for (uint64_t low = next; low + 3 * NM_MEMORY_GRANULE > next; low -= NM_MEMORY_GRANULE) {
+		const uint64_t to = nm_map_get(&p->headers, low, 0);
+
+		if (to)
+			return to == NM_NO_HEADER ? to : to + (address - low);
+	}
+	return address;
 }
 
 uint64_t nm_placement_bytes(const struct nm_layout_place *place) { return part_bytes(place->rule, place, 0); }
@@ -428,6 +513,7 @@ int nm_placement_visit(struct nm_placement *p, struct nm_layout_place *place, ui
 	if (release(p, place, 0))
 		return NM_ENOMEM;
 	place->is_visited = 1;
+	place->stays = 0;
 	place->bases[0] = choose_base(p, place->rule, place, 0);
 	((struct nm_transform *)place->rule->pool)->visited++;
 	return 0;

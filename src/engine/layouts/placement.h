@@ -3,8 +3,10 @@
  * placement.h - where one candidate layout puts the program's objects: for each object a rule, made of the
  * transformations that name it or its structure, and for each of its blocks a place.
  *
- * An object that none of them names has no rule, and its references stay what they are. A block whose bytes and
- * alignment do not change stays where it is.
+ * What none of them names has no rule, and its references stay what they are. A block that takes as much room as
+ * before, and is aligned, stays too, until a small heap block does not: from this one on, all small ones are placed as
+ * by a rebuild's malloc (candidate_memory.h), those that nothing names by a rule without transformations. What malloc
+ * reads and writes beside a block follows it, and is nowhere if the block is in a pool.
  */
 #ifndef NM_PLACEMENT_H
 #define NM_PLACEMENT_H
@@ -17,6 +19,7 @@
 struct nm_layout_rule {
 	struct nm_element_map map;
 	int has_map, is_heap;
+	int is_named;                    /* by a transformation; else its blocks move only if others do */
 	const struct nm_transform *rows; /* transpose, or pad rows */
 	const struct nm_transform *align, *huge;
 	const struct nm_transform *pool;   /* pool or order */
@@ -32,6 +35,7 @@ struct nm_layout_place {
 	struct nm_layout_rule *rule;
 	uint64_t elements;
 	int is_visited;   /* by what its order follows */
+	int stays;        /* where it is */
 	uint64_t bases[]; /* of each part */
 };
 
@@ -43,6 +47,8 @@ struct nm_placement {
 	struct nm_vec(struct nm_layout_rule *) rules; /* by object; NULL: not known yet, or &none */
 	struct nm_vec(uint64_t) bases;                /* by transformation: shared, 0: none yet */
 	struct nm_vec(struct nm_pool) pools;          /* by transformation */
+	int places_heap;                              /* small blocks are placed anew: the first one was */
+	struct nm_map headers; /* those blocks, also once freed: low -> new low, or NM_NO_HEADER */
 };
 
 int nm_placement_init(struct nm_placement *placement, struct nm_candidate *candidate);
@@ -52,6 +58,14 @@ void nm_placement_done(struct nm_placement *placement);
  * NM_ENOMEM. */
 int nm_placement_rule(struct nm_placement *placement, struct nm_engine *program, uint32_t object,
 		      uint64_t address, struct nm_layout_rule **ret_rule, int *ret_known);
+
+/* A heap block of an object with a rule was allocated. 0 or NM_ENOMEM. */
+int nm_placement_allocated(struct nm_placement *placement, struct nm_engine *program,
+			   struct nm_layout_rule *rule, const struct nm_block *block);
+
+/* Where malloc's own data at an address lies; NM_NO_HEADER: nowhere, as it is of a block in a pool. */
+#define NM_NO_HEADER UINT64_C(1)
+uint64_t nm_placement_header(const struct nm_placement *placement, uint64_t address);
 
 /* The place around an address of an object with a rule; NULL: it is in none. 0 or NM_ENOMEM. */
 int nm_placement_find(struct nm_placement *placement, struct nm_engine *program, struct nm_layout_rule *rule,

@@ -440,12 +440,17 @@ static void blocks_do_not_overlap(void **state)
 	assert_int_equal(nm_memory_allocate(&m, 24, 16), first + 112);
 	assert_int_equal(nm_memory_release(&m, first, 24, 16), 0);
 	assert_int_equal(nm_memory_allocate(&m, 8, 16), first); /* a chunk of the same size */
+	first = nm_memory_allocate(&m, 2000, 16);
+	(void)nm_memory_allocate(&m, 24, 16);
+	assert_int_equal(nm_memory_release(&m, first, 2000, 16), 0);
+	assert_int_equal(nm_memory_allocate(&m, 500, 16), first); /* in the hole */
+	assert_int_equal(nm_memory_allocate(&m, 500, 16), first + 512);
 	for (unsigned i = 0; i < 20000; i++) {
 		__typeof__(&live[0]) b = &live[below(BLOCKS)];
 
 		if (b->at && nm_memory_release(&m, b->at, b->bytes, b->align))
 			fail();
-		b->bytes = below(50) ? 1 + below(200) : 1 + below(1 << 20);
+		b->bytes = 1 + below(below(50) ? 200 : below(2) ? 20000 : 1 << 20);
 		b->align = below(4) ? 16 : 64;
 		b->at = nm_memory_allocate(&m, b->bytes, b->align);
 		assert_int_equal(b->at % b->align, 0);
@@ -505,7 +510,7 @@ static void visited_blocks_follow_each_other(void **state)
 		place = live[b] = calloc(1, sizeof *place + sizeof *place->bases);
 		assert_non_null(place);
 		place->rule = &rule;
-		place->elements = 1;
+		place->elements = place->stays = 1;
 		place->low = place->bases[0] = low;
 		place->end = low + 8 * (1 + below(4)) - below(8);
 		assert_int_equal(nm_map_put(&p.places, low, (uintptr_t)place), 0);
@@ -531,6 +536,48 @@ static void visited_blocks_follow_each_other(void **state)
 	nm_candidate_done(&c);
 }
 
+/* Blocks one behind the other, of which some are pooled. The twin counts up: from the first pooled block on the others
+ * close up, each with the 8 bytes before it, which are malloc's; those of pooled blocks are nowhere. */
+static void heaps_close_up_behind_pools(void **state)
+{
+	enum { BLOCKS = 1000 };
+	struct nm_layout_rule rules[2] = {{.is_heap = 1}, {.is_heap = 1, .is_named = 1}};
+	uint64_t lows[BLOCKS + 1] = {0x4035010}, news[BLOCKS + 1], next = 0;
+	uint8_t pooled[BLOCKS];
+	struct nm_placement p;
+	struct nm_candidate c;
+
+	(void)state;
+	rules[1].pool = only(&c, "pool nodes by first use");
+	assert_int_equal(nm_placement_init(&p, &c), 0);
+	for (unsigned i = 0; i < BLOCKS; i++) {
+		const struct nm_block block = {.address = lows[i], .size = 1 + below(200)};
+		const uint64_t room = up(block.size + 8, 16);
+
+		pooled[i] = i > 9 && below(2);
+		if (pooled[i] && !next)
+			next = NM_MEMORY_BLOCKS + lows[i];
+		news[i] = pooled[i] ? NM_NO_HEADER : next ? next : lows[i];
+		lows[i + 1] = lows[i] + (room < 32 ? 32 : room);
+		next += !next || pooled[i] ? 0 : lows[i + 1] - lows[i];
+		assert_int_equal(nm_placement_allocated(&p, NULL, &rules[pooled[i]], &block), 0);
+		assert_int_equal(nm_placement_header(&p, lows[i + 1] - 8), !p.places_heap ? lows[i + 1] - 8
+									   : pooled[i]    ? NM_NO_HEADER
+											  : next - 8);
+		if (!pooled[i] && !below(3))
+			assert_int_equal(nm_placement_release(&p, lows[i]), 0);
+		if (next) /* freed blocks are not given out again */
+			nm_map_done(&p.memory.freed.heads);
+	}
+	assert_true(p.places_heap);
+	for (unsigned i = 0; i < BLOCKS; i++)
+		for (uint64_t at = lows[i] - 8; at < lows[i] + 16; at += 8)
+			assert_int_equal(nm_placement_header(&p, at),
+					 pooled[i] ? NM_NO_HEADER : news[i] + (at - lows[i]));
+	nm_placement_done(&p);
+	nm_candidate_done(&c);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -542,6 +589,7 @@ int main(void)
 	    cmocka_unit_test(blocks_do_not_overlap),
 	    cmocka_unit_test(pools_are_dense),
 	    cmocka_unit_test(visited_blocks_follow_each_other),
+	    cmocka_unit_test(heaps_close_up_behind_pools),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
