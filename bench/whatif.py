@@ -2,71 +2,98 @@
 # SPDX-License-Identifier: MIT
 """whatif.py - what nearmiss whatif predicts of a layout, beside the recording of the program that was rebuilt with it.
 
-Programs: the repairs of examples/faults that are layouts, and programs/layouts.c, built once for each kind. A row is a
-candidate: the misses of each level as the program was, as predicted, and as recorded after the rebuild. It is good if at each
-level the prediction is at most 3 % off, or the rebuilt count lies between the least and the greatest of the relocations; else
-the levels that are not are named. Prints the table of docs/evaluation/whatif.md.
+    bench/whatif.py [PROGRAM...]        of rebuilds.py; all of them by default
+
+A row is a candidate: the misses of each level as the program was, as predicted, and as recorded after the rebuild. It is good if
+at each level the prediction is at most 3 % off, or the rebuilt count lies between the least and the greatest of the relocations;
+else the levels that are not are named. Then come the estimated cycles that misses cost, predicted, as a part of what they were,
+and the CPU time without a profiler, after the rebuild as a part of before: the median of ratios of pairs of runs, with the
+quartiles. Prints the table of docs/evaluation/whatif.md.
 """
 
 import argparse
 import csv
 import os
+import resource
+import statistics
 import subprocess
 import tempfile
 
+import rebuilds
 import run
 
-FAULTS = {
-    "aos.c": "soa struct particle",
-    "cold.c": "split struct order hot(price, count, state) parallel",
-    "transpose.c": "pad from rows of 2048 by 64; pad to rows of 2048 by 64",
-    "conflict.f90": "; ".join(f"offset fields/{a} against fields/u by {65600 * (i + 1)}" for i, a in enumerate("vwpqrstxyze")),
-    "blocks.c": "pool points[i]",
-}
-KINDS = [
-    "reorder struct item: key, weight, count, flags", "pad struct item to 128", "shrink item.name to 16",
-    "split struct item hot(key, count) parallel", "split struct item hot(key, count) by pointer", "soa struct item",
-    "align items to 64", "merge xs of 8, ys of 8", "pool nodes[i]", "pool nodes[i] by first use", "transpose square 256x256x8",
-    "pad square rows of 2048 by 64", "offset v against u by 65600; offset w against u by 131200; offset p against u by 196800",
-]
 AT_ONCE = 7  # candidates
 
 
-def build(path, source, *options):
-    compiler = ["gfortran", "-cpp"] if source.endswith(".f90") else ["gcc"]
-    subprocess.run([*compiler, "-g", *options, os.path.join(run.TOP, source), "-o", path], check=True)
+def rows_of(*command):
+    return list(csv.DictReader(subprocess.run(command, capture_output=True, text=True, check=True).stdout.splitlines()))
 
 
-def record(nearmiss, machine, path, *options):
-    subprocess.run([nearmiss, "record", "-q", "-m", machine, "-o", "p.nmp", *options, "--", path], stdout=subprocess.DEVNULL,
-                   check=True)
-    rows = subprocess.run([nearmiss, "query", "-i", "p.nmp", "-f", "csv", "SELECT level, sum(read_misses + write_misses) AS misses "
-                           "FROM levels GROUP BY level ORDER BY min(position)"], capture_output=True, text=True, check=True).stdout
-    return {row["level"]: int(row["misses"]) for row in csv.DictReader(rows.splitlines())}
+def execute(command):
+    subprocess.run(command, stdout=subprocess.DEVNULL, check=True)
 
 
-def predict(nearmiss, machine, relocations, candidates):
-    """Of each: {level: (misses, least, greatest)}."""
+def record(options, command, *more):
+    execute([options.nearmiss, "record", "-q", "-m", options.machine, "-o", "p.nmp", *more, "--", *command])
+    rows = rows_of(options.nearmiss, "query", "-i", "p.nmp", "-f", "csv", "SELECT level, sum(read_misses + write_misses) AS misses "
+                   "FROM levels GROUP BY level ORDER BY min(position)")
+    return {row["level"]: int(row["misses"]) for row in rows}
+
+
+def cycles(options, profile):
+    rows = rows_of(options.nearmiss, "report", "objects", "-i", profile, "--limit", "0", "-f", "csv")
+    return sum(float(row["cycles"] or 0) for row in rows)
+
+
+def predict(options, candidates):
+    """Of each: {level: (misses, least, greatest)}, and cycles as a part of what they were."""
     table = []
     for i in range(0, len(candidates), AT_ONCE):
         some = [word for candidate in candidates[i:i + AT_ONCE] for word in ("--apply", candidate)]
-        rows = subprocess.run([nearmiss, "whatif", "-q", "t.nmt", "-m", machine, "--relocate", relocations, "-f", "csv", *some],
-                              capture_output=True, text=True, check=True).stdout
         these = {}
-        for row in csv.DictReader(rows.splitlines()):
-            these.setdefault(row["candidate"], {})[row["level"]] = tuple(int(row[c]) for c in ("misses", "least", "greatest"))
-        table += [levels for name, levels in these.items() if name != "A"]
+        for row in rows_of(options.nearmiss, "whatif", "-q", "t.nmt", "-m", options.machine, "--relocate", options.relocate, "-f",
+                           "csv", "--keep", "kept", *some):
+            these.setdefault(row["candidate"], {})[row["level"]] = tuple(int(row[c] or row["misses"])
+                                                                         for c in ("misses", "least", "greatest"))
+        was = cycles(options, "kept-a.nmp")
+        table += [(levels, cycles(options, f"kept-{name.lower()}.nmp") / was) for name, levels in these.items() if name != "A"]
     return table
 
 
-def show(program, candidate, before, predicted, after):
+def cpu_time(command):
+    """User and system time: only their sum is exact."""
+    before = resource.getrusage(resource.RUSAGE_CHILDREN)
+    execute(command)
+    after = resource.getrusage(resource.RUSAGE_CHILDREN)
+    return after.ru_utime - before.ru_utime + after.ru_stime - before.ru_stime
+
+
+def ratios(options, arguments):
+    """Median and quartiles of the times of ./after by those of ./before."""
+    pairs = [cpu_time(["./after", *arguments]) / cpu_time(["./before", *arguments]) for _ in range(options.pairs)]
+    low, middle, high = statistics.quantiles(pairs, n=4)
+    return f"{middle:.2f} ({low:.2f} to {high:.2f})"
+
+
+def show(options, program, candidate, before, predicted, after):
     cells, bad = [], []
-    for level, (misses, least, greatest) in predicted.items():
+    levels, cost = predicted
+    for level, (misses, least, greatest) in levels.items():
         cells.append(f"{before[level]:,}|{misses:,}|{after[level]:,}")
         if abs(misses - after[level]) > 0.03 * after[level] and not least <= after[level] <= greatest:
             bad.append(f"{level} {100 * (misses - after[level]) / after[level]:+.1f} %")
     text = candidate.split("; ")[0] + ("; ..." if "; " in candidate else "")
-    print(f"|`{program}`|{text}|{'|'.join(cells[:2])}|{', '.join(bad) or 'good'}|", flush=True)
+    print(f"|`{program.name}`|{text}|{'|'.join(cells)}|{', '.join(bad) or 'good'}|{cost:.2f}|{ratios(options, program.arguments)}|",
+          flush=True)
+
+
+def compare(options, program):
+    source = rebuilds.fetch(program, os.getcwd())
+    rebuilds.build(program, source, os.path.abspath("before"))
+    before = record(options, ["./before", *program.arguments], "--trace", "t.nmt")
+    for change, predicted in zip(program.changes, predict(options, [change.candidate for change in program.changes])):
+        rebuilds.build(program, source, os.path.abspath("after"), change.options, change.edits)
+        show(options, program, change.candidate, before, predicted, record(options, ["./after", *program.arguments]))
 
 
 def main():
@@ -74,24 +101,18 @@ def main():
     parser.add_argument("--nearmiss", default=os.path.join(run.TOP, "build/src/cli/nearmiss"))
     parser.add_argument("--machine", default="zen3")
     parser.add_argument("--relocate", default="7")
+    parser.add_argument("--pairs", type=int, default=15, help="of runs that are timed")
+    parser.add_argument("program", nargs="*")
     options = parser.parse_args()
-    nearmiss = os.path.abspath(options.nearmiss)
-    print("|program|candidate|L1d|predicted|rebuilt|L2|predicted|rebuilt|prediction|")
-    print("|---|---|--:|--:|--:|--:|--:|--:|---|")
+    options.nearmiss = os.path.abspath(options.nearmiss)
+    print("|program|candidate|L1d|predicted|rebuilt|L2|predicted|rebuilt|L3|predicted|rebuilt|prediction|cycles|time|")
+    print("|---|---|--:|--:|--:|--:|--:|--:|--:|--:|--:|---|--:|--:|")
     with tempfile.TemporaryDirectory() as folder:
         os.chdir(folder)
-        for name, candidate in FAULTS.items():
-            source = "examples/faults/" + name
-            build("before", source, "-O2")
-            build("after", source, "-O2", "-DREPAIRED")
-            before = record(nearmiss, options.machine, "./before", "--trace", "t.nmt")
-            predicted = predict(nearmiss, options.machine, options.relocate, [candidate])[0]
-            show(name, candidate, before, predicted, record(nearmiss, options.machine, "./after"))
-        build("before", "bench/programs/layouts.c", "-O1")
-        before = record(nearmiss, options.machine, "./before", "--trace", "t.nmt")
-        for kind, predicted in enumerate(predict(nearmiss, options.machine, options.relocate, KINDS)):
-            build("after", "bench/programs/layouts.c", "-O1", f"-DKIND={kind + 1}")
-            show("layouts.c", KINDS[kind], before, predicted, record(nearmiss, options.machine, "./after"))
+        rebuilds.write_inputs(folder)
+        for program in rebuilds.PROGRAMS:
+            if not options.program or program.name in options.program:
+                compare(options, program)
 
 
 if __name__ == "__main__":
