@@ -11,7 +11,7 @@
 
 #include "report.h"
 
-enum { NM_DIFF_SIDES = 8 };
+enum { NM_DIFF_SIDES = 9 };
 
 enum nm_diff_layout { NM_DIFF_TEXT, NM_DIFF_CSV, NM_DIFF_JSON, NM_DIFF_MARKDOWN };
 
