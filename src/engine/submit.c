@@ -57,6 +57,8 @@ int nm_engine_submit(void *arg, const struct nm_thread_batch *built)
 {
 	struct nm_engine *e = arg;
 	struct nm_output *o = &e->output;
+	const size_t hints =
+	    o->layouts ? 0 : built->hint_count; /* candidates have none, and are compared with it */
 	int status;
 
 	assert(built->count <= NM_BATCH);
@@ -65,13 +67,14 @@ int nm_engine_submit(void *arg, const struct nm_thread_batch *built)
 	nm_coalesced_raise_limit(e->replay.resolver.coalesced, (uint32_t)nm_engine_attr_count(e));
 	if (!o->interleave) {
 		status = nm_layouts_add(o->layouts, built->refs, built->count, e->replay.has_paused);
-		return status ? status
-			      : submit_batch(e,
-					     &(struct nm_batch){.refs = built->refs,
-								.count = built->count,
-								.hints = built->hints,
-								.hint_count = built->hint_count},
-					     built->clock);
+		return status || !(built->count + hints)
+			   ? status
+			   : submit_batch(e,
+					  &(struct nm_batch){.refs = built->refs,
+							     .count = built->count,
+							     .hints = built->hints,
+							     .hint_count = hints},
+					  built->clock);
 	}
 	status = nm_schedules_add(o->schedules, built);
 	return status ? status : nm_interleave_add(o->interleave, built);

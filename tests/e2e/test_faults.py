@@ -102,6 +102,10 @@ def case_pointers():
 
 def case_write_stream():
     expect("stream", 0, "^samples$", "samples[i] =", "write stream", "part by part")
+    record([program("fault-stream-past")], *MACHINE, profile="past.nmp")
+    assert misses("past.nmp", "") <= misses("after.nmp", "")
+    assert rows("SELECT sum(stores) FROM non_temporal WHERE level = 'L1d' AND object = 'samples'", profile="past.nmp") == \
+        [(6000000,)]
 
 
 def case_transpose():
