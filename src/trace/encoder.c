@@ -103,6 +103,7 @@ static int find_edge(struct nm_encoder *e, uint32_t to, uint32_t *ret_edge)
 	uint64_t key = (uint64_t)e->path << 32 | to;
 	struct path *from = &e->paths.at[e->path];
 
+	assert(to < e->paths.count);
 	*ret_edge = (uint32_t)nm_map_get(&e->edge_of, key, 0);
 	if (*ret_edge)
 		return 0;
@@ -119,6 +120,7 @@ static int encode_step(struct nm_encoder *e, uint64_t header, uint32_t count)
 {
 	uint32_t edge = e->paths.at[e->path].edge, to = e->edges.at[edge].to;
 
+	assert(header || !count);
 	if (!edge || e->paths.at[to].header != header || e->paths.at[to].count != count) {
 		to = 0;
 		if ((header && find_path(e, header, count, &to)) || find_edge(e, to, &edge))
@@ -133,6 +135,7 @@ static int encode_step(struct nm_encoder *e, uint64_t header, uint32_t count)
 
 static int put_block(struct nm_encoder *e, uint64_t header, const uint64_t *addresses, uint32_t count)
 {
+	assert(count <= NM_MAX_ADDRESSES);
 	if (nm_vec_reserve(&e->addresses, count) || encode_step(e, header, count))
 		return NM_ENOMEM;
 	for (uint32_t i = 0; i < count; i++)

@@ -113,6 +113,7 @@ static int pack_part(struct nm_trace_writer *w, struct chunk_header *head, unsig
 {
 	size_t room = ZSTD_compressBound(count), n;
 
+	assert(part < NM_PARTS);
 	if (!count)
 		return 0;
 	if (nm_vec_reserve(&w->packed, room))
@@ -212,6 +213,7 @@ static int find_stream(struct nm_trace_writer *w, uint32_t number, struct open_s
 	struct open_stream fresh = {.number = number};
 	int status = 0;
 
+	assert(w->fd >= 0);
 	*ret_stream = known_stream(w, number);
 	if (*ret_stream)
 		return 0;

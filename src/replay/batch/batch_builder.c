@@ -60,6 +60,7 @@ void nm_bursts_next(struct nm_bursts *b)
 {
 	const int early = b->has_new_code && !b->sampling && b->early < EARLY_MOST;
 
+	assert(b->batch < b->until);
 	b->has_new_code = 0;
 	b->early += (unsigned)early;
 	if (++b->batch == b->until || early) {

@@ -86,6 +86,7 @@ uint32_t nm_resolver_mixed_coalesced(struct nm_resolver *r, uint32_t access_site
 	uint64_t key = n;
 	uint32_t group;
 
+	assert(access_site < r->decoder->access_sites.count);
 	for (unsigned i = 0; i < n; i++)
 		key = nm_mix64(key ^ members[i].attr);
 	for (key |= 1ull << 63; (group = (uint32_t)nm_map_get(&r->coalesced_of, key, 0)); key++) {

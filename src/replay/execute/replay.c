@@ -8,6 +8,7 @@
  */
 #include "replay.h"
 
+#include <assert.h>
 #include <stdlib.h>
 
 nm_execute_function *nm_execute_supported(unsigned i)
@@ -94,6 +95,7 @@ void nm_replay_run_thread(struct nm_replay *r)
 
 void nm_replay_switch_thread(struct nm_replay *r, struct nm_thread *thread)
 {
+	assert(thread->lane);
 	r->running.thread = thread;
 	r->decoded_blocks = thread->lane->decoded_blocks;
 	r->decoded_room = thread->lane->decoded_room;
@@ -106,6 +108,7 @@ int nm_replay_run_stack(struct nm_replay *r, size_t index)
 {
 	struct nm_frames *frames = &r->running.thread->frames;
 
+	assert(index < frames->stacks.count);
 	if (index == frames->current)
 		return 0;
 	if (nm_replay_resolve_pending(r))
@@ -142,6 +145,7 @@ int nm_replay_switch_stack(struct nm_replay *r, uint64_t slot)
 
 int nm_replay_change_any_frame(struct nm_replay *r, const struct nm_decoded_block *decoded, uint64_t slot)
 {
+	assert(decoded->end != NM_WIRE_JUMP);
 	if ((slot - r->running.window.low >= r->running.window.length && nm_replay_switch_stack(r, slot)) ||
 	    nm_vec_reserve(&r->running.stack->frames, 1))
 		return NM_ENOMEM;
@@ -157,6 +161,7 @@ static struct nm_lane *make_lane(struct nm_replay *r, struct nm_thread *t, uint3
 {
 	struct nm_lane *lane = nm_arena_alloc(&r->decoder.arena, sizeof *lane);
 
+	assert(number <= NM_LANE_MAX);
 	if (!lane)
 		return NULL;
 	*lane = (struct nm_lane){.number = number, .region = region};
@@ -168,6 +173,7 @@ static int find_lane(struct nm_replay *r, struct nm_thread *t, uint32_t region, 
 {
 	uint32_t number;
 
+	assert(region < r->regions->list.count);
 	for (size_t i = 0; i < t->lanes.count; i++)
 		if (t->lanes.at[i]->region == region) {
 			*ret_lane = t->lanes.at[i];
@@ -181,6 +187,7 @@ static int find_lane(struct nm_replay *r, struct nm_thread *t, uint32_t region, 
 
 int nm_replay_start_lanes(struct nm_replay *r, struct nm_thread *t)
 {
+	assert(!t->lane && !t->lanes.count);
 	return find_lane(r, t, 0, &t->lane) ? NM_ENOMEM : nm_replay_choose_lane(r, t);
 }
 
