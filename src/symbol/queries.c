@@ -58,7 +58,6 @@ int nm_module_function(struct nm_module *module, uint64_t vaddr, struct nm_funct
 size_t nm_module_source_positions(struct nm_module *module, uint64_t vaddr, struct nm_source_position *at,
 				  size_t max)
 {
-	assert(max > 0);
 	HOLD_STORE(module->store);
 	const struct decoded_positions *known = decoded_positions(module, vaddr);
 	size_t n = 0;

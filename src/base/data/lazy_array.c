@@ -28,7 +28,6 @@ void *nm_lazy_array(uint64_t count, size_t each)
 	const size_t bytes = bytes_of(count, each);
 	void *array;
 
-	assert(each > 0);
 	if (bytes < LARGE)
 		return bytes ? small_zeros(bytes) : NULL;
 	array = mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
