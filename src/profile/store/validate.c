@@ -16,8 +16,8 @@ static const char *const rules[] = {
     "SELECT 1 FROM object WHERE process NOT IN (SELECT id FROM process) OR name NOT IN (SELECT id FROM text)",
     "SELECT 1 FROM level WHERE process NOT IN (SELECT id FROM process)",
     "SELECT 1 FROM cell WHERE level NOT IN (SELECT id FROM level) OR place NOT IN (SELECT id FROM place)",
-    "SELECT 1 FROM eviction WHERE victim NOT IN (SELECT id FROM place) OR "
-    "evictor NOT IN (SELECT id FROM place) OR prefetches > count",
+    "SELECT 1 FROM eviction WHERE victim NOT IN (SELECT id FROM place)",
+    "SELECT 1 FROM eviction WHERE evictor NOT IN (SELECT id FROM place) OR prefetches > count",
 };
 
 /* Whether a query finds no row. */
