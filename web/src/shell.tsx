@@ -82,7 +82,8 @@ function useKeys(shown: View[], current: View, address: (view: View) => string, 
 /** What ran, when, and on which machine. */
 function Ran({ of: { command, date, machine } }: { of: Session["profiles"][number] }) {
 	const when = date && `${date.slice(0, 16).replace("T", " ")} UTC`;
-	return <p class="ran fine">{command && <code>{command}</code>}{[when, machine].filter(Boolean).map((fact) => ` · ${fact}`)}</p>;
+	const [program = "", ...rest] = command.split(" ");
+	return <p class="ran fine">{command && <code title={command}>{[baseName(program), ...rest].join(" ")}</code>}{[when, machine].filter(Boolean).map((fact) => ` · ${fact}`)}</p>;
 }
 
 export function Shell({ session }: { session: Session }) {
