@@ -8,6 +8,7 @@
 #include "engine_priv.h"
 #include "layouts.h"
 #include "schedules.h"
+#include "visits.h"
 
 static int run_passes(struct nm_engine *e, enum nm_pass_part part, const struct nm_batch *submitted,
 		      const struct nm_ref *next)
@@ -70,6 +71,8 @@ int nm_engine_make_passes(struct nm_engine *e, struct nm_error *err)
 		status = nm_schedules_new(&e->output.schedules, e, &setup, err);
 	if (!status)
 		status = nm_layouts_new(&e->output.layouts, e, &setup, err);
+	if (!status && nm_visits_new(&e->output.visits, e, setup.coalesced))
+		status = nm_fail_memory(err);
 	if (!status)
 		start_passes(e);
 	return status;
@@ -220,6 +223,7 @@ void nm_engine_free(struct nm_engine *e)
 	nm_interleave_free(e->output.interleave);
 	nm_schedules_free(e->output.schedules);
 	nm_layouts_free(e->output.layouts);
+	nm_visits_free(e->output.visits);
 	nm_passes_free(&e->feed.passes);
 	nm_engine_free_threads(e);
 	nm_replay_done(&e->replay);

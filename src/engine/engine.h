@@ -25,6 +25,7 @@ struct nm_candidate;
 struct nm_engine;
 struct nm_oracle;
 struct nm_pass;
+struct nm_visit_log;
 
 /* An estimator and its sampling rate. */
 struct nm_estimate_request {
@@ -67,6 +68,8 @@ struct nm_engine_options {
 	 * borrowed */
 	struct nm_candidate *candidates;
 	size_t candidate_count;
+	struct nm_visit_log
+	    *visits; /* how its structure is visited (visit_log.h), on one core, or NULL; borrowed */
 	const struct nm_pmu *pmu; /* samplers of a simulated PMU, or NULL; borrowed */
 	struct nm_idle idle;      /* for the other thread, until the engine is freed */
 	/* the caller's own pass (pass.h) instead of all others, and what its `make` finds; or NULL */

@@ -9,6 +9,7 @@
 #include "engine_priv.h"
 #include "layouts.h"
 #include "schedules.h"
+#include "visits.h"
 
 /* ---- process and threads ---- */
 
@@ -299,6 +300,7 @@ static int release_block(struct nm_engine *e, uint64_t address, struct nm_error 
 		return 0;
 	nm_passes_released(&e->feed.passes, b.address, b.size, b.object);
 	nm_schedules_released(e->output.schedules, b.address, b.size, b.object);
+	nm_visits_released(e->output.visits, b.address, b.size, b.object);
 	nm_resolver_forget_released_blocks(&e->replay.resolver);
 	return 0;
 }

@@ -8,6 +8,7 @@
 #include "engine_priv.h"
 #include "layouts.h"
 #include "schedules.h"
+#include "visits.h"
 
 static int submit_batch(struct nm_engine *e, struct nm_batch *batch, const uint64_t *clock)
 {
@@ -67,6 +68,8 @@ int nm_engine_submit(void *arg, const struct nm_thread_batch *built)
 	nm_coalesced_raise_limit(e->replay.resolver.coalesced, (uint32_t)nm_engine_attr_count(e));
 	if (!o->interleave) {
 		status = nm_layouts_add(o->layouts, built->refs, built->count, e->replay.has_paused);
+		if (!status)
+			status = nm_visits_add(o->visits, built->refs, built->count);
 		return status || !(built->count + hints)
 			   ? status
 			   : submit_batch(e,

@@ -323,6 +323,23 @@ static int join(struct nm_candidate *c)
 	return text ? 0 : NM_ENOMEM;
 }
 
+int nm_is_type_named(const char *type, const char *typed)
+{
+	static const char *const words[] = {"struct ", "union ", "class ", "type("};
+	const size_t n = strlen(typed);
+
+	if (!strcmp(type, typed))
+		return 1;
+	for (unsigned i = 0; i < sizeof words / sizeof *words; i++) {
+		const size_t word = strlen(words[i]);
+
+		if (!strncmp(type, words[i], word) && !strncmp(type + word, typed, n) &&
+		    !strcmp(type + word + n, words[i][word - 1] == '(' ? ")" : ""))
+			return 1;
+	}
+	return 0;
+}
+
 int nm_candidate_parse(struct nm_candidate *ret, const char *text, struct nm_error *err)
 {
 	int status = 0;

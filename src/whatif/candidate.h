@@ -61,4 +61,7 @@ static inline int nm_transform_is_of_type(const struct nm_transform *transform)
 	return transform->kind <= NM_SHRINK;
 }
 
+/* Whether a type's name is meant by what is typed: "node", "struct node" or "type(node)". */
+int nm_is_type_named(const char *type, const char *typed);
+
 #endif

@@ -116,6 +116,30 @@ def case_advice():
     assert done.returncode == 2 and b"suggests no layout" in done.stderr, done.stderr
 
 
+def search(structure, *options, trace="t.nmt"):
+    """What is printed; {candidate: {level: misses}}."""
+    done = nearmiss("whatif", trace, MACHINE, "-q", "--relocate=0", f"--search={structure}", "--width=0", *options)
+    assert done.returncode == 0, done.stderr
+    text = done.stdout.decode()
+    table = {}
+    for candidate, level, misses in re.findall(r"^([A-H]) +(\w+) +([\d,]+)", text, re.MULTILINE):
+        table.setdefault(candidate, {})[level] = int(misses.replace(",", ""))
+    return text, table
+
+
+def case_search():
+    trace("fault-cold", "2")
+    text, table = search("order")
+    order, split = (re.search(f"^best {what}: ([B-H]), estimated cycles of the run -", text, re.MULTILINE)[1]
+                    for what in ("order", "split"))
+    by_hand = whatif("reorder order: price, count, state", "split order hot(price, count, state) parallel")
+    assert table["A"] == by_hand["A"]
+    assert table[order]["L1d"] <= by_hand["B"]["L1d"] and table[split]["L1d"] <= by_hand["C"]["L1d"] + 8, (table, by_hand)
+    assert re.search(r"^struct order \{ /\* 24 bytes, not 168 \*/\n(\tlong int (price|count|state);\n){3}\};$", text, re.MULTILINE), text
+    done = nearmiss("whatif", "t.nmt", MACHINE, "-q", "--search=odrer")
+    assert done.returncode == 2 and b"no structure odrer was accessed; did you mean order?" in done.stderr, done.stderr
+
+
 def case_kept_profiles_are_profiles():
     trace("fault-cold", "2")
     whatif("soa order", options=["--keep=kept"])

@@ -21,13 +21,14 @@
 #include "report_options.h"
 #include "simulation_options.h"
 #include "whatif_prefetch.h"
+#include "whatif_search.h"
 
 enum { MOST = NM_DIFF_SIDES - 1 /* candidates */, MOST_TEXT = 1 << 20, RELOCATIONS = 3, BY_MACHINE = -1 };
 
 struct whatif_options {
 	struct nm_simulation_options simulation;
 	struct nm_option_list apply;
-	const char *prefetch, *distance, *level, *by, *keep;
+	const char *prefetch, *distance, *search, *level, *by, *keep;
 	int64_t limit, width, relocations;
 	int layout;
 };
@@ -36,6 +37,8 @@ static const struct nm_option options[] = {
     {"apply", 'a', "TEXT",
      "a candidate: transformations by lines or ';', @FILE, or advice: what the report suggests",
      NM_OPTION_LIST, offsetof(struct whatif_options, apply), NULL},
+    {"search", 's', "STRUCT", "search an order and a split of this structure that cost less", NM_OPTION_TEXT,
+     offsetof(struct whatif_options, search), NULL},
     {"prefetch", 'p', "FILE:LINE", "instead: prefetch what this line loads", NM_OPTION_ONCE,
      offsetof(struct whatif_options, prefetch), NULL},
     {"distance", 'd', "A..B,N", "so many executions ahead, all of these tried (1 to 64 in 12 steps)",
@@ -69,8 +72,10 @@ static const struct nm_option options[] = {
 struct whatif {
 	struct nm_candidate candidates[MOST];
 	size_t count;
-	int is_advised; /* and what the report suggests */
-	char *folder;   /* of the profiles, if they are not kept */
+	int is_advised;                  /* and what the report suggests */
+	struct nm_whatif_search *search; /* and what a search finds, or NULL */
+	struct nm_machine machine;
+	char *folder; /* of the profiles, if they are not kept */
 	char *paths[MOST + 1];
 	struct nm_diff_input inputs[MOST + 1];
 };
@@ -114,8 +119,9 @@ static int read_candidates(struct whatif *w, const struct nm_command *self,
 {
 	int status = 0;
 
-	if (!apply->count || apply->count > MOST)
-		return nm_usage(self, "name 1 to %d candidates, each with --apply TEXT", MOST);
+	if ((!apply->count && !w->search) || apply->count > MOST)
+		return nm_usage(self, "name 1 to %d candidates, each with --apply TEXT, or --search STRUCT",
+				MOST);
 	for (size_t i = 0; i < apply->count && !status; i++) {
 		char *text = is_advice(apply->at[i]) ? NULL : text_of(apply->at[i]);
 
@@ -128,26 +134,52 @@ static int read_candidates(struct whatif *w, const struct nm_command *self,
 	return status;
 }
 
-/* Adds what the report on the first profile suggests, as many as there is room for. */
-static int add_advised(struct whatif *w)
+/* Adds what the report on the program as it is suggests, as many as there is room for. */
+static int add_advised(struct whatif *w, struct nm_profile *profile)
 {
 	struct nm_advised_layouts layouts;
-	struct nm_profile *profile = NULL;
 	struct nm_error err;
-	int status = nm_profile_open(&profile, w->paths[0], &err);
+	int status = 0;
 
-	if (status)
-		return nm_failed(&err, NM_STATUS_FAILED);
 	if (nm_advised_layouts_make(profile, &layouts, &err))
 		status = nm_failed(&err, NM_STATUS_FAILED);
 	for (size_t i = 0; i < layouts.texts.count && w->count < MOST && !status; i++)
 		status = add_candidate(w, layouts.texts.at[i]);
 	nm_advised_layouts_done(&layouts);
-	nm_profile_close(profile);
-	if (!status && !w->count) {
+	if (!status && !w->count && !w->search) {
 		nm_message("the report suggests no layout that can be tried here (nearmiss report)");
 		status = NM_STATUS_USAGE;
 	}
+	return status;
+}
+
+/* Adds what the search finds, as many as there is room for. */
+static int add_found(struct whatif *w, struct nm_profile *profile)
+{
+	int status = nm_whatif_search_run(w->search, &w->machine, profile);
+
+	w->search->first = (unsigned)w->count;
+	if (w->search->count > MOST - w->count)
+		w->search->count = MOST - (unsigned)w->count;
+	for (unsigned i = 0; i < w->search->count && !status; i++)
+		status = add_candidate(w, w->search->found[i].text);
+	return status;
+}
+
+/* Candidates that follow from the first profile. */
+static int look_at_first(struct whatif *w)
+{
+	struct nm_profile *profile = NULL;
+	struct nm_error err;
+	int status = 0;
+
+	if (nm_profile_open(&profile, w->paths[0], &err))
+		return nm_failed(&err, NM_STATUS_FAILED);
+	if (w->is_advised)
+		status = add_advised(w, profile);
+	if (!status && w->search)
+		status = add_found(w, profile);
+	nm_profile_close(profile);
 	return status;
 }
 
@@ -245,6 +277,8 @@ static void done(struct whatif *w)
 		}
 		free(w->paths[i]);
 	}
+	if (w->search)
+		nm_whatif_search_done(w->search);
 	if (w->folder)
 		rmdir(w->folder);
 	free(w->folder);
@@ -294,6 +328,8 @@ static int replay(struct whatif *w, const struct nm_command *self, struct whatif
 	if (count && o->relocations == BY_MACHINE &&
 	    !nm_lru_misses_check(&simulation.machine, "relocations", NULL))
 		simulation.run.engine.relocations = RELOCATIONS;
+	w->machine = simulation.machine;
+	simulation.run.engine.visits = count || !w->search ? NULL : &w->search->log;
 	simulation.run.engine.candidates = w->candidates;
 	simulation.run.engine.candidate_count = count;
 	simulation.run.candidate_outputs = (const char *const *)w->paths + 1;
@@ -318,7 +354,11 @@ static int write_all(const struct whatif *w, const struct whatif_options *o, con
 	char *over = NULL;
 	int status = 0;
 
-	if (in_words || !o->by)
+	if (in_words && w->search)
+		status = nm_whatif_search_write(w->search, w->inputs, out, err);
+	if (!w->count)
+		return status;
+	if (!status && (in_words || !o->by))
 		status = nm_layout_levels(w->inputs, count, request.layout, style, out, err);
 	if (!status && in_words)
 		fputc('\n', out);
@@ -382,11 +422,11 @@ static int run_candidates(struct whatif *w, const struct nm_command *self, struc
 		return nm_usage(self, "--distance is of --prefetch");
 	if (!status)
 		status = name_profiles(w, o->keep);
-	if (!status && w->is_advised) /* of the program as it is */
+	if (!status && (w->is_advised || w->search)) /* of the program as it is */
 		status = replay(w, self, o, trace, 0);
-	if (!status && w->is_advised)
-		status = add_advised(w);
-	if (!status)
+	if (!status && (w->is_advised || w->search))
+		status = look_at_first(w);
+	if (!status && w->count)
 		status = replay(w, self, o, trace, w->count);
 	if (!status)
 		status = open_profiles(w);
@@ -401,6 +441,7 @@ static int run_whatif(const struct nm_command *self, int argc, char **argv)
 				   .relocations = BY_MACHINE,
 				   .limit = 10,
 				   .width = NM_WIDTH_OF_TERMINAL};
+	struct nm_whatif_search search;
 	struct whatif w = {.count = 0};
 	struct nm_operands operands;
 	int status;
@@ -409,6 +450,10 @@ static int run_whatif(const struct nm_command *self, int argc, char **argv)
 		return status;
 	if (operands.count != 1)
 		return nm_usage(self, operands.count ? "name one trace, not several" : "name a trace");
+	if (o.search && !o.prefetch) {
+		nm_whatif_search_init(&search, o.search);
+		w.search = &search;
+	}
 	status = o.prefetch ? run_prefetch(&w, self, &o, operands.at[0])
 			    : run_candidates(&w, self, &o, operands.at[0]);
 	done(&w);

@@ -51,19 +51,6 @@ void nm_placement_done(struct nm_placement *p)
 
 /* ---- rules ---- */
 
-/* Whether a type is meant by a name: "node", "struct node" or "type(node)". */
-static int is_type(const struct nm_type *type, const char *typed)
-{
-	const char *blank = strchr(type->name, ' ');
-	const size_t n = strlen(typed);
-
-	return !strcmp(type->name, typed) ||
-	       (!strncmp(type->name, "type(", 5) && !strncmp(type->name + 5, typed, n) &&
-		type->name[5 + n] == ')') ||
-	       (blank && (!strncmp(type->name, "struct ", 7) || !strncmp(type->name, "union ", 6)) &&
-		!strcmp(blank + 1, typed));
-}
-
 /* Whether an object is meant: by its name, or by what comes before the place of its allocation. */
 static int is_object(const char *name, const char *typed)
 {
@@ -75,7 +62,7 @@ static int is_object(const char *name, const char *typed)
 static int is_meant(const struct nm_transform *t, const char *name, const struct nm_type *type)
 {
 	if (nm_transform_is_of_type(t))
-		return type && is_type(type, t->target);
+		return type && nm_is_type_named(type->name, t->target);
 	return is_object(name, t->target) || (t->other && is_object(name, t->other));
 }
 

@@ -11,6 +11,7 @@
 #include "layouts.h"
 #include "schedules.h"
 #include "sort.h"
+#include "visits.h"
 
 struct merge {
 	struct nm_engine *engine;
@@ -324,6 +325,8 @@ static int merge_all(struct merge *m)
 		status = nm_schedules_finish(e->output.schedules, &merge, r);
 	if (!status)
 		status = nm_layouts_finish(e->output.layouts, &merge, r);
+	if (!status)
+		status = nm_visits_end(e->output.visits);
 	if (status)
 		return status;
 	add_references(m, r->levels);

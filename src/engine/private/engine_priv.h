@@ -32,6 +32,7 @@
 
 struct nm_schedules;
 struct nm_layouts;
+struct nm_visits;
 
 struct nm_ranges nm_vec(struct nm_range);
 
@@ -56,6 +57,7 @@ struct nm_output {
 	struct nm_interleave *interleave; /* NULL: the machine has one core */
 	struct nm_schedules *schedules;   /* further orders of the threads, or NULL */
 	struct nm_layouts *layouts;       /* candidates, or NULL */
+	struct nm_visits *visits;         /* of a structure, or NULL */
 };
 
 struct nm_engine {
