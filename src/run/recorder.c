@@ -13,6 +13,7 @@
 #include <assert.h>
 #include <signal.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -227,12 +228,18 @@ static int finish_recording(struct recorder *r, struct nm_error *err)
 				   .wall_seconds = nm_progress_seconds(&r->progress)};
 	struct nm_profile_writer *writer = r->writer;
 	struct nm_error fault;
+	const char *to = r->request->trace;
+	char *trace = to && strcmp(to, "-") != 0 ? realpath(to, NULL) : NULL;
 	int status = tell_manifest(r, &info, err), trace_status;
 
-	if (status)
+	info.trace = trace;
+	if (status) {
+		free(trace);
 		return status;
+	}
 	r->writer = NULL;
 	status = nm_run_finish(&r->request->run, &info, r->session, writer, err);
+	free(trace);
 	trace_status = close_trace(r, &fault);
 	if (trace_status && !status)
 		*err = fault;

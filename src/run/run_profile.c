@@ -21,6 +21,7 @@ static int write_info(const struct nm_run_info *info, struct nm_profile_writer *
 	} rows[] = {
 	    {"wall_seconds", wall_seconds}, {"collector", info->collector}, {"version", NM_VERSION},
 	    {"recorded_at", recorded_at},   {"exit_status", exit_status},   {"source", info->source},
+	    {"trace", info->trace},
 	};
 	int status = 0;
 

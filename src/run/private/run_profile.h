@@ -16,6 +16,7 @@ struct nm_run_info {
 	int exit_status;       /* of the program */
 	double wall_seconds;
 	const char *source;                      /* the file that they were read from, or NULL */
+	const char *trace;                       /* that was written too: its absolute path, or NULL */
 	const char *hermetic[NM_MANIFEST_FACTS]; /* by nm_manifest_keys; NULL: none */
 };
 
