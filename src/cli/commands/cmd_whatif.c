@@ -30,7 +30,7 @@ struct whatif_options {
 	struct nm_option_list apply;
 	const char *prefetch, *distance, *search, *level, *by, *keep;
 	int64_t limit, width, relocations;
-	int layout;
+	int layout, progress;
 };
 
 static const struct nm_option options[] = {
@@ -65,6 +65,8 @@ static const struct nm_option options[] = {
     NM_ROW_FROM(struct whatif_options, simulation),
     NM_ROW_UNTIL(struct whatif_options, simulation),
     NM_ROW_IN(struct whatif_options, simulation),
+    {"progress", 0, NULL, "show progress where standard error is no terminal, too", NM_OPTION_FLAG,
+     offsetof(struct whatif_options, progress), NULL},
     NM_ROW_QUIET(struct whatif_options, simulation),
 };
 
@@ -330,6 +332,10 @@ static int replay(struct whatif *w, const struct nm_command *self, struct whatif
 		simulation.run.engine.relocations = RELOCATIONS;
 	w->machine = simulation.machine;
 	simulation.run.engine.visits = count || !w->search ? NULL : &w->search->log;
+	if (o->progress) {
+		simulation.run.feedback.progress = nm_message_progress;
+		simulation.run.feedback.progress_end = nm_message_progress_end;
+	}
 	simulation.run.engine.candidates = w->candidates;
 	simulation.run.engine.candidate_count = count;
 	simulation.run.candidate_outputs = (const char *const *)w->paths + 1;
