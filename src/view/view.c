@@ -44,6 +44,7 @@ void nm_view_close(struct nm_view *view)
 		nm_fact_store_done(&view->facts);
 		nm_view_cache_done(&view->cache);
 		nm_tabs_done(&view->tabs);
+		nm_prediction_done(&view->prediction);
 	}
 	free(view);
 }
@@ -55,6 +56,22 @@ void nm_view_set_search(struct nm_view *view, const struct nm_source_search *sea
 }
 
 void nm_view_set_debugger(struct nm_view *view, struct nm_debugger *debugger) { view->tabs.first = debugger; }
+
+void nm_view_set_predictor(struct nm_view *view, const char *program, const char *trace)
+{
+	view->program = program;
+	view->trace = trace;
+}
+
+static int is_of_debugger(const char *path)
+{
+	return !strncmp(path, NM_VIEW_DEBUGGER_PATH, strlen(NM_VIEW_DEBUGGER_PATH));
+}
+
+int nm_view_takes_changes(const char *path)
+{
+	return is_of_debugger(path) || !strcmp(path, NM_VIEW_PREDICTION_PATH);
+}
 
 uint64_t nm_view_written(const struct nm_view *view) { return view->written; }
 
@@ -133,7 +150,9 @@ int nm_view_answer(struct nm_view *view, const struct nm_request *request, FILE 
 	const char *kept;
 	int status = 0;
 
-	if (!strncmp(request->path, NM_VIEW_DEBUGGER_PATH, strlen(NM_VIEW_DEBUGGER_PATH)))
+	if (!strcmp(request->path, NM_VIEW_PREDICTION_PATH))
+		return nm_view_prediction(view, request, out, err);
+	if (is_of_debugger(request->path))
 		return nm_view_debugger_answer(view, request, out, err);
 	key = key_of(request);
 	if (!key)

@@ -18,7 +18,7 @@ import subprocess
 import time
 import urllib.parse
 
-from harness import ENVIRONMENT, NEARMISS, TOP, Skip, at, main, nearmiss, program, record
+from harness import ENVIRONMENT, NEARMISS, TOP, Skip, at, main, nearmiss, program, record, rows
 
 NEST = os.path.join(TOP, "examples/transpose.nest")
 HOSTILE = "<script>alert(1)</script>\"'&\u202e\u0007\x1b[31m\n</SCRIPT>"
@@ -109,6 +109,15 @@ def post(server, path, value):
     status, _, text = server.ask("POST", path, json.dumps(value).encode(), Content_Type="application/json")
     assert status == 200, text
     return json.loads(text)
+
+
+def predicted(server, candidate, profile=0):
+    """What is predicted for a candidate, in the end."""
+    answer = post(server, "/api/prediction", {"profile": profile, "candidate": candidate})
+    while answer["state"] == "running":
+        time.sleep(0.05)
+        answer = server.get("/api/prediction")
+    return answer
 
 
 # ---- who is answered ----
@@ -717,6 +726,53 @@ def case_exported_debugger_is_that_of_view():
     for wrong in (["t.csv", nest], ["--process", "x", "t.csv"],
                   ["-c", "L1d=8K,1,32", profile], ["-t", "1", nest]):
         assert nearmiss("export", "html", *wrong).returncode == 2, wrong
+
+
+REORDER = "reorder struct order: price, count, state"
+
+
+def case_prediction_is_that_of_whatif():
+    """Of a profile that names its trace, and of one that is given it."""
+    record([program("fault-cold"), "2"], "--machine=zen3", "--trace=t.nmt")
+    (spec,), = rows("SELECT value FROM info WHERE key = 'machine_spec'")
+    done = nearmiss("whatif", "t.nmt", "-q", "--cache", spec, "--format=json", "-a", REORDER)
+    assert done.returncode == 0, done.stderr
+    levels = json.loads(done.stdout)["rows"]
+    with served("p.nmp") as s:
+        assert s.get("/api/session")["profiles"][0]["trace"] == os.path.abspath("t.nmt")
+        assert s.get("/api/prediction") == {"state": "none"}
+        answer = predicted(s, REORDER)
+        assert answer["state"] == "done" and answer["rows"] == levels and not answer["messages"], answer
+        members = next(one for one in s.get("/api/p/0/structures") if one["type"] == "struct order")["members"]
+        assert [(m["name"], m["offset"], m["size"], m["align"]) for m in members] == [
+            ("price", 0, 8, 8), ("customer", 8, 72, 1), ("count", 80, 8, 8), ("address", 88, 72, 1), ("state", 160, 8, 8)], members
+    os.mkdir("moved")
+    os.rename("t.nmt", "moved/t.nmt")
+    with served("p.nmp") as s:
+        assert s.get("/api/session")["profiles"][0]["trace"] is None
+        status, _, text = s.ask("POST", "/api/prediction", json.dumps({"profile": 0, "candidate": REORDER}).encode(),
+                                Content_Type="application/json")
+        assert status == 400 and b"there is no trace" in text, text
+    with served("--trace", "moved/t.nmt", "p.nmp") as s:
+        assert predicted(s, REORDER)["rows"] == levels
+    assert nearmiss("view", "--no-browser", "--trace", "t.nmt", "p.nmp").returncode == 121
+
+
+def case_prediction_that_fails_or_is_cancelled():
+    record([program("fault-cold"), "2"], "--machine=zen3", "--trace=t.nmt")
+    with served("p.nmp") as s:
+        answer = predicted(s, "reorder struct orders: price")
+        assert answer["state"] == "failed" and "did you mean order?" in answer["messages"], answer
+        for body in (b"", b"[]", b'{"profile": 1, "candidate": "soa order"}', b'{"profile": 0, "candidate": "@t.nmt"}'):
+            s.refuses(400, "POST", "/api/prediction", body, Content_Type="application/json")
+        s.refuses(TYPE, "POST", "/api/prediction", b"{}")
+        post(s, "/api/prediction", {"profile": 0, "candidate": REORDER})
+        s.refuses(400, "POST", "/api/prediction", json.dumps({"profile": 0, "candidate": REORDER}).encode(),
+                  Content_Type="application/json")
+        status, _, text = s.ask("DELETE", "/api/prediction")
+        assert status == 200 and json.loads(text)["state"] == "cancelled", text
+        assert predicted(s, REORDER)["state"] == "done"
+        post(s, "/api/prediction", {"profile": 0, "candidate": REORDER})  # ends with the server
 
 
 def case_file_that_cannot_be_written():

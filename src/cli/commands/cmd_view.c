@@ -3,6 +3,7 @@
  * cmd_view.c - nearmiss view: serves profiles, and a debugger of a loop nest or a trace, to a browser of this
  * machine until it is interrupted.
  */
+#include <errno.h>
 #include <fcntl.h>
 #include <signal.h>
 #include <spawn.h>
@@ -23,6 +24,7 @@ enum { TICK = 250, PAUSE = 2 };
 
 struct view_options {
 	struct nm_pages_options pages; /* its output: the file of --html */
+	const char *trace;
 	int64_t port;
 	int no_browser;
 };
@@ -33,6 +35,8 @@ static const struct nm_option options[] = {
     {"html", 0, "FILE", "write one file that needs no server, and end", NM_OPTION_TEXT,
      offsetof(struct view_options, pages.output), NULL},
     NM_ROW_SOURCE_DIR(struct view_options, pages),
+    {"trace", 0, "FILE", "the first profile's run, for What if; the default is that of record --trace",
+     NM_OPTION_TEXT, offsetof(struct view_options, trace), NULL},
     {"port", 'P', "N", "listen on this port of 127.0.0.1 (a free one)", NM_OPTION_NUMBER,
      offsetof(struct view_options, port), NULL},
     {"no-browser", 0, NULL, "print the address only", NM_OPTION_FLAG,
@@ -113,10 +117,15 @@ static int run_view(const struct nm_command *self, int argc, char **argv)
 		return status;
 	if (o.port > UINT16_MAX)
 		return nm_usage(self, "--port must be at most %d", UINT16_MAX);
+	if (o.trace && access(o.trace, R_OK)) {
+		nm_message("cannot read %s: %s", o.trace, strerror(errno));
+		return NM_STATUS_BAD_INPUT;
+	}
 	/* The debugger starts before the server, so that its processes inherit none of the server's sockets. */
 	status = nm_pages_open(&pages, self, &o.pages, operands.at, operands.count);
 	if (status)
 		return status;
+	nm_view_set_predictor(pages.view, "/proc/self/exe", o.trace);
 	status = o.pages.output ? nm_pages_write(&pages, o.pages.output) : serve_view(pages.view, &o);
 	nm_pages_close(&pages);
 	return status;

@@ -2,11 +2,14 @@
  *
  * session.c - the open profiles and the debugger.
  */
+#include <stdlib.h>
+
 #include "view_json.h"
 
-static int add_profile(const struct nm_view_profile *profile, unsigned number, json_t *list,
-		       struct nm_error *err)
+static int add_profile(const struct nm_view *view, unsigned number, json_t *list, struct nm_error *err)
 {
+	const struct nm_view_profile *profile = &view->profiles[number];
+	char *trace = NULL;
 	struct nm_rows *rows = NULL;
 	json_t *object = json_pack("{si ss ss ss ss}", "n", (int)number, "command", "", "machine", "", "date",
 				   "", "merged", "");
@@ -14,7 +17,7 @@ static int add_profile(const struct nm_view_profile *profile, unsigned number, j
 	    profile->profile,
 	    "SELECT 'date', strftime('%Y-%m-%dT%H:%M:%SZ', CAST(value AS INTEGER), 'unixepoch') "
 	    "FROM info WHERE key = 'recorded_at' "
-	    "UNION ALL SELECT key, value FROM info WHERE key IN ('command', 'machine', 'merged')",
+	    "UNION ALL SELECT key, value FROM info WHERE key IN ('command', 'machine', 'merged', 'references', 'collector')",
 	    &rows, err);
 
 	json_object_set_new(object, "file", nm_view_text(profile->path));
@@ -23,6 +26,10 @@ static int add_profile(const struct nm_view_profile *profile, unsigned number, j
 		status = 0;
 	}
 	nm_rows_free(rows);
+	if (!status)
+		status = nm_view_trace(view, number, &trace, err);
+	json_object_set_new(object, "trace", nm_view_text(trace));
+	free(trace);
 	json_array_append_new(list, object);
 	return status;
 }
@@ -33,7 +40,7 @@ int nm_view_session(const struct nm_view *view, json_t **ret_answer, struct nm_e
 	int status = 0;
 
 	for (unsigned i = 0; !status && i < view->count; i++)
-		status = add_profile(&view->profiles[i], i, profiles, err);
+		status = add_profile(view, i, profiles, err);
 	if (!status)
 		status = nm_view_debugger_session(view, &debugger, err);
 	*ret_answer =

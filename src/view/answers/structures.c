@@ -17,7 +17,8 @@ static const char types_sql[] =
 static const char fields_sql[] =
     "WITH c AS MATERIALIZED (SELECT type, field, sum(reads) AS reads, sum(writes) AS writes, "
     "sum(read_misses + write_misses) AS misses FROM field_counts WHERE level = ?1 AND field IS NOT NULL GROUP BY 1, 2) "
-    "SELECT f.type AS type, f.field AS name, min(f.offset) AS offset, max(f.bytes) AS size, sum(f.sampled) AS sampled, "
+    "SELECT f.type AS type, f.field AS name, min(f.offset) AS offset, max(f.bytes) AS size, max(f.field_type) AS field_type, "
+    "sum(f.sampled) AS sampled, "
     "sum(f.stays) AS stays, sum(f.used) AS used, coalesce(c.reads, 0) AS reads, coalesce(c.writes, 0) AS writes, "
     "coalesce(c.misses, 0) AS misses FROM fields f LEFT JOIN c ON c.type = f.type AND c.field = f.field "
     "WHERE f.type IS NOT NULL GROUP BY f.type, f.field ORDER BY f.type, offset, name";
@@ -132,6 +133,8 @@ int nm_view_structures(const struct nm_view_profile *of, const struct nm_request
 	if (!status) {
 		add_fields(*ret_answer, fields);
 		add_affinity(*ret_answer, pairs);
+		json_array_foreach(*ret_answer, i, structure) if (!status) status =
+		    nm_view_add_members(structure, err);
 	}
 	json_decref(fields);
 	json_decref(pairs);

@@ -7,6 +7,7 @@
 
 #include <jansson.h>
 
+#include "prediction.h"
 #include "recent_answers.h"
 #include "store.h"
 #include "tabs.h"
@@ -26,10 +27,13 @@ struct nm_view {
 	struct nm_view_cache cache;
 	unsigned prepared;   /* steps of nm_view_prepare() */
 	struct nm_tabs tabs; /* of the debugger */
-	uint64_t written;    /* references that the last file holds for the debugger */
+	struct nm_prediction prediction;
+	const char *program, *trace; /* borrowed: nearmiss itself, and the first profile's trace, or NULL */
+	uint64_t written;            /* references that the last file holds for the debugger */
 };
 
 #define NM_VIEW_DEBUGGER_PATH "/api/d/"
+#define NM_VIEW_PREDICTION_PATH "/api/prediction"
 
 /* An answer about one profile, as a value that the caller owns. */
 struct nm_view_route {
@@ -47,6 +51,12 @@ int nm_view_debugger_answer(struct nm_view *view, const struct nm_request *reque
 			    struct nm_error *err);
 int nm_view_compare(const struct nm_view *view, const struct nm_request *request, json_t **ret_answer,
 		    struct nm_error *err);
+
+/* What runs or ran last, after POST has started one or DELETE cancelled it. */
+int nm_view_prediction(struct nm_view *view, const struct nm_request *request, FILE *out,
+		       struct nm_error *err);
+/* A trace of the profile's run that is there, malloc'ed; NULL: there is none. */
+int nm_view_trace(const struct nm_view *view, unsigned profile, char **ret_trace, struct nm_error *err);
 
 /* The last entry has no name. */
 extern const struct nm_view_route nm_view_routes[];

@@ -117,7 +117,7 @@ int nm_exchange_is_refused(struct nm_exchange *e, const struct nm_exchange_conte
 				      "no token: open the address that nearmiss printed");
 	if (!reads && strcmp(e->method, "POST") && strcmp(e->method, "DELETE"))
 		return refuse_request(e, MHD_HTTP_METHOD_NOT_ALLOWED, "not a method of this server");
-	if (!reads && strncmp(path, "/api/d/", 7))
+	if (!reads && !nm_view_takes_changes(path))
 		return refuse_request(e, MHD_HTTP_METHOD_NOT_ALLOWED, "this can only be read");
 	if (!strcmp(e->method, "POST") && !is_json(header_value(connection, "Content-Type")))
 		return refuse_request(e, MHD_HTTP_UNSUPPORTED_MEDIA_TYPE,

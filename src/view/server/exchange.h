@@ -4,7 +4,7 @@
  *
  *     GET /?token=...   sets the token as a cookie, and redirects to /
  *     GET /, /app.js    files in the binary
- *     /api/...          answers of nm_view_answer(): POST and DELETE below /api/d/ only, with JSON
+ *     /api/...          answers of nm_view_answer(): POST and DELETE where it takes changes, with JSON
  *
  * Everything else is refused with {"error": TEXT}; a browser that opens "/" without the token gets a
  * text for the user.
