@@ -24,6 +24,7 @@ const PROFILES = [
 	["packed", "examples/quake.c", ["-DREPAIRED=1"], [...RECORD, at("packed.nmp"), "--sets", "--", at("packed"), "12", "3"]],
 	["sharing", "examples/sharing.c", ["-pthread"], [...RECORD, at("sharing.nmp"), "--trace", at("sharing.nmt"), "--cores", "4", "--", at("sharing")]],
 	["matrix", "examples/matrix.c", [], [...RECORD, at("matrix.nmp"), "--sets", "--", at("matrix"), "columns"]],
+	["cold", "examples/faults/cold.c", [], [...RECORD, at("cold.nmp"), "--trace", at("cold.nmt"), "--", at("cold"), "2"]],
 	["water", "bench/programs/splash/water.c", ["-pthread", "-lm"],
 		["monitor", "-q", "--histogram=line", ...SMALL, `--profile=${at("water.nmp")}`, "-o", at("water.txt"), "--", at("water")]],
 ];
@@ -37,9 +38,10 @@ const PICTURES = [
 	["evictions", "evictions"],
 	["curves", "curves?by=object"],
 	["histograms", "histograms?p=3", "dark"],
-	["cachein-3", "histograms?p=4&of=served&from=85&to=184"],
+	["cachein-3", "histograms?p=5&of=served&from=85&to=184"],
 	["sharing", "sharing?p=2"],
 	["structures", "structures?p=2"],
+	["whatif", "whatif?p=4&layout=0.2.4_1.3"],
 	["compare", "compare"],
 	["debugger-file", "debugger?position=10000&panes=L1d:2&colouring=state"],
 ];
@@ -60,6 +62,10 @@ for (const [name, view, theme = "light", width = 1280] of PICTURES.filter(([name
 	await page.waitForSelector(`#page[data-view="${view.split("?")[0]}"]`);
 	await page.waitForTimeout(300);
 	await page.waitForFunction(() => !document.querySelector(".waiting, [aria-busy=true]"));
+	if (name === "whatif") {
+		await page.click("button:has-text('Predict misses')");
+		await page.waitForSelector(".verdict");
+	}
 	await page.waitForTimeout(200);
 	await page.screenshot({ path: join(folder, `${name}.png`) });
 	await page.close();

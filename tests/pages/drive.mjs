@@ -12,7 +12,7 @@ const [name, address, executablePath] = process.argv.slice(2);
 /** Profiles: two of a loop nest; a program with events by address; threads that share lines; a program with structures;
  * four merged. */
 const EVENTS = 2, SHARED = 3, FIELDS = 4, MERGED = 5;
-const PAGES = ["overview", "treemap", "tables", "source", "timeline", "evictions", "curves", "histograms", "sharing", "structures", "compare"];
+const PAGES = ["overview", "treemap", "tables", "source", "timeline", "evictions", "curves", "histograms", "sharing", "structures", "whatif", "compare"];
 
 const browser = await chromium.launch({ executablePath, args: ["--no-sandbox"] });
 
@@ -41,7 +41,7 @@ const OPENED = [
 	["curves", "?by=object"], ["tables", `?p=${EVENTS}&by=object,file,line&sort=waste`], ["evictions", "?evictor=b&victim=a"],
 	["source", "?line=5"], ["treemap", "?at=0"], ["compare", "?by=file&sort=loads"],
 	["compare", `?a=0&b=${FIELDS}`], ["timeline", "?by=line&metric=ratio&at=9"],
-	["sharing", `?p=${SHARED}`], ["sharing", `?p=${SHARED}&by=thread`], ["structures", `?p=${FIELDS}`], ["overview", `?p=${SHARED}`],
+	["sharing", `?p=${SHARED}`], ["sharing", `?p=${SHARED}&by=thread`], ["structures", `?p=${FIELDS}`], ["whatif", `?p=${FIELDS}`], ["overview", `?p=${SHARED}`],
 	["overview", `?p=${MERGED}`], ["overview", `?p=${MERGED}&input=2.nmp&level=L2`], ["tables", `?p=${MERGED}&input=0.nmp&by=object,file,line`],
 	["source", `?p=${MERGED}&input=2.nmp&line=13`], ["treemap", `?p=${MERGED}&input=2.nmp`],
 ];
@@ -287,13 +287,94 @@ const cases = {
 			assert.deepEqual(found.violations.filter(({ impact }) => impact === "serious" || impact === "critical").map(({ id, nodes }) => `${id}: ${nodes[0].html}`), [], view);
 			assert.deepEqual(await whatIsCut(page), [], view);
 		}
-		for (const view of ["timeline", "evictions", "curves", "histograms", "sharing", "structures"]) {
+		for (const view of ["timeline", "evictions", "curves", "histograms", "sharing", "structures", "whatif"]) {
 			await show(page, view, "?input=2.nmp");
 			assert.match(await page.innerText("#page"), /a merged profile does not hold this by rank/, view);
 		}
 		await page.click("text=Show all together");
 		await page.waitForFunction(() => !location.hash.includes("input="));
 		assert.deepEqual(faults, []);
+	},
+
+	async whatif() {
+		const axe = await readFile(require.resolve("axe-core/axe.min.js"), "utf8");
+		const { page, faults, context } = await tab();
+		const members = (part) => page.$$eval(`.members >> nth=${part} >> .grip`, (grips) => grips.map(({ textContent }) => textContent.replace("⠿ ", "")));
+		const offsets = async () => (await page.locator(".member > .fine").allInnerTexts()).map((text) => Number(text.match(/^at (\d+),/)[1]));
+		const grip = (name) => page.getByRole("button", { name, exact: true });
+		const changed = async (part) => {
+			await page.waitForFunction((text) => location.hash.includes(text), part);
+			await settled(page, "whatif");
+		};
+		const predict = async () => {
+			await page.click("button:has-text('Predict misses')");
+			await page.waitForSelector(".verdict");
+			await settled(page, "whatif");
+			return page.$$eval("[aria-label='Predicted misses'] tbody tr", (rows) => rows.map((row) =>
+				[...row.cells].map((cell) => cell.title.replaceAll(",", "") || cell.textContent)));
+		};
+		const wanted = (candidate) => JSON.parse(process.env.PREDICTED)[candidate].map((level) => level.map(String));
+		await page.evaluate(axe);
+		await show(page, "whatif");
+		assert.equal(await page.locator("nav a.lacking").count(), 0);
+		assert.deepEqual(await members(0), ["price", "customer", "count", "address", "state"]);
+		assert.ok(await page.isDisabled("button:has-text('Predict misses')"));
+
+		await grip("count").dragTo(grip("customer"), { targetPosition: { x: 10, y: 1 } }); // by mouse
+		await changed("layout=0.2.1.3.4_");
+		await grip("state").focus();
+		await page.keyboard.press("ArrowUp");
+		await changed("layout=0.2.1.4.3_");
+		await page.keyboard.press("ArrowUp"); // it has kept the focus
+		await changed("layout=0.2.4.1.3_");
+		assert.deepEqual(await members(0), ["price", "count", "state", "customer", "address"]);
+		assert.deepEqual(await offsets(), [0, 8, 16, 24, 96]);
+		assert.match(await page.innerText(".board [role=status]"), /^state: place 3 of 5/);
+		const first = await predict();
+		assert.deepEqual(first.map(([level, before, after]) => [level, before, after]), wanted("order"));
+		assert.match(await page.innerText(".verdict"), /of L1d are predicted instead of .*−\d+\.\d %/);
+		await page.click("summary:has-text('As Markdown')");
+		const markdown = await page.inputValue("textarea");
+		assert.match(markdown, /^### struct order: reorder struct order: price, count, state\n/);
+		assert.match(markdown, new RegExp(`\\|L1d\\|${Number(first[0][1]).toLocaleString("en")}\\|${Number(first[0][2]).toLocaleString("en")}\\|`));
+		assert.match(markdown, /\|state\|16\|8\|160\|/);
+		assert.match(markdown, /--apply 'reorder struct order: price, count, state'/);
+
+		for (const name of ["customer", "address"]) { // into a second part, by key and by button
+			if (name === "customer") await grip(name).press("ArrowRight");
+			else await page.click(`[aria-label='Move ${name} to the second part']`);
+			await page.waitForSelector(`.members >> nth=1 >> text=${name}`);
+			await settled(page, "whatif");
+		}
+		assert.deepEqual(await members(0), ["price", "count", "state"]);
+		assert.deepEqual(await offsets(), [0, 8, 16, 0, 72]);
+		assert.equal(await page.locator(".verdict").count(), 0); // it was of the layout before
+		assert.deepEqual((await predict()).map(([level, before, after]) => [level, before, after]), wanted("split"));
+		const found = await page.evaluate(() => globalThis.axe.run());
+		assert.deepEqual(found.violations.filter(({ impact }) => impact === "serious" || impact === "critical").map(({ id, nodes }) => `${id}: ${nodes[0].html}`), []);
+		const other = await context.newPage();
+		await other.goto(page.url());
+		await other.waitForSelector(".verdict");
+		await settled(other, "whatif");
+		assert.equal(await other.innerText(".board .parts"), await page.innerText(".board .parts"));
+		await page.goBack();
+		await page.waitForSelector(".members >> nth=0 >> text=address");
+		assert.deepEqual(faults, []);
+	},
+
+	async whatif_without_trace() {
+		const { page } = await tab();
+		await show(page, "whatif");
+		const link = page.locator("nav a:has-text('What if')");
+		const inFile = address.startsWith("file:");
+		assert.match(await link.getAttribute("class"), /lacking/);
+		assert.match(await link.getAttribute("title"), inFile ? /need `nearmiss view`/ : /record --trace run\.nmt -- \S*fault-cold 2/);
+		assert.match(await page.innerText("#page"), inFile ? /predictions need nearmiss view/ : /nearmiss record --trace run\.nmt -- /);
+		assert.equal(await page.locator("button:has-text('Predict misses')").count(), 0);
+		await page.locator(".grip >> nth=1").press("ArrowUp");
+		await page.waitForFunction(() => location.hash.includes("layout=1.0.2.3.4_"));
+		await settled(page, "whatif");
+		assert.match(await page.textContent(".chart"), /customer/);
 	},
 
 	async changes() {
@@ -328,7 +409,7 @@ const cases = {
 		for (const [view, query] of ALL) {
 			await show(page, view, query);
 			for (const format of ["SVG", "PNG", "CSV"]) {
-				if (format === "CSV" && (view === "structures" || view === "sharing") && !query) continue; // a nest has none
+				if (format === "CSV" && ["structures", "sharing", "whatif"].includes(view) && !query) continue; // a nest has none
 				await page.click("#save summary");
 				const [download] = await Promise.all([page.waitForEvent("download"), page.click(`#save button:has-text("${format}")`)]);
 				const bytes = await readFile(await download.path());

@@ -4,6 +4,7 @@
 Profiles are made here and served by the real server.  Skipped where Node, its packages, the pages or Chromium are missing.
 """
 
+import json
 import os
 import re
 import shutil
@@ -136,6 +137,38 @@ def case_ranks():
     """A cell of the strip is chosen by key and mouse, and filters the pages; the others say that they have no ranks."""
     merge_nests(40, 40, 200, 40)
     drive("ranks", "merged.nmp")
+
+
+def record_orders(*options):
+    done = nearmiss("record", "-q", "-o", "orders.nmp", "--machine=zen3", *options, "--", program("fault-cold"), "2")
+    assert done.returncode == 0, done.stderr
+
+
+def predicted(*candidates):
+    """Of each candidate, its levels with their misses as they are and as predicted."""
+    done = nearmiss("whatif", "orders.nmt", "-q", "--machine=zen3", "--format=json", *(f"--apply={one}" for one in candidates))
+    assert done.returncode == 0, done.stderr
+    misses = {}
+    for row in json.loads(done.stdout)["rows"]:
+        misses.setdefault(row["candidate"], {})[row["level"]] = row["misses"]
+    return [[[level, before, misses[name][level]] for level, before in misses["A"].items()] for name in sorted(misses)[1:]]
+
+
+def case_whatif():
+    """Fields moved by mouse, keys and buttons give the misses that the command predicts for the same layout."""
+    record_orders("--trace=orders.nmt")
+    order, split = predicted("reorder struct order: price, count, state", "split struct order hot(price, count, state) parallel")
+    os.environ["PREDICTED"] = json.dumps({"order": order, "split": split})
+    drive("whatif", "orders.nmp")
+
+
+def case_whatif_without_trace():
+    """The page says what is missing, before one opens it too, and still shows layouts; so does a file."""
+    record_orders()
+    drive("whatif_without_trace", "orders.nmp")
+    done = nearmiss("view", "--html", "pages.html", "orders.nmp")
+    assert done.returncode == 0, done.stderr
+    drive_chromium("whatif_without_trace", "file://" + os.path.abspath("pages.html"))
 
 
 def case_changes():

@@ -3,9 +3,23 @@
 
 export interface Session {
 	version: string;
-	/** merged: how many profiles it was made of; "" if it was not. */
-	profiles: { n: number; file: string; command: string; machine: string; date: string; merged: string }[];
+	profiles: SessionProfile[];
 	debugger: { source: string; caches: unknown[] } | null;
+}
+
+export interface SessionProfile {
+	n: number;
+	file: string;
+	command: string;
+	machine: string;
+	date: string;
+	/** How many profiles it was made of; "" if it was not. */
+	merged: string;
+	references: string;
+	/** "valgrind", if a program was recorded. */
+	collector: string;
+	/** A trace of its run that the server can replay. */
+	trace: string | null;
 }
 
 export interface Level {
@@ -192,14 +206,47 @@ export interface Field {
 	misses: number;
 }
 
+/** What a layout moves: a field, or all fields of a nested structure, union or array. */
+export interface Member {
+	name: string;
+	offset: number;
+	size: number;
+	align: number;
+	/** Its alignment is not known for certain. */
+	estimated: boolean;
+}
+
 export interface Structure {
 	type: string;
 	size: number;
 	objects: string[];
 	misses: number;
 	fields: Field[];
+	members: Member[];
 	/** affinity[i][j]: the share of visits to either field that used both; null: not known */
 	affinity: (number | null)[][];
+}
+
+/** The misses of a candidate layout that were asked for last. rows: of the program as it is ("A") and of the candidate ("B"). */
+export interface Prediction {
+	state: "none" | "running" | "done" | "failed" | "cancelled";
+	profile?: number;
+	candidate?: string;
+	/** How many have been replayed. */
+	references?: number;
+	/** Why it failed, or what it warns of. */
+	messages?: string;
+	rows?: PredictedLevel[];
+}
+
+export interface PredictedLevel {
+	candidate: string;
+	level: string;
+	misses: number;
+	change_percent: number | null;
+	/** Of other placements of memory. */
+	least: number | null;
+	greatest: number | null;
 }
 
 /** What a level counted in an interval, and where it misses most. */

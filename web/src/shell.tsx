@@ -98,7 +98,8 @@ export function Shell({ session }: { session: Session }) {
 	const set = (changes: Record<string, string | number | null>, replace = false) =>
 		go(href(view.name, { ...route.params, ...changes }), replace);
 	const page = { session, profile, params: route.params, set };
-	const merged = !view.ofAllProfiles && view.name !== "debugger" && session.profiles[Number(profile)]?.merged;
+	const shownProfile = session.profiles[Number(profile)];
+	const merged = !view.ofAllProfiles && view.name !== "debugger" && shownProfile?.merged;
 	useKeys(shown, view, address, () => setHelp(true));
 	const of = view.ofAllProfiles || view.name === "debugger" ? undefined : session.profiles[Number(profile)];
 	const program = of && baseName(of.command.split(" ", 1)[0] ?? "");
@@ -113,11 +114,15 @@ export function Shell({ session }: { session: Session }) {
 			<header>
 				<strong class="brand">nearmiss</strong>
 				<nav aria-label="Pages">
-					{shown.map((item) => (
-						<a key={item.name} href={address(item)} title={item.question} aria-current={item === view ? "page" : undefined}>
-							{item.title}
-						</a>
-					))}
+					{shown.map((item) => {
+						const lack = shownProfile ? item.lacks?.(shownProfile) ?? null : null;
+						return (
+							<a key={item.name} href={address(item)} class={lack ? "lacking" : undefined} title={lack ? `${item.question} ${lack}` : item.question}
+								aria-current={item === view ? "page" : undefined}>
+								{item.title}
+							</a>
+						);
+					})}
 				</nav>
 				<div class="tools">
 					{session.profiles.length > 1 && !view.ofAllProfiles && (

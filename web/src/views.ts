@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 // views.ts - the list of all pages.  One more page is a file and a row here.
 import type { ComponentType } from "preact";
-import type { Session } from "./answers";
+import type { Session, SessionProfile } from "./answers";
 import type { Params } from "./router";
 import { DebuggerPage } from "./debugger/page";
 import { keys as debuggerKeys } from "./debugger/panels/controls";
@@ -16,6 +16,7 @@ import { Structures } from "./profile/structures";
 import { Tables } from "./profile/tables";
 import { keys as timelineKeys, Timeline } from "./profile/timeline";
 import { TreeMap } from "./profile/treemap";
+import { keys as whatIfKeys, lacksTrace, WhatIf } from "./whatif/page";
 
 export interface PageProps {
 	session: Session;
@@ -34,6 +35,8 @@ export interface View {
 	question: string;
 	shown(session: Session): boolean;
 	Page: ComponentType<PageProps>;
+	/** Why the page has less to show of a profile than it could, and what to do; null: it has all. */
+	lacks?(profile: SessionProfile): string | null;
 	/** It shows one rank of a merged profile too. */
 	byRank?: true;
 	/** It chooses profiles itself. */
@@ -119,6 +122,15 @@ export const views: View[] = [
 		question: "Which fields are hot, and which are used together?",
 		shown: withProfile,
 		Page: Structures,
+	},
+	{
+		name: "whatif",
+		title: "What if",
+		question: "What would another order of a structure's fields gain, or a split of it?",
+		shown: withProfile,
+		lacks: lacksTrace,
+		Page: WhatIf,
+		keys: whatIfKeys,
 	},
 	{
 		name: "compare",
