@@ -179,7 +179,7 @@ static int consume_chunks(struct recorder *r, struct nm_error *err)
 			continue;
 		if (!nm_consumer_live(r->consumer))
 			return 0;
-		if (nm_now_ms() - r->exited_ms > GRACE_MS) {
+		if (nm_now_ms() - r->exited_ms > GRACE_MS && !nm_consumer_draining(r->consumer)) {
 			if (r->streams)
 				r->request->run.feedback.warn(
 				    "processes left in the background are no longer observed");

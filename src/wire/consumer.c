@@ -158,6 +158,18 @@ int nm_consumer_start_one(struct nm_consumer *c)
 
 size_t nm_consumer_live(const struct nm_consumer *c) { return c->rings.count + nm_rings_expected(c); }
 
+size_t nm_consumer_draining(const struct nm_consumer *c)
+{
+	size_t draining = 0;
+
+	for (size_t i = 0; i < c->rings.count; i++) {
+		const struct ring *ring = &c->rings.at[i];
+
+		draining += ring->ended || acquire_word(&ring->shared->state) == NM_WIRE_RING_CLOSED;
+	}
+	return draining;
+}
+
 uint32_t nm_consumer_unobserved(const struct nm_consumer *c) { return load_word(&c->control->unobserved); }
 
 void nm_consumer_detach_all(struct nm_consumer *c)

@@ -78,6 +78,9 @@ size_t nm_consumer_started(const struct nm_consumer *consumer);
 /* Number of rings that have not ended, including those announced recently that do not exist yet. */
 size_t nm_consumer_live(const struct nm_consumer *consumer);
 
+/* Those whose producer has ended, and which have not been read to their end. */
+size_t nm_consumer_draining(const struct nm_consumer *consumer);
+
 /* Number of processes that found no room for a ring and ran unobserved. */
 uint32_t nm_consumer_unobserved(const struct nm_consumer *consumer);
 

@@ -216,10 +216,14 @@ static void test_a_ring_may_appear_later_than_its_number(void **state)
 	assert_int_equal(nm_consumer_next(run->consumer, 0, &chunk, NULL), 0);
 	assert_int_equal(nm_consumer_live(run->consumer), 1);
 	ring_producer_announce(&p);
+	assert_int_equal(nm_consumer_next(run->consumer, 0, &chunk, NULL), 0);
+	assert_int_equal(nm_consumer_draining(run->consumer), 0);
 	ring_producer_close(&p);
+	assert_int_equal(nm_consumer_draining(run->consumer), 1);
 	assert_int_equal(nm_consumer_next(run->consumer, 0, &chunk, NULL), 1);
 	assert_int_equal(chunk.end, NM_END_CLOSED);
 	assert_int_equal(nm_consumer_live(run->consumer), 0);
+	assert_int_equal(nm_consumer_draining(run->consumer), 0);
 }
 
 static int owned_slots(const struct ring_producer *p)
