@@ -125,6 +125,7 @@ static void compare_counts(const struct nm_hierarchy *h, const struct twin *t)
 	assert_int_equal(x->traffic.count[NM_MESSAGE_DATA_FROM_CORE], t->interventions);
 	assert_int_equal(x->traffic.count[NM_MESSAGE_DATA_FROM_MEMORY], t->from_memory);
 	assert_int_equal(x->traffic.count[NM_MESSAGE_WRITE_BACK], t->write_backs);
+	assert_int_equal(x->traffic.count[NM_MESSAGE_ACKNOWLEDGE], x->traffic.count[NM_MESSAGE_INVALIDATE]);
 }
 
 static void compare_classes(const struct nm_hierarchy *h, const struct twin *t, unsigned level)

@@ -338,6 +338,36 @@ static void test_writes(void **state)
 	check_writes("L1=1K,full,64,write=through,allocate=no:L2=4K,full,64", 64, 192, 0, 64, 128, 192);
 }
 
+/* DRRIP's counter stops at both ends: of 256 sets every eighth leads for SRRIP, the next one for BRRIP, and the
+ * others load as the side does that has missed less: far away always, or mostly farthest away. */
+static void test_duel(void **state)
+{
+	enum { FAR = 2, MISSES = 2000, LEADER_OF_SRRIP = 8, LEADER_OF_BRRIP, FOLLOWER };
+	struct nm_level_spec spec = {.sets = 256, .ways = 4, .line = 64};
+	struct nm_replacement r;
+	unsigned char *way;
+
+	(void)state;
+	for (unsigned i = 0; nm_policies[i]; i++)
+		if (!strcmp(nm_policies[i]->name, "drrip"))
+			spec.policy = nm_policies[i];
+	assert_int_equal(nm_replacement_init(&r, &spec), 0);
+	way = nm_replacement_state(&r, FOLLOWER);
+	for (unsigned leader = LEADER_OF_SRRIP; leader <= LEADER_OF_BRRIP; leader++) {
+		unsigned far = 0;
+
+		for (unsigned i = 0; i < MISSES; i++)
+			r.policy->load(&r, leader, i % 4);
+		for (unsigned i = 0; i < 100; i++) {
+			r.policy->load(&r, FOLLOWER, 0);
+			far += way[0] == FAR;
+		}
+		assert_in_range(far, leader == LEADER_OF_BRRIP ? 100 : 0,
+				leader == LEADER_OF_BRRIP ? 100 : 20);
+	}
+	nm_replacement_done(&r);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -345,6 +375,7 @@ int main(void)
 	    cmocka_unit_test(test_thrashing),    cmocka_unit_test(test_future_refused),
 	    cmocka_unit_test(test_index),        cmocka_unit_test(test_inclusion),
 	    cmocka_unit_test(test_sizes_add_up), cmocka_unit_test(test_writes),
+	    cmocka_unit_test(test_duel),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }
