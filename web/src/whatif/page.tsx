@@ -91,11 +91,11 @@ function Panel({ profile, predictor: { now, error, start, cancel }, text, change
 			{runs && <Progress now={now} total={Number(profile.references)} cancel={cancel} />}
 			{error && <p class="failed" role="alert">{error}</p>}
 			{mine?.state === "cancelled" && <p role="status">Cancelled.</p>}
-			{mine?.state === "failed" && <pre class="failed" role="alert">{mine.messages}</pre>}
+			{mine?.state === "failed" && <pre class="failed" role="alert" tabIndex={0}>{mine.messages}</pre>}
 			{mine?.state === "done" && (
 				<div role="status">
 					{changes.filter(({ before }) => before.level === level).map((change) => <p key={level} class="verdict">{verdict(change)}</p>)}
-					{mine.messages && <pre>{mine.messages}</pre>}
+					{mine.messages && <pre tabIndex={0}>{mine.messages}</pre>}
 				</div>
 			)}
 			{changes.length > 0 && <Table caption="Predicted misses" columns={columns} rows={rowsOf(changes)} />}
@@ -108,7 +108,7 @@ function NoTrace({ profile }: { profile: SessionProfile }) {
 	return (
 		<>
 			<p>Predictions need a trace of this run. Record one, which the profile then names:</p>
-			<pre>{traceCommand(profile)}</pre>
+			<pre tabIndex={0}>{traceCommand(profile)}</pre>
 			<p>A trace that is kept elsewhere is named by <code>nearmiss view --trace FILE</code>.</p>
 		</>
 	);
