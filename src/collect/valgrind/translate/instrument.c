@@ -71,11 +71,23 @@ static Bool rest_is_counted(Int statement)
 	return True;
 }
 
+/* The C library chooses hints by the caches that Valgrind's processor says it has, which are not the machine's: from
+ * 2 MB on its copies would go past the caches. */
+static Bool is_of_libc(Addr pc)
+{
+	const DebugInfo *module = VG_(find_DebugInfo)(VG_(current_DiEpoch)(), pc);
+	const HChar *name = module == NULL ? NULL : VG_(DebugInfo_get_soname)(module);
+
+	return name != NULL && VG_(strcmp)(name, "libc.so.6") == 0;
+}
+
 /* Takes what the current instruction tells the caches. */
 static void add_hint(Addr pc)
 {
-	const struct nm_hint hint = nm_hint_decode((const UChar *)pc, pc);
+	struct nm_hint hint = nm_hint_decode((const UChar *)pc, pc);
 
+	if (hint.kind != NM_HINT_NONE && is_of_libc(pc))
+		hint.kind = NM_HINT_NONE;
 	nm_translation.store_flags = hint.kind == NM_HINT_STORE ? hint.flags : 0;
 	if (hint.kind == NM_HINT_PREFETCH)
 		nm_prefetch_add(&hint);
