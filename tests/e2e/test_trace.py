@@ -19,7 +19,8 @@ BAD_INPUT, NO_OUTPUT, USAGE = 121, 122, 2
 def contents(profile):
     """All rows of all views but info, whose times differ, and the rest of info."""
     found = {view: sorted(rows(f"SELECT * FROM {view}", profile=profile), key=repr) for view in VIEWS}
-    found["info"] = rows("SELECT * FROM info WHERE key NOT IN ('wall_seconds', 'recorded_at', 'source') ORDER BY key", profile=profile)
+    found["info"] = rows("SELECT * FROM info WHERE key NOT IN ('wall_seconds', 'recorded_at', 'source', 'trace') ORDER BY key",
+                         profile=profile)
     return found
 
 
