@@ -134,6 +134,8 @@ static void code(const uint8_t *data, size_t size)
 
 	demand(words && !nm_encoder_new(&e, &err));
 	count = make_stream(data, told, words);
+	if (!count) /* a chunk has words */
+		goto done;
 	demand(!nm_encoder_add(e, words, count, &err) && !nm_encoder_finish(e, parts));
 	for (unsigned i = 0; i < NM_PARTS; i++) {
 		copies[i] =
@@ -152,6 +154,7 @@ static void code(const uint8_t *data, size_t size)
 	run_decoder(copies, NULL, count);
 	for (unsigned i = 0; i < NM_PARTS; i++)
 		free(copies[i].at);
+done:
 	nm_encoder_free(e);
 	free(words);
 }
