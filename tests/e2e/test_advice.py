@@ -147,7 +147,7 @@ def case_symbol_lookup():
     """A static program has no dynamic linker."""
     record([program("matrix"), "rows"], *MACHINE, profile="before.nmp")
     record([program("matrix-static"), "rows"], *MACHINE, profile="after.nmp")
-    before, after = ([row for row in report("pairs", name) if row["cause"] == "symbol lookup"]
+    before, after = ([row for row in report("pairs", name) if row["cause"] == "dynamic linking"]
                      for name in ("before.nmp", "after.nmp"))
     assert before and "statically" in before[0]["try"]
     assert sum(int(row["misses"]) for row in after) * 5 < sum(int(row["misses"]) for row in before)

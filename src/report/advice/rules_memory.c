@@ -31,23 +31,25 @@ static void advise_allocator(const struct nm_evidence *e, FILE *out)
 		e->misses);
 }
 
-static int symbols(const struct nm_evidence *e)
+static int dynamic_linking(const struct nm_evidence *e)
 {
 	static const char *const sections[] = {" .gnu.hash",    " .hash",     " .dynsym",  " .dynstr",
 					       " .gnu.version", " .rela.dyn", " .rela.plt"};
 	size_t n = e->object ? strlen(e->object) : 0, i;
 
+	if (n && (!strncmp(e->object, "ld-linux", 8) || !strncmp(e->object, "ld-musl", 7)))
+		return 1;
 	for (i = 0; i < sizeof sections / sizeof *sections; i++)
 		if (n > strlen(sections[i]) && !strcmp(e->object + n - strlen(sections[i]), sections[i]))
 			return 1;
 	return 0;
 }
 
-static void advise_symbols(const struct nm_evidence *e, FILE *out)
+static void advise_dynamic_linking(const struct nm_evidence *e, FILE *out)
 {
 	fprintf(
 	    out,
-	    "%" PRId64 " misses of the dynamic linker, which looks up symbols when the program starts: no "
+	    "%" PRId64 " misses of the dynamic linker, which works when the program starts: no "
 	    "matter in a long run; else link fewer libraries, hide symbols (-fvisibility=hidden), or link "
 	    "statically",
 	    e->misses);
@@ -138,7 +140,7 @@ static void advise_pages(const struct nm_evidence *e, FILE *out)
 const struct nm_rule nm_rules_of_memory[] = {
     {"other threads", taken, advise_taken, .saves = saves_coherence},
     {"allocator", allocator, advise_allocator, .saves = NULL, .once = 1},
-    {"symbol lookup", symbols, advise_symbols, .saves = NULL, .once = 1},
+    {"dynamic linking", dynamic_linking, advise_dynamic_linking, .saves = NULL, .once = 1},
     {"library data", library, advise_library, .saves = NULL},
     {"stack frame", stack, advise_stack, .saves = NULL},
     {"unnamed memory", unnamed, advise_unnamed, .saves = NULL},
