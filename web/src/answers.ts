@@ -65,6 +65,8 @@ export interface Advice {
 export interface OverviewAnswer {
 	info: Record<string, string>;
 	verdict?: string;
+	/** The level that the verdict names; null: none. */
+	verdict_level?: string | null;
 	not_simulated?: string;
 	notes?: string[];
 	levels: Level[];

@@ -10,15 +10,29 @@ export interface Route {
 	params: Params;
 }
 
+/** A part of an address that may have been cut anywhere. */
+export function unescaped(text: string): string {
+	try {
+		return decodeURIComponent(text);
+	} catch {
+		return text;
+	}
+}
+
 export function parseHash(hash: string): Route {
 	const [path = "", query = ""] = hash.replace(/^#\/?/, "").split("?", 2);
-	return { hash, view: decodeURIComponent(path), params: Object.fromEntries(new URLSearchParams(query)) };
+	return { hash, view: unescaped(path), params: Object.fromEntries(new URLSearchParams(query)) };
 }
+
+/** What the reader chose that stays chosen wherever a link leads, unless the link says otherwise. */
+const KEPT = ["level"];
 
 /** The address of a view.  Parameters that are null or empty are left out. */
 export function href(view: string, params: Record<string, string | number | null | undefined> = {}): string {
 	const query = new URLSearchParams();
-	for (const [key, value] of Object.entries(params)) {
+	const here = parseHash(location.hash).params;
+	const kept = Object.fromEntries(KEPT.filter((key) => params[key] === undefined).map((key) => [key, here[key]]));
+	for (const [key, value] of Object.entries({ ...params, ...kept })) {
 		if (value !== null && value !== undefined && value !== "") query.set(key, String(value));
 	}
 	const text = query.toString();

@@ -156,6 +156,11 @@ static void add_advice(const struct nm_table *pairs, json_t *answer)
 	json_object_set_new(answer, "advice", list);
 }
 
+static const char *level_of(const struct nm_verdict *verdict)
+{
+	return nm_verdict_is_bound(verdict) ? verdict->level : NULL;
+}
+
 static int add_verdict(struct nm_profile *profile, const struct nm_selection *selection,
 		       struct nm_table *pairs, json_t *answer, struct nm_error *err)
 {
@@ -176,11 +181,28 @@ static int add_verdict(struct nm_profile *profile, const struct nm_selection *se
 	for (size_t i = 0; i < notes.count; i++)
 		json_array_append_new(list, nm_view_text(notes.at[i]));
 	json_object_set_new(answer, "verdict", nm_view_text(text));
+	json_object_set_new(answer, "verdict_level", nm_view_text(level_of(&verdict)));
 	json_object_set_new(answer, "not_simulated",
 			    json_string(selection->levels.foresees ? "" : "no prefetchers are simulated"));
 	json_object_set_new(answer, "notes", list);
 	nm_vec_free(&notes);
 	free(text);
+	return status;
+}
+
+int nm_view_verdict_level(struct nm_profile *profile, char **ret_level, struct nm_error *err)
+{
+	const struct nm_report_request what = {.limit = 0};
+	struct nm_selection selection = {.one_level = 0};
+	struct nm_verdict verdict;
+	int status = nm_selection_make(profile, &what, &selection, err);
+
+	*ret_level = NULL;
+	if (!status)
+		status = nm_verdict_make(profile, &selection, &verdict, err);
+	if (!status && level_of(&verdict) && !(*ret_level = strdup(level_of(&verdict))))
+		status = nm_fail_memory(err);
+	nm_selection_done(&selection);
 	return status;
 }
 

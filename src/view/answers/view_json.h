@@ -61,6 +61,9 @@ int nm_view_run(nm_view_report *report, struct nm_profile *profile, const void *
 int nm_view_overview_of_input(struct nm_profile *profile, const char *level, const char *input,
 			      json_t *answer, struct nm_error *err);
 
+/* The level that the verdict names, malloc'ed; NULL: it names none. */
+int nm_view_verdict_level(struct nm_profile *profile, char **ret_level, struct nm_error *err);
+
 /* Adds to a structure with its fields the members that a layout moves (members.c). */
 int nm_view_add_members(json_t *structure, struct nm_error *err);
 

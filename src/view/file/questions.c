@@ -8,7 +8,7 @@
 #include <string.h>
 
 #include "selection.h"
-#include "view_priv.h"
+#include "view_json.h"
 
 struct asker {
 	int (*ask)(void *self, const struct nm_request *request, struct nm_error *err);
@@ -58,8 +58,8 @@ static const char first_inputs[] = "SELECT input FROM inputs ORDER BY alike, pos
 /* The rows of comparisons. */
 static const char *const of_changes[] = {"object,line", "object", "line", NULL};
 
-/* Requests for each row of a query over the first level: its columns are parameters of the path. Each request
- * reads all counts. */
+/* Requests for each row of a query over the first level, and over that of the verdict: its columns are parameters of
+ * the path. Each request reads all counts. */
 static const struct {
 	const char *path, *sql;
 } of_rows[] = {
@@ -155,22 +155,27 @@ static int ask_inputs(const struct asker *a, struct nm_profile *profile, const c
 static int ask_levels(const struct asker *a, struct nm_profile *profile)
 {
 	struct nm_rows *levels = NULL;
-	int rows_asked = 0;
-	int status = nm_profile_query(profile, levels_of_data_first, &levels, a->err);
+	char *of_verdict = NULL;
+	int is_first = 1;
+	int status = nm_view_verdict_level(profile, &of_verdict, a->err);
 
+	if (!status)
+		status = nm_profile_query(profile, levels_of_data_first, &levels, a->err);
 	while (!status && (status = nm_rows_next(levels, a->err)) > 0) {
 		const char *level = nm_rows_text(levels, 0);
+		const int is_opened = is_first || (of_verdict && !strcmp(level, of_verdict));
 
 		status = 0;
 		for (unsigned i = 0; !status && of_level[i]; i++)
 			status = ask_one(a, of_level[i], level, NULL);
 		if (!status)
-			status = ask_inputs(a, profile, level, !rows_asked);
-		for (unsigned i = 0; !status && !rows_asked && i < sizeof of_rows / sizeof *of_rows; i++)
+			status = ask_inputs(a, profile, level, is_first);
+		for (unsigned i = 0; !status && is_opened && i < sizeof of_rows / sizeof *of_rows; i++)
 			status = ask_rows(a, profile, i, level);
-		rows_asked = 1;
+		is_first = 0;
 	}
 	nm_rows_free(levels);
+	free(of_verdict);
 	return status;
 }
 

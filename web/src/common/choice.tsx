@@ -25,13 +25,15 @@ export function Choice({ label, value, options, onChange }: ChoiceProps) {
 /** Options that are shown as they are named. */
 export const plain = (names: readonly string[]) => names.map((name) => ({ value: name, title: name.replaceAll("_", " ") }));
 
-/** The level of the address, else the first level of data that misses; null until the levels are known. `all`: what is known of
- * each. */
-export function useLevel({ profile, params }: PageProps): { level: string | null; levels: string[]; all: Level[] } {
+/** The level of the address, else that of the verdict (unless the page is about another), else the first level of data that
+ * misses; null until the levels are known. `all`: what is known of each. */
+export function useLevel({ profile, params }: PageProps, ofVerdict = true): { level: string | null; levels: string[]; all: Level[] } {
 	const { answer } = useAnswer<OverviewAnswer>(`/api/p/${profile}/overview`);
-	const levels = answer?.levels ?? [];
-	const first = levels.find(({ level, misses }) => misses > 0 && !level.endsWith("L1i")) ?? levels[0];
-	return { level: params["level"] ?? first?.level ?? null, levels: levels.map(({ level }) => level), all: levels };
+	const all = answer?.levels ?? [];
+	const levels = all.map(({ level }) => level);
+	const first = all.find(({ level, misses }) => misses > 0 && !level.endsWith("L1i")) ?? all[0];
+	const level = [params["level"], ofVerdict && answer?.verdict_level].find((name) => name && levels.includes(name));
+	return { level: level ?? first?.level ?? null, levels, all };
 }
 
 export function LevelChoice({ level, levels, set }: { level: string | null; levels: string[]; set: PageProps["set"] }) {

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 // view.ts - what a link to the debugger restores: the moment, and how it is looked at.
 import { ARRANGEMENTS, type Arrangement } from "./draw/grid";
+import { unescaped } from "../router";
 import { COLOURINGS, type Colouring } from "./draw/colours";
 
 export const STATISTICS = ["reference", "object", "line", "set", "total"] as const;
@@ -40,15 +41,6 @@ function readPairs(text: string | undefined): Record<string, number> {
 		if (name && Number.isSafeInteger(Number(value))) pairs[unescaped(name)] = Number(value);
 	}
 	return pairs;
-}
-
-// A link may have been cut anywhere.
-function unescaped(text: string): string {
-	try {
-		return decodeURIComponent(text);
-	} catch {
-		return text;
-	}
 }
 
 function writePane({ level, core, set_from }: Pane): string {

@@ -79,7 +79,7 @@ function Content({ answer: { rows, note }, by, profile }: { answer: SharingAnswe
 
 export function Sharing(props: PageProps) {
 	const { profile, params, set } = props;
-	const { level, levels } = useLevel(props);
+	const { level, levels } = useLevel(props, false);
 	const by = params["by"] ?? "line";
 	const query = { by: by === "line" ? null : by, level };
 	const asked = useAnswer<SharingAnswer>(level && `/api/p/${profile}/sharing`, query);
