@@ -66,18 +66,30 @@ async function ask<T>(method: string, path: string, body?: unknown): Promise<T> 
 		if (error !== null) throw new Error(error);
 		return answer as T;
 	}
-	const response = await fetch(ofTab(path), {
-		method,
-		credentials: "same-origin",
-		...(body === undefined
-			? {}
-			: { headers: { "Content-Type": "application/json" }, body: JSON.stringify(body) }),
-	});
-	const text = await response.text();
+	const { response, text } = await askServer(method, path, body);
 	if (!response.ok) {
 		throw new Error(errorIn(parsed(text)) ?? `The server answers ${response.status} ${response.statusText}.`);
 	}
 	return JSON.parse(text) as T;
+}
+
+/** The answer of the server with its text. Whether there is one at all, states.tsx shows. */
+async function askServer(method: string, path: string, body: unknown): Promise<{ response: Response; text: string }> {
+	try {
+		const response = await fetch(ofTab(path), {
+			method,
+			credentials: "same-origin",
+			...(body === undefined
+				? {}
+				: { headers: { "Content-Type": "application/json" }, body: JSON.stringify(body) }),
+		});
+		const text = await response.text();
+		dispatchEvent(new Event("serverback"));
+		return { response, text };
+	} catch {
+		dispatchEvent(new Event("servergone"));
+		throw new Error("nearmiss view does not answer.");
+	}
 }
 
 /** What an answer says was wrong: {"error": TEXT}. */

@@ -8,6 +8,7 @@ import { isTyping } from "./common/keys";
 import { switchTheme, useTheme } from "./common/theme";
 import { go, href, useRoute } from "./router";
 import { NotByRank, Ranks } from "./profile/ranks";
+import { absenceOf, Absent, ServerGone } from "./states";
 import { views, type View } from "./views";
 
 const KEYS: [string, string][] = [
@@ -91,6 +92,7 @@ export function Shell({ session }: { session: Session }) {
 	const theme = useTheme();
 	const [help, setHelp] = useState(false);
 	const shown = views.filter((view) => view.shown(session));
+	const absent = absenceOf(route, session, shown.map(({ name }) => name));
 	const view = shown.find(({ name }) => name === route.view) ?? (shown[0] as View);
 	const profile = route.params["p"] ?? "0";
 	const input = route.params["input"] ?? null;
@@ -104,8 +106,8 @@ export function Shell({ session }: { session: Session }) {
 	const of = view.ofAllProfiles || view.name === "debugger" ? undefined : session.profiles[Number(profile)];
 	const program = of && baseName(of.command.split(" ", 1)[0] ?? "");
 	useEffect(() => {
-		document.title = [view.title, program, "nearmiss"].filter(Boolean).join(" – ");
-	}, [view, program]);
+		document.title = [absent?.title ?? view.title, program, "nearmiss"].filter(Boolean).join(" – ");
+	}, [absent?.title, view, program]);
 	return (
 		<>
 			<a class="skip" href="#page" onClick={(event) => { event.preventDefault(); document.getElementById("page")?.focus(); }}>
@@ -118,7 +120,7 @@ export function Shell({ session }: { session: Session }) {
 						const lack = shownProfile ? item.lacks?.(shownProfile) ?? null : null;
 						return (
 							<a key={item.name} href={address(item)} class={lack ? "lacking" : undefined} title={lack ? `${item.question} ${lack}` : item.question}
-								aria-current={item === view ? "page" : undefined}>
+								aria-current={item === view && !absent ? "page" : undefined}>
 								{item.title}
 							</a>
 						);
@@ -137,14 +139,19 @@ export function Shell({ session }: { session: Session }) {
 					<button type="button" onClick={() => setHelp(true)} aria-label="Keys">?</button>
 				</div>
 			</header>
-			<main id="page" tabIndex={-1} data-view={view.name} data-hash={route.hash}>
-				<h1>{view.title}</h1>
-				<p class="question">{view.question}</p>
-				{of && <Ran of={of} />}
-				{merged && <Ranks key={profile} props={page} levels={view.name === "overview"} />}
-				{input !== null && !view.byRank && merged
-					? <NotByRank title={view.title} input={input} all={href(view.name, { ...route.params, input: null })} />
-					: <view.Page key={`${view.name} ${profile}`} {...page} />}
+			<main id="page" tabIndex={-1} data-view={absent ? "" : view.name} data-hash={route.hash}>
+				<ServerGone />
+				{absent ? <Absent of={absent} /> : (
+					<>
+						<h1>{view.title}</h1>
+						<p class="question">{view.question}</p>
+						{of && <Ran of={of} />}
+						{merged && <Ranks key={profile} props={page} levels={view.name === "overview"} />}
+						{input !== null && !view.byRank && merged
+							? <NotByRank title={view.title} input={input} all={href(view.name, { ...route.params, input: null })} />
+							: <view.Page key={`${view.name} ${profile}`} {...page} />}
+					</>
+				)}
 			</main>
 			{help && <Keys of={view} close={() => setHelp(false)} />}
 		</>

@@ -34,6 +34,8 @@ export interface View {
 	/** The question that the page answers, in one line. */
 	question: string;
 	shown(session: Session): boolean;
+	/** What it needs where it is not shown. */
+	needs: string;
 	Page: ComponentType<PageProps>;
 	/** Why the page has less to show of a profile than it could, and what to do; null: it has all. */
 	lacks?(profile: SessionProfile): string | null;
@@ -45,14 +47,17 @@ export interface View {
 	keys?: [key: string, help: string][];
 }
 
-const withProfile = (session: Session) => session.profiles.length > 0;
+const ofProfile = {
+	shown: ({ profiles }: Session) => profiles.length > 0,
+	needs: "This page is about a profile: nearmiss view PROFILE.nmp opens one.",
+};
 
 export const views: View[] = [
 	{
 		name: "overview",
 		title: "Overview",
 		question: "Which data misses the cache, why, and what should be changed?",
-		shown: withProfile,
+		...ofProfile,
 		byRank: true,
 		Page: Overview,
 	},
@@ -60,7 +65,7 @@ export const views: View[] = [
 		name: "treemap",
 		title: "Tree map",
 		question: "Which objects take most of the misses, and which functions within them?",
-		shown: withProfile,
+		...ofProfile,
 		byRank: true,
 		Page: TreeMap,
 	},
@@ -68,7 +73,7 @@ export const views: View[] = [
 		name: "tables",
 		title: "Tables",
 		question: "What are the counts of any object, function, line or thread?",
-		shown: withProfile,
+		...ofProfile,
 		byRank: true,
 		Page: Tables,
 	},
@@ -76,7 +81,7 @@ export const views: View[] = [
 		name: "source",
 		title: "Source",
 		question: "Which lines of code miss, on what data, and who evicts it?",
-		shown: withProfile,
+		...ofProfile,
 		byRank: true,
 		Page: Source,
 	},
@@ -84,7 +89,7 @@ export const views: View[] = [
 		name: "timeline",
 		title: "Timeline",
 		question: "When does the program miss, and on what?",
-		shown: withProfile,
+		...ofProfile,
 		Page: Timeline,
 		keys: timelineKeys,
 	},
@@ -92,42 +97,42 @@ export const views: View[] = [
 		name: "evictions",
 		title: "Evictions",
 		question: "Which data drives which out of the cache?",
-		shown: withProfile,
+		...ofProfile,
 		Page: Evictions,
 	},
 	{
 		name: "curves",
 		title: "Curves",
 		question: "How would a larger or smaller cache do?",
-		shown: withProfile,
+		...ofProfile,
 		Page: Curves,
 	},
 	{
 		name: "histograms",
 		title: "Histograms",
 		question: "Are misses spread evenly over sets and memory, and how far apart are uses?",
-		shown: withProfile,
+		...ofProfile,
 		Page: Histograms,
 	},
 	{
 		name: "sharing",
 		title: "Sharing",
 		question: "Which lines do cores take from each other?",
-		shown: withProfile,
+		...ofProfile,
 		Page: Sharing,
 	},
 	{
 		name: "structures",
 		title: "Structures",
 		question: "Which fields are hot, and which are used together?",
-		shown: withProfile,
+		...ofProfile,
 		Page: Structures,
 	},
 	{
 		name: "whatif",
 		title: "What if",
 		question: "What would another order of a structure's fields gain, or a split of it?",
-		shown: withProfile,
+		...ofProfile,
 		lacks: lacksTrace,
 		Page: WhatIf,
 		keys: whatIfKeys,
@@ -136,7 +141,8 @@ export const views: View[] = [
 		name: "compare",
 		title: "Compare",
 		question: "What did a change bring?",
-		shown: (session) => session.profiles.length > 1,
+		shown: ({ profiles }) => profiles.length > 1,
+		needs: "This page compares two profiles: nearmiss view BEFORE.nmp AFTER.nmp opens both.",
 		Page: Compare,
 		ofAllProfiles: true,
 	},
@@ -145,6 +151,7 @@ export const views: View[] = [
 		title: "Debugger",
 		question: "What does each reference do to the cache, and who evicted the line that it misses?",
 		shown: (session) => session.debugger !== null,
+		needs: "This page runs a trace or a loop nest: nearmiss view RUN.nmt opens one (record --trace RUN.nmt writes it).",
 		Page: DebuggerPage,
 		keys: debuggerKeys,
 	},

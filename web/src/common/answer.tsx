@@ -39,9 +39,26 @@ export function useAnswer<T>(path: string | null, query?: Query): Asked<T> {
 	return { answer: last.answer, error: last.error, waiting: last.key !== key };
 }
 
+/** An answer that takes longer says for how long. */
+const SLOW_SECONDS = 2;
+
+function Waiting() {
+	const [seconds, setSeconds] = useState(0);
+	useEffect(() => {
+		const clock = setInterval(() => setSeconds((before) => before + 1), 1000);
+		return () => clearInterval(clock);
+	}, []);
+	return (
+		<p class="waiting">
+			<span role="status">{seconds < SLOW_SECONDS ? "Loading …" : "This takes a while: the first question about a large profile reads much of it."}</span>
+			{seconds >= SLOW_SECONDS && ` ${seconds} s`}
+		</p>
+	);
+}
+
 /** Shows an answer, or that it is awaited, or what went wrong; nothing if nothing was asked. */
 export function Answer<T>({ of, children }: { of: Asked<T>; children: (answer: T) => ComponentChildren }) {
 	if (of.error !== null) return <p class="failed" role="alert" aria-busy={of.waiting}>{of.error}</p>;
-	if (of.answer === null) return of.waiting ? <p class="waiting" role="status">Loading …</p> : null;
+	if (of.answer === null) return of.waiting ? <Waiting /> : null;
 	return <div class="answer" aria-busy={of.waiting}>{children(of.answer)}</div>;
 }

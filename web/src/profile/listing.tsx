@@ -3,7 +3,7 @@
 import { useEffect, useRef } from "preact/hooks";
 import type { SourceAnswer } from "../answers";
 import { heat } from "../common/colors";
-import { full, short } from "../common/format";
+import { baseName, full, short } from "../common/format";
 import { highlight, type Piece } from "../common/highlight";
 import { useTheme } from "../common/theme";
 import { go, href } from "../router";
@@ -31,10 +31,10 @@ function Row({ line, pieces, most, open, props }: { line: Line; pieces: Piece[];
 	const theme = useTheme();
 	const misses = missesOf(line);
 	const color = heat(misses > 0 ? 0.08 + 0.92 * (misses / most) : 0, theme);
-	const number = line.figures && (line.figures["misses"] ?? null) !== null ? <a id={`line-${line.n}`} href={href("source", { ...props.params, line: line.n })}
+	const number = line.figures && (line.figures["misses"] ?? null) !== null ? <a href={href("source", { ...props.params, line: line.n })}
 		aria-current={open ? "true" : undefined} aria-label={`Line ${line.n}, ${full(misses)} misses`}>{line.n}</a> : line.n;
 	return (
-		<tr class={open ? "open" : undefined}>
+		<tr id={`line-${line.n}`} class={open ? "open" : undefined}>
 			<td class="line-number">{number}</td>
 			<td class="heat" style={{ backgroundColor: color.background, color: color.text }}>{misses > 0 ? short(misses) : ""}</td>
 			<td class="code">{pieces.map(({ text, kind }, n) => (kind ? <span key={n} class={`code-${kind}`}>{text}</span> : text))}</td>
@@ -75,6 +75,7 @@ export function Listing({ answer, props }: { answer: SourceAnswer; props: PagePr
 	}, [answer, openLine]);
 	return (
 		<div>
+			{openLine > 0 && at < 0 && <p role="alert">{`There is no line ${full(openLine)}: ${baseName(answer.file)} ends at line ${full(answer.lines.at(-1)?.n ?? 0)}.`}</p>}
 			<div class="controls">
 				<button type="button" disabled={!before} onClick={() => before && go(address(before))}>Hot line before</button>
 				<button type="button" disabled={!after} onClick={() => after && go(address(after))}>Next hot line</button>
