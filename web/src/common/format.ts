@@ -11,7 +11,8 @@ export function short(value: number): string {
 	return Number.isInteger(value) ? String(value) : digits(value);
 }
 
-function digits(value: number): string {
+/** Three digits that count, or all before the point: 0.12, 1.23, 12.3, 123. */
+export function digits(value: number): string {
 	const size = Math.abs(value);
 	return size >= 100 ? value.toFixed(0) : size >= 10 ? value.toFixed(1) : value.toFixed(2);
 }

@@ -7,7 +7,7 @@ import { Answer, useAnswer } from "../common/answer";
 import { Choice, LevelChoice, useLevel } from "../common/choice";
 import { useSheet } from "../common/csv";
 import { full, place, profileName, sentence } from "../common/format";
-import { cellText, Table } from "../common/table";
+import { Table } from "../common/table";
 import { href } from "../router";
 import type { PageProps } from "../views";
 
@@ -80,10 +80,10 @@ function Changes({ answer, by, a, b }: { answer: CompareAnswer; by: string; a: s
 	return (
 		<>
 			<h2>What changed most</h2>
-			<Table caption="What changed most" columns={columns} rows={rows} cell={(cells, column) => {
+			<Table caption="What changed most" columns={columns} rows={rows} cell={(cells, column, _, shown) => {
 				const { key } = column;
 				const row = answer.rows[rows.indexOf(cells)] as Row;
-				if (Number(row[key]) > 0 && /change/.test(key)) return `+${cellText(row[key] ?? null, column)}`;
+				if (Number(row[key]) > 0 && /change/.test(key)) return `+${shown}`;
 				if (key !== "line" || !row["file"]) return undefined;
 				const at = { p: isGone(row) ? a : b, file: String(row["file"]), line: row["line"], level: answer.level };
 				return <a href={href("source", at)} title={String(row["file"])}>{cellOf(row, key)}</a>;
@@ -114,7 +114,7 @@ export function Compare(props: PageProps) {
 	const { params } = props;
 	const [a, b] = [params["a"] ?? "0", params["b"] ?? "1"];
 	const by = params["by"] ?? "object,line";
-	const { level } = useLevel({ ...props, profile: a });
+	const { level } = useLevel({ ...props, profile: a }, false);
 	const before = useAnswer<OverviewAnswer>(`/api/p/${a}/overview`);
 	const after = useAnswer<OverviewAnswer>(`/api/p/${b}/overview`);
 	const keys = [useAnswer<string[]>(`/api/p/${a}/dimensions`), useAnswer<string[]>(`/api/p/${b}/dimensions`)];

@@ -58,7 +58,7 @@ export function Suggestions({ advice, profile, level }: { advice: Advice[]; prof
 				<article key={object} class="card">
 					<h3>{object ? <a href={href("tables", { p: profile, by: "object,file,line", filter: object })} title={object}>{brief(object)}</a> : "Unnamed memory"}</h3>
 					{suggestions.map((one) => (
-						<section key={one.text} aria-label={one.title}>
+						<section key={one.text} aria-label={`${brief(object)}: ${one.title}`}>
 							<h4>{one.title}</h4>
 							{one.lines.map(({ file, line }) => <Line key={`${file}:${line}`} profile={profile} level={level} file={file} line={line} />)}
 							{one.as !== undefined ? <p>{`As for ${brief(one.as)}.`}</p> : <p class="sentence">{sentence(one.text)}</p>}
