@@ -1,39 +1,18 @@
 // SPDX-License-Identifier: MIT
 // drive.mjs CASE ADDRESS CHROMIUM - drives the pages as a reader does; exits 1 with what was wrong.
 import assert from "node:assert/strict";
-import { createRequire } from "node:module";
 import { readFile } from "node:fs/promises";
 import { whatIsCut } from "./cut.mjs";
+import { axeOf, reader, run, settled, show } from "./reader.mjs";
 import { steady } from "./steady.mjs";
 
-const require = createRequire(new URL("../../web/package.json", import.meta.url));
-const { chromium } = require("playwright-core");
 const [name, address, executablePath] = process.argv.slice(2);
 /** Profiles: two of a loop nest; a program with events by address; threads that share lines; a program with structures;
  * four merged. */
 const EVENTS = 2, SHARED = 3, FIELDS = 4, MERGED = 5;
 const PAGES = ["overview", "treemap", "tables", "source", "timeline", "evictions", "curves", "histograms", "sharing", "structures", "whatif", "compare"];
 
-const browser = await chromium.launch({ executablePath, args: ["--no-sandbox"] });
-
-/** A tab of a reader with this theme and width; what goes wrong in it is collected. */
-async function tab({ theme = "light", width = 1280, at = "" } = {}) {
-	const context = await browser.newContext({ colorScheme: theme, viewport: { width, height: 844 }, acceptDownloads: true });
-	const page = await context.newPage();
-	const faults = [];
-	page.on("pageerror", (error) => faults.push(error.message));
-	page.on("console", (message) => message.type() === "error" && !/status of 4/.test(message.text()) && faults.push(message.text()));
-	await page.goto(address + at);
-	return { page, faults, context };
-}
-
-/** Waits until the page shows what its address says: all answers, drawn. */
-async function settled(page, view) {
-	await page.waitForSelector(`#page[data-view="${view}"]`);
-	await page.waitForFunction(() => document.querySelector("#page").dataset.hash === location.hash &&
-		!document.querySelector(".waiting, [aria-busy=true]"));
-	await steady(page);
-}
+const { browser, tab } = await reader(address, executablePath);
 
 /** What pages show beyond their first sight. */
 const OPENED = [
@@ -60,11 +39,6 @@ const OPENED_BY_ENTER = [
 	["histograms", `?p=${EVENTS}&of=served`, "button:has-text('Closer')", "from="],
 ];
 
-async function show(page, view, query = "") {
-	await page.evaluate((hash) => { location.hash = hash; }, `#/${view}${query}`);
-	await settled(page, view);
-}
-
 /** The rows of the CSV that the page saves: different ones. */
 async function savedRows(page) {
 	await page.click("#save summary");
@@ -76,18 +50,15 @@ async function savedRows(page) {
 }
 
 async function everyPage(theme) {
-	const axe = await readFile(require.resolve("axe-core/axe.min.js"), "utf8");
 	for (const width of [1280, 390]) {
 		const { page, faults, context } = await tab({ theme, width });
-		await page.evaluate(axe); // not as an element: the policy allows none
+		const axe = await axeOf(page);
 		for (const [view, query] of ALL) {
 			await show(page, view, query);
 			const where = `${view}${query}, ${theme}, ${width}`;
 			assert.equal(await page.getAttribute("html", "data-theme"), theme, where);
 			assert.deepEqual(await whatIsCut(page), [], where);
-			const found = await page.evaluate(() => globalThis.axe.run());
-			const serious = found.violations.filter(({ impact }) => impact === "serious" || impact === "critical");
-			assert.deepEqual(serious.map(({ id, nodes }) => `${id}: ${nodes[0].html}`), [], where);
+			assert.deepEqual(await axe(), [], where);
 		}
 		assert.deepEqual(faults, []);
 		await context.close();
@@ -245,12 +216,11 @@ const cases = {
 	},
 
 	async ranks() {
-		const axe = await readFile(require.resolve("axe-core/axe.min.js"), "utf8");
 		const { page, faults, context } = await tab();
 		const cells = page.locator(".ranks [role=option]");
 		const misses = async () => Number((await page.innerText("#page .ranks + [role=status]")).match(/: ([\d,]+) misses/)[1].replaceAll(",", ""));
 		const chosen = () => page.innerText(".ranks [aria-selected=true]");
-		await page.evaluate(axe);
+		const axe = await axeOf(page);
 		await show(page, "tables");
 		await page.waitForSelector(".ranks");
 		assert.deepEqual(await cells.allInnerTexts(), ["All", "2", "0", "1", "3"]); // those that behave alike together
@@ -283,8 +253,7 @@ const cases = {
 			await page.waitForSelector(".ranks [aria-selected=true]:has-text('2')");
 			assert.equal(await page.locator("#page .failed").count(), 0, view);
 			assert.ok((await page.textContent("#page")).includes(view === "source" ? "order.nest" : "matrix"), view);
-			const found = await page.evaluate(() => globalThis.axe.run());
-			assert.deepEqual(found.violations.filter(({ impact }) => impact === "serious" || impact === "critical").map(({ id, nodes }) => `${id}: ${nodes[0].html}`), [], view);
+			assert.deepEqual(await axe(), [], view);
 			assert.deepEqual(await whatIsCut(page), [], view);
 		}
 		for (const view of ["timeline", "evictions", "curves", "histograms", "sharing", "structures", "whatif"]) {
@@ -297,7 +266,6 @@ const cases = {
 	},
 
 	async whatif() {
-		const axe = await readFile(require.resolve("axe-core/axe.min.js"), "utf8");
 		const { page, faults, context } = await tab();
 		const members = (part) => page.$$eval(`.members >> nth=${part} >> .grip`, (grips) => grips.map(({ textContent }) => textContent.replace("⠿ ", "")));
 		const offsets = async () => (await page.locator(".member > .fine").allInnerTexts()).map((text) => Number(text.match(/^at (\d+),/)[1]));
@@ -314,7 +282,7 @@ const cases = {
 				[...row.cells].map((cell) => cell.title.replaceAll(",", "") || cell.textContent)));
 		};
 		const wanted = (candidate) => JSON.parse(process.env.PREDICTED)[candidate].map((level) => level.map(String));
-		await page.evaluate(axe);
+		const axe = await axeOf(page);
 		await show(page, "whatif");
 		assert.equal(await page.locator("nav a.lacking").count(), 0);
 		assert.deepEqual(await members(0), ["price", "customer", "count", "address", "state"]);
@@ -332,7 +300,7 @@ const cases = {
 		assert.match(await page.innerText(".board [role=status]"), /^state: place 3 of 5/);
 		const first = await predict();
 		assert.deepEqual(first.map(([level, before, after]) => [level, before, after]), wanted("order"));
-		assert.match(await page.innerText(".verdict"), /of L1d are predicted instead of .*−\d+\.\d %/);
+		assert.match(await page.innerText(".verdict"), /of L3 are predicted instead of .*−\d+\.\d %/);
 		await page.click("summary:has-text('As Markdown')");
 		const markdown = await page.inputValue("textarea");
 		assert.match(markdown, /^### struct order: reorder struct order: price, count, state\n/);
@@ -350,8 +318,7 @@ const cases = {
 		assert.deepEqual(await offsets(), [0, 8, 16, 0, 72]);
 		assert.equal(await page.locator(".verdict").count(), 0); // it was of the layout before
 		assert.deepEqual((await predict()).map(([level, before, after]) => [level, before, after]), wanted("split"));
-		const found = await page.evaluate(() => globalThis.axe.run());
-		assert.deepEqual(found.violations.filter(({ impact }) => impact === "serious" || impact === "critical").map(({ id, nodes }) => `${id}: ${nodes[0].html}`), []);
+		assert.deepEqual(await axe(), []);
 		const other = await context.newPage();
 		await other.goto(page.url());
 		await other.waitForSelector(".verdict");
@@ -491,11 +458,4 @@ const cases = {
 	},
 };
 
-try {
-	await cases[name]();
-} catch (error) {
-	console.error(error.message);
-	process.exitCode = 1;
-} finally {
-	await browser.close();
-}
+await run(cases, name, browser);

@@ -6,16 +6,11 @@ Profiles are made here and served by the real server.  Skipped where Node, its p
 
 import json
 import os
-import re
 import shutil
 import sqlite3
-import subprocess
-import sys
 
-TESTS = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
-sys.path.insert(0, os.path.join(TESTS, "e2e"))
-# pylint: disable=wrong-import-position
-from harness import ENVIRONMENT, NEARMISS, TOP, Skip, main, nearmiss, program, record
+from browser import TESTS, TOP, drive_chromium, need_chromium, served
+from harness import main, nearmiss, program, record
 
 ORDER = os.path.join(TOP, "examples/order.nest")
 NEST = os.path.join(TOP, "examples/transpose.nest")
@@ -53,28 +48,9 @@ def write_sharing(path):
                 f.write(f"{0x40000 + 64 * i + 8 * thread},w,8,{thread},many counters,count,count.c,30\n")
 
 
-def drive_chromium(case, address):
-    done = subprocess.run(["node", os.path.join(TESTS, "pages/drive.mjs"), case, address, shutil.which("chromium")],
-                          capture_output=True, timeout=240, check=False)
-    assert done.returncode == 0, done.stdout.decode() + done.stderr.decode()
-
-
-def need_chromium():
-    for tool in ("node", "chromium"):
-        if not shutil.which(tool):
-            raise Skip(f"{tool} is not installed")
-    if not os.path.isdir(os.path.join(TOP, "web/node_modules/playwright-core")):
-        raise Skip("the npm packages of web/ are missing: tools/install-pages")
-
-
 def drive(case, *profiles):
-    need_chromium()
-    with subprocess.Popen([NEARMISS, "view", "--no-browser", *(profiles or PROFILES)], stdout=subprocess.PIPE,
-                          env=ENVIRONMENT) as server:
-        try:
-            drive_chromium(case, re.search(r"http://\S+", server.stdout.readline().decode())[0])
-        finally:
-            server.terminate()
+    with served(*(profiles or PROFILES)) as (address, _):
+        drive_chromium("drive.mjs", case, address)
 
 
 def case_every_page():
@@ -168,7 +144,7 @@ def case_whatif_without_trace():
     drive("whatif_without_trace", "orders.nmp")
     done = nearmiss("view", "--html", "pages.html", "orders.nmp")
     assert done.returncode == 0, done.stderr
-    drive_chromium("whatif_without_trace", "file://" + os.path.abspath("pages.html"))
+    drive_chromium("drive.mjs", "whatif_without_trace", "file://" + os.path.abspath("pages.html"))
 
 
 def case_changes():
@@ -191,7 +167,7 @@ def case_file():
     make_profiles()
     done = nearmiss("view", "--html", "pages.html", *PROFILES)
     assert done.returncode == 0, done.stderr
-    drive_chromium("file", "file://" + os.path.abspath("pages.html"))
+    drive_chromium("drive.mjs", "file", "file://" + os.path.abspath("pages.html"))
 
 
 def case_saving():
