@@ -311,7 +311,7 @@ void nm_find_short_cuts(struct nm_hierarchy *h)
 		struct nm_cache *c = &h->units[u];
 		int like = c->next && c->line_shift == c->next->line_shift;
 
-		c->next_knows_cold = like && !c->next->general && has_one_source(h, c->next);
+		c->next_knows_cold = like && !c->slice && !c->next->general && has_one_source(h, c->next);
 		c->cold_from = c->next_knows_cold ? c->next->cold_from : c;
 		c->chained =
 		    !c->general && !asks_next(c) && !c->sink && (!c->next || (like && c->next->chained));

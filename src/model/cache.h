@@ -58,7 +58,9 @@ struct nm_miss {
 	uint32_t attr;
 	uint32_t sample; /* 1 + the load's index in the sampler's list; 0: it is no sample */
 	uint32_t slot;   /* of both lines */
-	uint8_t write, class, foreseen;
+	uint8_t write, class;
+	uint8_t foreseen; /* by prefetchers; in a slice, of a first level: the address's offset in its line */
+	uint8_t unit;     /* in a slice's list: whose miss it is */
 };
 _Static_assert(sizeof(struct nm_miss) == 64, "one line of the host's cache");
 
@@ -67,6 +69,7 @@ enum { NM_MISSES = 128 };
 struct nm_cache;
 struct nm_coalesced_table;
 struct nm_prefetch_queue;
+struct nm_slice;
 
 /* The loops over references, once per instruction set. */
 struct nm_lookup {
@@ -130,6 +133,7 @@ struct nm_cache {
 	struct nm_sampler *upper_sampler;
 	const struct nm_ref *expected;   /* the next batch, or NULL (nm_hierarchy_prefetch_host) */
 	struct nm_foresight *foresight;  /* of the machine, or NULL */
+	struct nm_slice *slice;          /* takes the misses that it defers (slices.h), or NULL */
 	struct nm_prefetch_queue *queue; /* to be issued after each reference that enters here, or NULL */
 };
 
@@ -303,6 +307,11 @@ uint32_t nm_way_index_find(const struct nm_way_index *way_index, const uint64_t 
 /* Adds the line at a slot; removes a line. */
 void nm_way_index_add(struct nm_way_index *way_index, const uint64_t *tags, uint32_t slot);
 void nm_way_index_remove(struct nm_way_index *way_index, const uint64_t *tags, uint64_t line);
+
+/* slices.c: takes the misses of a level that is simulated from empty; 0: they are settled and go to the next level.
+ * Its last `missed` misses are of one reference. */
+int nm_slice_take(struct nm_cache *cache);
+void nm_slice_note_span(struct nm_cache *cache, uint64_t missed);
 
 /* The loops that this processor can run, fastest first; NULL past the last. */
 const struct nm_lookup *nm_lookup_supported(unsigned i);

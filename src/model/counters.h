@@ -69,6 +69,9 @@ int nm_counters_reserve(struct nm_counters *counters, size_t count);
 
 /* Adds what `recent` holds to the matrix. 0 or NM_ENOMEM. */
 int nm_counters_flush(struct nm_counters *counters);
+/* Adds a pair's count to `pairs`; adds all counts of flushed counters without extras. 0 or NM_ENOMEM. */
+int nm_counters_add_pair(struct nm_counters *counters, const struct nm_pair *pair);
+int nm_counters_add(struct nm_counters *to, const struct nm_counters *from);
 int nm_counters_replace(struct nm_counters *counters, struct nm_pair *recent, uint64_t key);
 
 /* From now on extras are counted. 0 or NM_ENOMEM. */

@@ -97,6 +97,12 @@ int nm_shadow_is_valid(const struct nm_shadow *r);
 /* Sees the lines that another shadow cache has seen, instead of its own. 0 or NM_ENOMEM. */
 int nm_shadow_learn_seen(struct nm_shadow *s, const struct nm_shadow *from);
 
+/* The lines that it holds, from the earliest last touch on; tags: of the cache, by slot. Returns their number. */
+size_t nm_shadow_order(const struct nm_shadow *s, const uint64_t *tags, uint64_t *ret_lines);
+
+/* The index in `seen` of a line that was seen. */
+size_t nm_shadow_seen_at(const struct nm_shadow *s, uint64_t line);
+
 /* NM_MISS_CAPACITY, or NM_MISS_COLD if the line was never seen before, or NM_ENOMEM. */
 int nm_shadow_seen(struct nm_shadow *r, uint64_t line);
 

@@ -163,8 +163,8 @@ int nm_cache_is_valid(const struct nm_cache *c)
 			return 0;
 	}
 	return !c->miss_count && (!c->general || reserved_slots_are_valid(c)) &&
-	       (!c->coherent || !c->coherent->cleared || cleared_is_valid(c)) && counts_are_valid(c) &&
-	       nm_shadow_is_valid(&c->shadow);
+	       (!c->coherent || !c->coherent->cleared || cleared_is_valid(c)) &&
+	       (c->slice || counts_are_valid(c)) && nm_shadow_is_valid(&c->shadow);
 }
 
 /* ---- directories ---- */

@@ -112,7 +112,7 @@ static int grow_pairs(struct nm_counters *c)
 	return 0;
 }
 
-static int add_residency_counts(struct nm_counters *c, const struct nm_pair *p)
+int nm_counters_add_pair(struct nm_counters *c, const struct nm_pair *p)
 {
 	struct nm_pair *pair = pair_slot(c->pairs, c->pair_shift, p->key);
 	int fresh = !pair->count;
@@ -122,13 +122,23 @@ static int add_residency_counts(struct nm_counters *c, const struct nm_pair *p)
 	return fresh && ++c->pair_count * 2 > c->pair_mask ? grow_pairs(c) : 0;
 }
 
+/* Adds arrays of uint64_t. */
+static void add_sums(void *to, const void *from, size_t bytes)
+{
+	uint64_t *sums = to;
+	const uint64_t *more = from;
+
+	for (size_t i = 0; i < bytes / sizeof *sums; i++)
+		sums[i] += more[i];
+}
+
 static int add_waiting(struct nm_counters *c)
 {
 	unsigned n = c->waiting_count;
 
 	c->waiting_count = 0;
 	for (unsigned i = 0; i < n; i++)
-		if (add_residency_counts(c, &c->waiting[i]))
+		if (nm_counters_add_pair(c, &c->waiting[i]))
 			return NM_ENOMEM;
 	return 0;
 }
@@ -142,6 +152,27 @@ int nm_counters_replace(struct nm_counters *c, struct nm_pair *recent, uint64_t 
 	}
 	*recent = (struct nm_pair){key, 1};
 	return c->waiting_count == NM_PAIRS_WAITING ? add_waiting(c) : 0;
+}
+
+int nm_counters_add(struct nm_counters *to, const struct nm_counters *from)
+{
+	int status = nm_counters_reserve(to, from->attr_count);
+
+	assert(!from->waiting_count && !from->has_extras && to->foresees == from->foresees);
+	if (status)
+		return status;
+	add_sums(to->loads, from->loads, from->attr_count * sizeof *to->loads);
+	add_sums(to->residencies, from->residencies, from->attr_count * sizeof *to->residencies);
+	add_sums(to->own, from->own, from->attr_count * sizeof *to->own);
+	if (to->foresees)
+		add_sums(to->foreseen, from->foreseen, from->attr_count * sizeof *to->foreseen);
+	to->reads += from->reads;
+	to->writes += from->writes;
+	add_sums(to->own_total, from->own_total, sizeof to->own_total);
+	for (size_t i = 0; i <= from->pair_mask && !status; i++)
+		if (from->pairs[i].count)
+			status = nm_counters_add_pair(to, &from->pairs[i]);
+	return status;
 }
 
 int nm_counters_flush(struct nm_counters *c)

@@ -87,6 +87,8 @@ static __attribute__((noinline)) void take_any(struct nm_cache *c, const struct 
 		left -= n;
 	}
 	c->counters.loads[r->attr].extra[write] += missed - (missed > 0);
+	if (missed > 1 && c->slice)
+		nm_slice_note_span(c, missed);
 }
 
 #endif

@@ -81,9 +81,12 @@ ALWAYS void put(struct nm_cache *c, uint64_t line, uint32_t slot, struct nm_miss
 	c->residencies[slot] = (struct nm_residency){.attr = miss->attr};
 }
 
-/* 1 if a prefetcher would have named the line that is loaded, else 0. */
+/* 1 if a prefetcher would have named the line that is loaded, else 0; what it takes to ask later if the loads before
+ * are not known yet. */
 static __attribute__((noinline)) uint8_t foresee(struct nm_cache *c, uint64_t address, uint32_t attr)
 {
+	if (c->slice)
+		return (uint8_t)(address & (c->spec.line - 1));
 	if (c->first)
 		nm_foresight_fill(c->foresight, address, attr, c->spec.side != NM_SIDE_INSTRUCTION);
 	return (uint8_t)c->foresight->foreseen;
@@ -164,7 +167,7 @@ ALWAYS void credit(struct nm_cache *c, const struct nm_miss *m, struct shape sha
 	struct nm_residency *to = &c->residencies[slot];
 
 	if (__builtin_expect(slot == NM_NO_SLOT, 0)) {
-		if (c->next) {
+		if (c->next || c->slice) {
 			struct nm_miss *const miss = &c->misses[c->miss_count++];
 
 			*miss = *m;
@@ -291,7 +294,7 @@ static __attribute__((noinline)) void flush_deferred_misses(struct nm_cache *c)
 {
 	const uint32_t count = c->miss_count;
 
-	if (!count)
+	if (!count || (c->slice && nm_slice_take(c)))
 		return;
 	if (c->sketch)
 		sketch_list(c);

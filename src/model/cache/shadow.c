@@ -203,6 +203,14 @@ int nm_shadow_learn_seen(struct nm_shadow *s, const struct nm_shadow *from)
 	return 0;
 }
 
+size_t nm_shadow_seen_at(const struct nm_shadow *s, uint64_t line)
+{
+	const struct nm_seen *seen = seen_bucket(s->seen, s->seen_shift, line >> 6);
+
+	assert(seen->lines >> (line & 63) & 1);
+	return (size_t)(seen - s->seen);
+}
+
 int nm_shadow_seen(struct nm_shadow *r, uint64_t line)
 {
 	struct nm_seen *s = seen_bucket(r->seen, r->seen_shift, line >> 6);
@@ -253,6 +261,23 @@ void nm_shadow_done(struct nm_shadow *s)
 	free_buckets(s);
 	free(s->seen);
 	*s = (struct nm_shadow){0};
+}
+
+size_t nm_shadow_order(const struct nm_shadow *s, const uint64_t *tags, uint64_t *ret_lines)
+{
+	size_t count = 0;
+
+	for (uint64_t time = s->head; time < s->now; time++) {
+		const uint32_t entry = s->log[time], left = entry & ~NM_LOG_LEFT;
+
+		if (nm_shadow_is_last(s, entry, time))
+			ret_lines[count++] =
+			    entry & NM_LOG_LEFT
+				? s->buckets[left / NM_SHADOW_BUCKET].lines[left % NM_SHADOW_BUCKET]
+				: tags[entry];
+	}
+	assert(count == s->live);
+	return count;
 }
 
 /* Each live entry of a bucket can be found by its line, and the log has it at the time of its last touch. */

@@ -1,0 +1,168 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * slice_counts.c - adds the counts of hierarchies of one machine, as slices of a run have, also from flat bytes: unit
+ * by unit a head and the counters' arrays, then the walks of foreseen loads.
+ */
+#include <assert.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "bytes.h"
+#include "hierarchy_priv.h"
+#include "memstream.h"
+#include "slices.h"
+
+/* Only the last slice of a run has walks. */
+static int add_walks(struct nm_foresight *to, const struct nm_walk_state *walks, size_t count)
+{
+	if (nm_foresight_reserve(to, count))
+		return NM_ENOMEM;
+	for (size_t i = 0; i < count; i++)
+		if (walks[i].loads)
+			to->walks.at[i] = walks[i];
+	return 0;
+}
+
+int nm_hierarchy_add_counts(struct nm_hierarchy *to, const struct nm_hierarchy *from)
+{
+	int status = 0;
+
+	assert(unit_count(to) == unit_count(from) && !to->foresight == !from->foresight);
+	for (unsigned u = 0; u < unit_count(to) && !status; u++)
+		status = nm_counters_add(&to->units[u].counters, &from->units[u].counters);
+	return status || !to->foresight
+		   ? status
+		   : add_walks(to->foresight, from->foresight->walks.at, from->foresight->walks.count);
+}
+
+enum { VERSION = 1 };
+
+struct head {
+	uint32_t version, loads, residency, pair, walk;
+	uint32_t units, foresees;
+	uint32_t unused; /* 0 */
+	uint64_t walks;
+};
+
+struct unit_head {
+	uint64_t attrs, pairs, reads, writes, own[2];
+};
+
+static struct head head_of(const struct nm_hierarchy *h)
+{
+	return (struct head){.version = VERSION,
+			     .loads = sizeof(struct nm_loads),
+			     .residency = sizeof(struct nm_residency_sums),
+			     .pair = sizeof(struct nm_pair),
+			     .walk = sizeof(struct nm_walk_state),
+			     .units = unit_count(h),
+			     .foresees = h->foresight != NULL};
+}
+
+static void encode_unit(const struct nm_counters *c, FILE *to)
+{
+	const struct unit_head head = {
+	    c->attr_count, c->pair_count, c->reads, c->writes, {c->own_total[0], c->own_total[1]}};
+
+	fwrite(&head, sizeof head, 1, to);
+	fwrite(c->loads, sizeof *c->loads, c->attr_count, to);
+	fwrite(c->residencies, sizeof *c->residencies, c->attr_count, to);
+	fwrite(c->own, sizeof *c->own, c->attr_count, to);
+	if (c->foresees)
+		fwrite(c->foreseen, sizeof *c->foreseen, c->attr_count, to);
+	for (size_t i = 0; i <= c->pair_mask; i++)
+		if (c->pairs[i].count)
+			fwrite(&c->pairs[i], sizeof c->pairs[i], 1, to);
+}
+
+int nm_hierarchy_encode_counts(const struct nm_hierarchy *h, void **ret_bytes, size_t *ret_count)
+{
+	struct head head = head_of(h);
+	char *bytes = NULL;
+	FILE *to = nm_memstream_open(&bytes, ret_count);
+
+	if (!to)
+		return NM_ENOMEM;
+	head.walks = h->foresight ? h->foresight->walks.count : 0;
+	fwrite(&head, sizeof head, 1, to);
+	for (unsigned u = 0; u < unit_count(h); u++)
+		encode_unit(&h->units[u].counters, to);
+	if (h->foresight)
+		fwrite(h->foresight->walks.at, sizeof(struct nm_walk_state), head.walks, to);
+	if (nm_memstream_close(to, &bytes))
+		return NM_ENOMEM;
+	*ret_bytes = bytes;
+	return 0;
+}
+
+/* Reads the counters of a unit, which are empty. */
+static int decode_unit(struct nm_counters *c, const struct unit_head *head, struct nm_bytes *from)
+{
+	const uint64_t attrs = head->attrs;
+
+	if (attrs > from->left / sizeof *c->loads)
+		return NM_EINVAL;
+	if (nm_counters_reserve(c, attrs))
+		return NM_ENOMEM;
+	c->reads = head->reads;
+	c->writes = head->writes;
+	memcpy(c->own_total, head->own, sizeof c->own_total);
+	if (nm_bytes_read(from, c->loads, attrs, sizeof *c->loads) ||
+	    nm_bytes_read(from, c->residencies, attrs, sizeof *c->residencies) ||
+	    nm_bytes_read(from, c->own, attrs, sizeof *c->own) ||
+	    (c->foresees && nm_bytes_read(from, c->foreseen, attrs, sizeof *c->foreseen)))
+		return NM_EINVAL;
+	for (uint64_t i = 0; i < head->pairs; i++) {
+		struct nm_pair pair;
+
+		if (nm_bytes_read(from, &pair, 1, sizeof pair) || !pair.count)
+			return NM_EINVAL;
+		if (nm_counters_add_pair(c, &pair))
+			return NM_ENOMEM;
+	}
+	return 0;
+}
+
+static int add_unit(struct nm_counters *to, struct nm_bytes *from)
+{
+	struct unit_head head;
+	struct nm_counters more = {0};
+	int status = nm_bytes_read(from, &head, 1, sizeof head);
+
+	if (!status)
+		status = nm_counters_init(&more, 0, to->foresees);
+	if (!status)
+		status = decode_unit(&more, &head, from);
+	if (!status)
+		status = nm_counters_add(to, &more);
+	nm_counters_done(&more);
+	return status;
+}
+
+int nm_hierarchy_decode_counts(struct nm_hierarchy *to, const void *bytes, size_t count)
+{
+	struct nm_bytes from = {bytes, count};
+	struct head head, mine = head_of(to);
+	int status = nm_bytes_read(&from, &head, 1, sizeof head);
+
+	if (status)
+		return status;
+	mine.walks = head.walks;
+	if (memcmp(&head, &mine, sizeof head))
+		return NM_EINVAL;
+	for (unsigned u = 0; u < unit_count(to) && !status; u++)
+		status = add_unit(&to->units[u].counters, &from);
+	if (!status &&
+	    (head.walks > from.left / sizeof(struct nm_walk_state) ||
+	     from.left != head.walks * sizeof(struct nm_walk_state) || (head.walks && !to->foresight)))
+		status = NM_EINVAL;
+	if (!status && head.walks) {
+		struct nm_walk_state *walks = malloc(from.left);
+
+		status = walks ? nm_bytes_read(&from, walks, head.walks, sizeof *walks) : NM_ENOMEM;
+		if (!status)
+			status = add_walks(to->foresight, walks, head.walks);
+		free(walks);
+	}
+	return status;
+}

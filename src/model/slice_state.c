@@ -1,0 +1,252 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * slice_state.c - what the levels of a depth hold between two slices, and its flat bytes: a head with the sizes of
+ * all structures, then level by level its figures, lines, shadow cache and lines seen, then the foresight.
+ */
+#include <assert.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "bytes.h"
+#include "lazy_array.h"
+#include "memstream.h"
+#include "slices_priv.h"
+
+struct nm_slice_line *nm_slice_level_find(const struct nm_slice_level *l, uint64_t line)
+{
+	struct nm_slice_line *at = nm_slice_set(l, line);
+
+	for (unsigned i = 0; i < l->held[line % l->sets]; i++, at++)
+		if (at->line == line)
+			return at;
+	return NULL;
+}
+
+void nm_slice_level_remove(struct nm_slice_level *l, struct nm_slice_line *at)
+{
+	uint8_t *held = &l->held[at->line % l->sets];
+	const struct nm_slice_line *end = nm_slice_set(l, at->line) + (*held)--;
+
+	memmove(at, at + 1, (size_t)(end - at - 1) * sizeof *at);
+}
+
+void nm_slice_level_add(struct nm_slice_level *l, uint64_t line, const struct nm_residency *residency)
+{
+	uint8_t *held = &l->held[line % l->sets];
+
+	assert(*held < l->ways);
+	nm_slice_set(l, line)[*held] = (struct nm_slice_line){line, *residency};
+	nm_slice_set(l, line)[(*held)++].residency.below = 0;
+}
+
+static int level_init(struct nm_slice_level *l, const struct nm_cache *c)
+{
+	*l = (struct nm_slice_level){
+	    .sets = c->spec.sets, .ways = c->spec.ways, .capacity = c->spec.sets * c->spec.ways};
+	l->lines = nm_lazy_array(l->capacity, sizeof *l->lines);
+	l->held = nm_lazy_array(l->sets, sizeof *l->held);
+	return l->lines && l->held ? 0 : NM_ENOMEM;
+}
+
+static struct nm_foresight *foresight_like(const struct nm_foresight *of)
+{
+	struct nm_foresight *f = malloc(sizeof *f);
+
+	if (f && nm_foresight_init(f, of->by, of->shift, of->tlb_sets * NM_TLB_WAYS, 1)) {
+		nm_foresight_done(f);
+		free(f);
+		return NULL;
+	}
+	return f;
+}
+
+struct nm_slice_state *nm_slice_state_new(const struct nm_slice *s, unsigned depth)
+{
+	struct nm_slice_state *state = calloc(1, sizeof *state);
+	int status = 0;
+
+	assert(depth < s->depths);
+	if (!state)
+		return NULL;
+	state->depth = depth;
+	state->count = unit_count(s->hierarchy);
+	for (unsigned u = 0; u < state->count && !status; u++)
+		if (s->units[u].depth == depth)
+			status = level_init(&state->levels[u], s->units[u].cache);
+	if (!status && s->hierarchy->foresight && !depth) {
+		state->foresight = foresight_like(s->hierarchy->foresight);
+		status = state->foresight ? 0 : NM_ENOMEM;
+	}
+	if (!status)
+		return state;
+	nm_slice_state_free(state);
+	return NULL;
+}
+
+void nm_slice_state_free(struct nm_slice_state *state)
+{
+	if (!state)
+		return;
+	for (unsigned u = 0; u < state->count; u++) {
+		struct nm_slice_level *l = &state->levels[u];
+
+		nm_lazy_array_free(l->lines, l->capacity, sizeof *l->lines);
+		nm_lazy_array_free(l->held, l->sets, sizeof *l->held);
+		nm_vec_free(&l->shadow);
+		nm_map_done(&l->seen);
+	}
+	if (state->foresight)
+		nm_foresight_done(state->foresight);
+	free(state->foresight);
+	free(state);
+}
+
+/* ---- flat bytes ---- */
+
+enum { VERSION = 1 };
+
+/* Of the structures that follow it; and of the caches. */
+struct head {
+	uint32_t version, line, slot, page, tlb_set, walk;
+	uint32_t depth, count, has_foresight, tlb_sets;
+};
+
+struct level_head {
+	uint64_t sets, ways, lines, shadow, seen;
+};
+
+static struct head head_of(const struct nm_slice_state *state)
+{
+	return (struct head){.version = VERSION,
+			     .line = sizeof(struct nm_slice_line),
+			     .slot = sizeof(struct nm_map_slot),
+			     .page = sizeof(struct nm_page_stream),
+			     .tlb_set = sizeof(struct nm_tlb_set),
+			     .walk = sizeof(struct nm_walk_state),
+			     .depth = state->depth,
+			     .count = state->count,
+			     .has_foresight = state->foresight != NULL,
+			     .tlb_sets = state->foresight ? state->foresight->tlb_sets : 0};
+}
+
+static void encode_level(const struct nm_slice_level *l, FILE *to)
+{
+	struct level_head head = {
+	    .sets = l->sets, .ways = l->ways, .shadow = l->shadow.count, .seen = l->seen.count};
+	struct nm_map_slot seen;
+
+	for (uint64_t set = 0; set < l->sets; set++)
+		head.lines += l->held[set];
+	fwrite(&head, sizeof head, 1, to);
+	for (uint64_t set = 0; set < l->sets; set++)
+		fwrite(l->lines + set * l->ways, sizeof *l->lines, l->held[set], to);
+	fwrite(l->shadow.at, sizeof *l->shadow.at, l->shadow.count, to);
+	for (size_t i = 0; nm_map_next(&l->seen, &i, &seen.key, &seen.value);)
+		fwrite(&seen, sizeof seen, 1, to);
+}
+
+static void encode_foresight(const struct nm_foresight *f, FILE *to)
+{
+	const uint64_t walks = f->walks.count;
+
+	fwrite(&walks, sizeof walks, 1, to);
+	fwrite(f->pages, sizeof f->pages, 1, to);
+	fwrite(f->tlbs, sizeof *f->tlbs, f->tlb_sets, to);
+	fwrite(f->walks.at, sizeof *f->walks.at, walks, to);
+}
+
+int nm_slice_state_encode(const struct nm_slice_state *state, void **ret_bytes, size_t *ret_count)
+{
+	const struct head head = head_of(state);
+	char *bytes = NULL;
+	FILE *to = nm_memstream_open(&bytes, ret_count);
+
+	if (!to)
+		return NM_ENOMEM;
+	fwrite(&head, sizeof head, 1, to);
+	for (unsigned u = 0; u < state->count; u++)
+		encode_level(&state->levels[u], to);
+	if (state->foresight)
+		encode_foresight(state->foresight, to);
+	if (nm_memstream_close(to, &bytes))
+		return NM_ENOMEM;
+	*ret_bytes = bytes;
+	return 0;
+}
+
+static int decode_lines(struct nm_slice_level *l, uint64_t count, struct nm_bytes *from)
+{
+	memset(l->held, 0, l->sets * sizeof *l->held);
+	for (uint64_t i = 0; i < count; i++) {
+		struct nm_slice_line line;
+
+		if (nm_bytes_read(from, &line, 1, sizeof line) || l->held[line.line % l->sets] == l->ways)
+			return NM_EINVAL;
+		nm_slice_level_add(l, line.line, &line.residency);
+	}
+	return 0;
+}
+
+static int decode_seen(struct nm_map *seen, uint64_t count, struct nm_bytes *from)
+{
+	nm_map_done(seen);
+	for (uint64_t i = 0; i < count; i++) {
+		struct nm_map_slot slot;
+
+		if (nm_bytes_read(from, &slot, 1, sizeof slot) || slot.value >> NM_SLICE_SEEN)
+			return NM_EINVAL;
+		if (nm_map_put(seen, slot.key, slot.value))
+			return NM_ENOMEM;
+	}
+	return 0;
+}
+
+static int decode_level(struct nm_slice_level *l, struct nm_bytes *from)
+{
+	struct level_head head;
+	int status;
+
+	if (nm_bytes_read(from, &head, 1, sizeof head) || head.sets != l->sets || head.ways != l->ways ||
+	    head.lines > l->capacity || head.shadow > l->capacity)
+		return NM_EINVAL;
+	if (!l->sets)
+		return head.seen ? NM_EINVAL : 0;
+	status = decode_lines(l, head.lines, from);
+	l->shadow.count = 0;
+	if (!status)
+		status = nm_vec_reach(&l->shadow, head.shadow);
+	if (!status)
+		status = nm_bytes_read(from, l->shadow.at, head.shadow, sizeof *l->shadow.at);
+	return status ? status : decode_seen(&l->seen, head.seen, from);
+}
+
+static int decode_foresight(struct nm_foresight *f, struct nm_bytes *from)
+{
+	uint64_t walks;
+
+	if (nm_bytes_read(from, &walks, 1, sizeof walks) ||
+	    nm_bytes_read(from, f->pages, 1, sizeof f->pages) ||
+	    nm_bytes_read(from, f->tlbs, f->tlb_sets, sizeof *f->tlbs) ||
+	    walks > from->left / sizeof *f->walks.at)
+		return NM_EINVAL;
+	f->walks.count = 0;
+	if (nm_foresight_reserve(f, walks))
+		return NM_ENOMEM;
+	return nm_bytes_read(from, f->walks.at, walks, sizeof *f->walks.at);
+}
+
+int nm_slice_state_decode(struct nm_slice_state *state, const void *bytes, size_t count)
+{
+	const struct head mine = head_of(state);
+	struct nm_bytes from = {bytes, count};
+	struct head head;
+	int status = nm_bytes_read(&from, &head, 1, sizeof head);
+
+	if (status || memcmp(&head, &mine, sizeof head))
+		return NM_EINVAL;
+	for (unsigned u = 0; u < state->count && !status; u++)
+		status = decode_level(&state->levels[u], &from);
+	if (!status && state->foresight)
+		status = decode_foresight(state->foresight, &from);
+	return status || !from.left ? status : NM_EINVAL;
+}
