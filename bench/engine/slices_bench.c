@@ -29,7 +29,7 @@ struct bench {
 	unsigned count;            /* slices begun */
 	size_t keys;
 	struct nm_hierarchy *whole;
-	struct nm_slice *slices[MOST];
+	struct nm_run_slice *slices[MOST];
 	const struct nm_coalesced_table *coalesced;
 	double in_one_run, from_empty, settled, one_after_another;
 };
@@ -50,11 +50,11 @@ static struct nm_hierarchy *slice_of(struct bench *b)
 	struct nm_error err;
 
 	if (b->references / b->most >= b->count) {
-		must(nm_slice_new(&b->slices[b->count], &b->machine, 1, &err), &err);
-		must(nm_hierarchy_set_coalesced(nm_slice_hierarchy(b->slices[b->count++]), b->coalesced),
+		must(nm_run_slice_new(&b->slices[b->count], &b->machine, 1, &err), &err);
+		must(nm_hierarchy_set_coalesced(nm_run_slice_hierarchy(b->slices[b->count++]), b->coalesced),
 		     NULL);
 	}
-	return nm_slice_hierarchy(b->slices[b->count - 1]);
+	return nm_run_slice_hierarchy(b->slices[b->count - 1]);
 }
 
 static int batch(void *self, const struct nm_pass_batch *of)
@@ -114,37 +114,37 @@ static void replay(struct bench *b, uint64_t most)
 
 static void settle(struct bench *b)
 {
-	const unsigned depths = nm_slice_depths(b->slices[0]);
-	struct nm_slice_state *states[NM_MAX_DEPTH];
+	const unsigned depths = nm_run_slice_depths(b->slices[0]);
+	struct nm_run_slice_state *states[NM_MAX_DEPTH];
 	double at = cpu_seconds();
 
 	for (unsigned i = 0; i < b->count; i++)
-		must(nm_slice_end(b->slices[i], NULL, 0, b->keys), NULL);
+		must(nm_run_slice_end(b->slices[i], NULL, 0, b->keys), NULL);
 	b->settled = cpu_seconds() - at;
 	for (unsigned d = 0; d < depths; d++) {
 		at = cpu_seconds();
-		states[d] = nm_slice_state_new(b->slices[0], d);
+		states[d] = nm_run_slice_state_new(b->slices[0], d);
 		must(states[d] ? 0 : NM_ENOMEM, NULL);
 		for (unsigned i = 0; i < b->count; i++)
-			must(nm_slice_resolve(b->slices[i], states[d]), NULL);
+			must(nm_run_slice_resolve(b->slices[i], states[d]), NULL);
 		b->one_after_another += cpu_seconds() - at;
 		at = cpu_seconds();
 		for (unsigned i = 0; i < b->count; i++)
-			must(nm_slice_advance(b->slices[i]), NULL);
+			must(nm_run_slice_advance(b->slices[i]), NULL);
 		b->settled += cpu_seconds() - at;
 	}
-	nm_slice_finish(b->slices[b->count - 1], states);
+	nm_run_slice_finish(b->slices[b->count - 1], states);
 	for (unsigned i = 1; i < b->count; i++)
-		must(nm_hierarchy_add_counts(nm_slice_hierarchy(b->slices[0]),
-					     nm_slice_hierarchy(b->slices[i])),
+		must(nm_hierarchy_add_counts(nm_run_slice_hierarchy(b->slices[0]),
+					     nm_run_slice_hierarchy(b->slices[i])),
 		     NULL);
 	for (unsigned d = 0; d < depths; d++)
-		nm_slice_state_free(states[d]);
+		nm_run_slice_state_free(states[d]);
 }
 
 static int is_equal(const struct bench *b)
 {
-	const struct nm_hierarchy *sliced = nm_slice_hierarchy(b->slices[0]);
+	const struct nm_hierarchy *sliced = nm_run_slice_hierarchy(b->slices[0]);
 	int equal = 1;
 
 	must(nm_hierarchy_finish(b->whole), NULL);
@@ -166,7 +166,7 @@ int main(int argc, char **argv)
 	static struct bench b;
 	struct nm_trace *trace;
 	struct nm_error err;
-	struct nm_slice_work work = {0};
+	struct nm_run_slice_work work = {0};
 	const unsigned count = argc > 2 ? (unsigned)strtoul(argv[2], NULL, 10) : 0;
 
 	if (!count || count >= MOST) {
@@ -182,7 +182,7 @@ int main(int argc, char **argv)
 	replay(&b, b.references / count + 1);
 	settle(&b);
 	for (unsigned i = 0; i < b.count; i++) {
-		const struct nm_slice_work of = nm_slice_work(b.slices[i]);
+		const struct nm_run_slice_work of = nm_run_slice_work(b.slices[i]);
 
 		work.misses += of.misses;
 		work.open += of.open;
@@ -195,7 +195,7 @@ int main(int argc, char **argv)
 	    (double)work.misses / 1e6, 100. * (double)work.open / (double)(work.misses + !work.misses),
 	    is_equal(&b) ? "equal" : "NOT EQUAL");
 	for (unsigned i = 0; i < b.count; i++)
-		nm_slice_free(b.slices[i]);
+		nm_run_slice_free(b.slices[i]);
 	nm_hierarchy_free(b.whole);
 	nm_symbols_free(b.symbols);
 	recorded_free(&b.recorded);

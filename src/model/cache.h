@@ -69,7 +69,7 @@ enum { NM_MISSES = 128 };
 struct nm_cache;
 struct nm_coalesced_table;
 struct nm_prefetch_queue;
-struct nm_slice;
+struct nm_run_slice;
 
 /* The loops over references, once per instruction set. */
 struct nm_lookup {
@@ -133,7 +133,7 @@ struct nm_cache {
 	struct nm_sampler *upper_sampler;
 	const struct nm_ref *expected;   /* the next batch, or NULL (nm_hierarchy_prefetch_host) */
 	struct nm_foresight *foresight;  /* of the machine, or NULL */
-	struct nm_slice *slice;          /* takes the misses that it defers (slices.h), or NULL */
+	struct nm_run_slice *slice;      /* takes the misses that it defers (slices.h), or NULL */
 	struct nm_prefetch_queue *queue; /* to be issued after each reference that enters here, or NULL */
 };
 
@@ -310,8 +310,8 @@ void nm_way_index_remove(struct nm_way_index *way_index, const uint64_t *tags, u
 
 /* slices.c: takes the misses of a level that is simulated from empty; 0: they are settled and go to the next level.
  * Its last `missed` misses are of one reference. */
-int nm_slice_take(struct nm_cache *cache);
-void nm_slice_note_span(struct nm_cache *cache, uint64_t missed);
+int nm_run_slice_take(struct nm_cache *cache);
+void nm_run_slice_note_span(struct nm_cache *cache, uint64_t missed);
 
 /* The loops that this processor can run, fastest first; NULL past the last. */
 const struct nm_lookup *nm_lookup_supported(unsigned i);

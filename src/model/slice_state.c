@@ -12,9 +12,9 @@
 #include "memstream.h"
 #include "slices_priv.h"
 
-struct nm_slice_line *nm_slice_level_find(const struct nm_slice_level *l, uint64_t line)
+struct nm_run_slice_line *nm_run_slice_level_find(const struct nm_run_slice_level *l, uint64_t line)
 {
-	struct nm_slice_line *at = nm_slice_set(l, line);
+	struct nm_run_slice_line *at = nm_run_slice_set(l, line);
 
 	for (unsigned i = 0; i < l->held[line % l->sets]; i++, at++)
 		if (at->line == line)
@@ -22,26 +22,26 @@ struct nm_slice_line *nm_slice_level_find(const struct nm_slice_level *l, uint64
 	return NULL;
 }
 
-void nm_slice_level_remove(struct nm_slice_level *l, struct nm_slice_line *at)
+void nm_run_slice_level_remove(struct nm_run_slice_level *l, struct nm_run_slice_line *at)
 {
 	uint8_t *held = &l->held[at->line % l->sets];
-	const struct nm_slice_line *end = nm_slice_set(l, at->line) + (*held)--;
+	const struct nm_run_slice_line *end = nm_run_slice_set(l, at->line) + (*held)--;
 
 	memmove(at, at + 1, (size_t)(end - at - 1) * sizeof *at);
 }
 
-void nm_slice_level_add(struct nm_slice_level *l, uint64_t line, const struct nm_residency *residency)
+void nm_run_slice_level_add(struct nm_run_slice_level *l, uint64_t line, const struct nm_residency *residency)
 {
 	uint8_t *held = &l->held[line % l->sets];
 
 	assert(*held < l->ways);
-	nm_slice_set(l, line)[*held] = (struct nm_slice_line){line, *residency};
-	nm_slice_set(l, line)[(*held)++].residency.below = 0;
+	nm_run_slice_set(l, line)[*held] = (struct nm_run_slice_line){line, *residency};
+	nm_run_slice_set(l, line)[(*held)++].residency.below = 0;
 }
 
-static int level_init(struct nm_slice_level *l, const struct nm_cache *c)
+static int level_init(struct nm_run_slice_level *l, const struct nm_cache *c)
 {
-	*l = (struct nm_slice_level){
+	*l = (struct nm_run_slice_level){
 	    .sets = c->spec.sets, .ways = c->spec.ways, .capacity = c->spec.sets * c->spec.ways};
 	l->lines = nm_lazy_array(l->capacity, sizeof *l->lines);
 	l->held = nm_lazy_array(l->sets, sizeof *l->held);
@@ -60,9 +60,9 @@ static struct nm_foresight *foresight_like(const struct nm_foresight *of)
 	return f;
 }
 
-struct nm_slice_state *nm_slice_state_new(const struct nm_slice *s, unsigned depth)
+struct nm_run_slice_state *nm_run_slice_state_new(const struct nm_run_slice *s, unsigned depth)
 {
-	struct nm_slice_state *state = calloc(1, sizeof *state);
+	struct nm_run_slice_state *state = calloc(1, sizeof *state);
 	int status = 0;
 
 	assert(depth < s->depths);
@@ -79,16 +79,16 @@ struct nm_slice_state *nm_slice_state_new(const struct nm_slice *s, unsigned dep
 	}
 	if (!status)
 		return state;
-	nm_slice_state_free(state);
+	nm_run_slice_state_free(state);
 	return NULL;
 }
 
-void nm_slice_state_free(struct nm_slice_state *state)
+void nm_run_slice_state_free(struct nm_run_slice_state *state)
 {
 	if (!state)
 		return;
 	for (unsigned u = 0; u < state->count; u++) {
-		struct nm_slice_level *l = &state->levels[u];
+		struct nm_run_slice_level *l = &state->levels[u];
 
 		nm_lazy_array_free(l->lines, l->capacity, sizeof *l->lines);
 		nm_lazy_array_free(l->held, l->sets, sizeof *l->held);
@@ -115,10 +115,10 @@ struct level_head {
 	uint64_t sets, ways, lines, shadow, seen;
 };
 
-static struct head head_of(const struct nm_slice_state *state)
+static struct head head_of(const struct nm_run_slice_state *state)
 {
 	return (struct head){.version = VERSION,
-			     .line = sizeof(struct nm_slice_line),
+			     .line = sizeof(struct nm_run_slice_line),
 			     .slot = sizeof(struct nm_map_slot),
 			     .page = sizeof(struct nm_page_stream),
 			     .tlb_set = sizeof(struct nm_tlb_set),
@@ -129,7 +129,7 @@ static struct head head_of(const struct nm_slice_state *state)
 			     .tlb_sets = state->foresight ? state->foresight->tlb_sets : 0};
 }
 
-static void encode_level(const struct nm_slice_level *l, FILE *to)
+static void encode_level(const struct nm_run_slice_level *l, FILE *to)
 {
 	struct level_head head = {
 	    .sets = l->sets, .ways = l->ways, .shadow = l->shadow.count, .seen = l->seen.count};
@@ -155,7 +155,7 @@ static void encode_foresight(const struct nm_foresight *f, FILE *to)
 	fwrite(f->walks.at, sizeof *f->walks.at, walks, to);
 }
 
-int nm_slice_state_encode(const struct nm_slice_state *state, void **ret_bytes, size_t *ret_count)
+int nm_run_slice_state_encode(const struct nm_run_slice_state *state, void **ret_bytes, size_t *ret_count)
 {
 	const struct head head = head_of(state);
 	char *bytes = NULL;
@@ -174,15 +174,15 @@ int nm_slice_state_encode(const struct nm_slice_state *state, void **ret_bytes, 
 	return 0;
 }
 
-static int decode_lines(struct nm_slice_level *l, uint64_t count, struct nm_bytes *from)
+static int decode_lines(struct nm_run_slice_level *l, uint64_t count, struct nm_bytes *from)
 {
 	memset(l->held, 0, l->sets * sizeof *l->held);
 	for (uint64_t i = 0; i < count; i++) {
-		struct nm_slice_line line;
+		struct nm_run_slice_line line;
 
 		if (nm_bytes_read(from, &line, 1, sizeof line) || l->held[line.line % l->sets] == l->ways)
 			return NM_EINVAL;
-		nm_slice_level_add(l, line.line, &line.residency);
+		nm_run_slice_level_add(l, line.line, &line.residency);
 	}
 	return 0;
 }
@@ -193,7 +193,7 @@ static int decode_seen(struct nm_map *seen, uint64_t count, struct nm_bytes *fro
 	for (uint64_t i = 0; i < count; i++) {
 		struct nm_map_slot slot;
 
-		if (nm_bytes_read(from, &slot, 1, sizeof slot) || slot.value >> NM_SLICE_SEEN)
+		if (nm_bytes_read(from, &slot, 1, sizeof slot) || slot.value >> NM_RUN_SLICE_SEEN)
 			return NM_EINVAL;
 		if (nm_map_put(seen, slot.key, slot.value))
 			return NM_ENOMEM;
@@ -201,7 +201,7 @@ static int decode_seen(struct nm_map *seen, uint64_t count, struct nm_bytes *fro
 	return 0;
 }
 
-static int decode_level(struct nm_slice_level *l, struct nm_bytes *from)
+static int decode_level(struct nm_run_slice_level *l, struct nm_bytes *from)
 {
 	struct level_head head;
 	int status;
@@ -235,7 +235,7 @@ static int decode_foresight(struct nm_foresight *f, struct nm_bytes *from)
 	return nm_bytes_read(from, f->walks.at, walks, sizeof *f->walks.at);
 }
 
-int nm_slice_state_decode(struct nm_slice_state *state, const void *bytes, size_t count)
+int nm_run_slice_state_decode(struct nm_run_slice_state *state, const void *bytes, size_t count)
 {
 	const struct head mine = head_of(state);
 	struct nm_bytes from = {bytes, count};

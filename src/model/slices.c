@@ -1,21 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
- * slices.c - see slices.h. The levels of a depth defer their misses to the slice's list (nm_slice_take) instead of
- * further levels. Resolving puts the list right, and advancing plays it through the hierarchy's own loops, which
- * count each miss and pass it on to the levels of the next depth, as in a whole run.
- *
- * Why that is exact, for a level whose references are exact:
- * - LRU keeps order: what a set holds are the last lines touched there. When the slice has touched n lines of a set,
- *   the n most recent are the slice's, and the ways left over hold the most recent of those that the slice before
- *   left. Only the load of a line that the slice has not touched can meet one of these. With n ways filled nothing is
- *   left of them; before, the load is into an empty way, so it is open.
- * - Resolving does what the level would have done: the line is among the rest, which makes the load a hit, and its
- *   residency one with that of the slice, though this may have ended meanwhile; or it evicts the oldest of the rest.
- * - The shadow cache is such a set of all lines, so what is held for conflict follows from the slice's first touches of
- *   lines, as many as it has ways. A miss at a first touch that is no conflict is cold unless a slice before saw the
- *   line. All other misses have the class that they have in the whole run.
- * - A credit finds its line where the slice has touched it; if not, and ways are empty, among the rest.
- * - Cut into what each level adds to the next, the exact list is all that the levels behind ever see.
+ * slices.c - see slices.h. The levels of a depth defer their misses to the slice's list (nm_run_slice_take) instead of
+ * further levels. Resolving (slice_resolve.c) puts the list right; advancing plays it through the hierarchy's own
+ * loops, which count each miss and pass it on to the levels of the next depth, as in a whole run.
  */
 #include "slices.h"
 
@@ -38,12 +25,12 @@ static int enters(const struct nm_hierarchy *h, const struct nm_cache *c)
 }
 
 /* Finds how far each level is from the program, by one number. */
-static int find_depths(struct nm_slice *s, struct nm_error *err)
+static int find_depths(struct nm_run_slice *s, struct nm_error *err)
 {
 	const struct nm_hierarchy *h = s->hierarchy;
 
 	for (unsigned u = 0; u < unit_count(h); u++) {
-		struct nm_slice_unit *unit = &s->units[u];
+		struct nm_run_slice_unit *unit = &s->units[u];
 		unsigned sources = 0;
 
 		for (unsigned v = 0; v < u; v++) {
@@ -78,18 +65,19 @@ static int check(const struct nm_machine *machine, struct nm_error *err)
 	return status;
 }
 
-static int make_units(struct nm_slice *s, struct nm_error *err)
+static int make_units(struct nm_run_slice *s, struct nm_error *err)
 {
 	struct nm_hierarchy *h = s->hierarchy;
 
 	for (unsigned u = 0; u < unit_count(h); u++) {
-		struct nm_slice_unit *unit = &s->units[u];
+		struct nm_run_slice_unit *unit = &s->units[u];
 		struct nm_cache *c = unit->cache = &h->units[u];
 
 		if (!c->chained)
-			return nm_fail(err, NM_EINVAL,
-				       "slices need lines of one size, and the level behind %s has others",
-				       c->spec.name);
+			return nm_fail(
+			    err, NM_EINVAL,
+			    "slices need lines of one size, which %s and the levels behind it have not",
+			    c->spec.name);
 		c->slice = s;
 		unit->filled = nm_lazy_array(c->spec.sets, sizeof *unit->filled);
 		unit->open = nm_lazy_array(c->slots, sizeof *unit->open);
@@ -100,10 +88,10 @@ static int make_units(struct nm_slice *s, struct nm_error *err)
 	return 0;
 }
 
-int nm_slice_new(struct nm_slice **ret_slice, const struct nm_machine *machine, int data_only,
-		 struct nm_error *err)
+int nm_run_slice_new(struct nm_run_slice **ret_slice, const struct nm_machine *machine, int data_only,
+		     struct nm_error *err)
 {
-	struct nm_slice *s;
+	struct nm_run_slice *s;
 	int status = check(machine, err);
 
 	if (status)
@@ -117,17 +105,17 @@ int nm_slice_new(struct nm_slice **ret_slice, const struct nm_machine *machine, 
 	if (!status)
 		status = find_depths(s, err);
 	if (status)
-		nm_slice_free(s);
+		nm_run_slice_free(s);
 	else
 		*ret_slice = s;
 	return status;
 }
 
-void nm_slice_free(struct nm_slice *s)
+void nm_run_slice_free(struct nm_run_slice *s)
 {
 	if (!s)
 		return;
-	for (struct nm_slice_unit *unit = s->units; unit->cache; unit++) {
+	for (struct nm_run_slice_unit *unit = s->units; unit->cache; unit++) {
 		nm_lazy_array_free(unit->filled, unit->cache->spec.sets, sizeof *unit->filled);
 		nm_lazy_array_free(unit->open, unit->cache->slots, sizeof *unit->open);
 		nm_vec_free(&unit->firsts);
@@ -142,18 +130,13 @@ void nm_slice_free(struct nm_slice *s)
 	free(s);
 }
 
-struct nm_hierarchy *nm_slice_hierarchy(const struct nm_slice *s) { return s->hierarchy; }
+struct nm_hierarchy *nm_run_slice_hierarchy(const struct nm_run_slice *s) { return s->hierarchy; }
 
-unsigned nm_slice_depths(const struct nm_slice *s) { return s->depths; }
+unsigned nm_run_slice_depths(const struct nm_run_slice *s) { return s->depths; }
 
-struct nm_slice_work nm_slice_work(const struct nm_slice *s) { return s->work; }
+struct nm_run_slice_work nm_run_slice_work(const struct nm_run_slice *s) { return s->work; }
 
 /* ---- from empty ---- */
-
-static struct nm_slice_unit *unit_at(struct nm_slice *s, const struct nm_cache *c)
-{
-	return &s->units[c - s->hierarchy->units];
-}
 
 static struct nm_miss *append(struct nm_miss_list *list)
 {
@@ -169,7 +152,7 @@ static struct nm_miss *append(struct nm_miss_list *list)
 }
 
 /* Notes what of a miss, the last of the list, the slices before decide. */
-static int note_open(struct nm_slice *s, struct nm_slice_unit *unit, const struct nm_miss *m)
+static int note_open(struct nm_run_slice *s, struct nm_run_slice_unit *unit, const struct nm_miss *m)
 {
 	const struct nm_cache *c = unit->cache;
 	const uint64_t at = s->list.count - 1;
@@ -194,262 +177,86 @@ static int note_open(struct nm_slice *s, struct nm_slice_unit *unit, const struc
 	return 0;
 }
 
-int nm_slice_take(struct nm_cache *c)
+/* Takes a miss, or the credit of a line that the level lacks: from a set that is full it goes on to the next level. */
+static int take_miss(struct nm_run_slice *s, struct nm_run_slice_unit *unit, const struct nm_miss *m)
 {
-	struct nm_slice *s = c->slice;
-	struct nm_slice_unit *unit = unit_at(s, c);
+	const struct nm_cache *c = unit->cache;
+	const int goes_on =
+	    m->class == NM_MISS_NONE && unit->filled[nm_cache_set(c, m->left)] == c->spec.ways;
+	struct nm_miss *to;
+
+	if (goes_on && !c->next)
+		return 0;
+	to = append(&s->list);
+	if (!to)
+		return NM_ENOMEM;
+	*to = *m;
+	to->unit = (uint8_t)(unit - s->units);
+	return goes_on ? 0 : note_open(s, unit, m);
+}
+
+int nm_run_slice_take(struct nm_cache *c)
+{
+	struct nm_run_slice *s = c->slice;
+	struct nm_run_slice_unit *unit = &s->units[c - s->hierarchy->units];
 
 	if (unit->depth < s->depth)
 		return 0;
-	for (uint32_t i = 0; i < c->miss_count && !c->failed; i++) {
-		const struct nm_miss *m = &c->misses[i];
-		const int passes =
-		    m->class == NM_MISS_NONE && unit->filled[nm_cache_set(c, m->left)] == c->spec.ways;
-		struct nm_miss *to = passes && !c->next ? NULL : append(&s->list);
-
-		if (to) {
-			*to = *m;
-			to->unit = (uint8_t)(unit - s->units);
-			c->failed = !passes && note_open(s, unit, m);
-		} else {
-			c->failed = !passes || c->next;
-		}
-	}
+	for (uint32_t i = 0; i < c->miss_count && !c->failed; i++)
+		c->failed = take_miss(s, unit, &c->misses[i]) != 0;
 	c->miss_count = 0;
 	return 1;
 }
 
-void nm_slice_note_span(struct nm_cache *c, uint64_t missed)
+void nm_run_slice_note_span(struct nm_cache *c, uint64_t missed)
 {
-	struct nm_slice *s = c->slice;
+	struct nm_run_slice *s = c->slice;
 
 	if (nm_vec_push(&s->spans, (struct nm_span){s->list.count + c->miss_count, missed}))
 		c->failed = 1;
 }
 
-int nm_slice_end(struct nm_slice *s, const uint32_t *keys, size_t count, size_t key_count)
+/* Puts the whole run's keys in place of the slice's. */
+static void rename_keys(struct nm_run_slice *s, const uint32_t *keys, size_t count)
 {
-	s->keys = key_count;
-	for (struct nm_slice_unit *unit = s->units; unit->cache; unit++) {
-		struct nm_cache *c = unit->cache;
+	for (struct nm_run_slice_unit *unit = s->units; unit->cache; unit++) {
+		const struct nm_cache *c = unit->cache;
 
-		if (nm_counters_reserve(&c->counters, key_count))
-			return NM_ENOMEM;
-		for (size_t key = 0; key < c->counters.attr_count;
-		     key++) /* to be counted by the other keys */
-			memset(c->counters.loads[key].extra, 0, sizeof c->counters.loads[key].extra);
-		for (uint32_t slot, next = 0; keys && (slot = nm_cache_next_resident(c, next)) != NM_NO_SLOT;
+		for (uint32_t slot, next = 0; (slot = nm_cache_next_resident(c, next)) != NM_NO_SLOT;
 		     next = slot + 1)
 			c->residencies[slot].attr = keys[c->residencies[slot].attr];
 	}
-	for (uint64_t i = 0; keys && i < s->list.count; i++) {
+	for (uint64_t i = 0; i < s->list.count; i++) {
 		struct nm_miss *m = nm_miss_at(&s->list, i);
 
-		assert(m->attr < count && keys[m->attr] < key_count);
+		assert(m->attr < count);
 		m->attr = keys[m->attr];
 		if (m->left != NM_NO_LINE)
 			m->residency.attr = keys[m->residency.attr];
 	}
 	(void)count;
-	return 0;
 }
 
-/* ---- resolving ---- */
-
-/* The slice's first touches of lines, as the shadow cache sees them with what it held before. */
-static int resolve_classes(struct nm_slice *s, const struct nm_slice_unit *unit, struct nm_slice_level *l)
+int nm_run_slice_end(struct nm_run_slice *s, const uint32_t *keys, size_t count, size_t key_count)
 {
-	uint64_t *const held = l->shadow.at;
-	const size_t count = l->shadow.count;
-	size_t oldest = 0, left = count;
-	struct nm_map at = {0};
-	uint64_t kept = 0;
+	s->keys = key_count;
+	for (struct nm_run_slice_unit *unit = s->units; unit->cache; unit++) {
+		struct nm_counters *counters = &unit->cache->counters;
 
-	for (size_t i = 0; i < count; i++)
-		if (nm_map_put(&at, held[i], i)) {
-			nm_map_done(&at);
+		for (size_t key = 0; key < counters->attr_count; key++) /* counted again, by the other keys */
+			memset(counters->loads[key].extra, 0, sizeof counters->loads[key].extra);
+		if (nm_counters_reserve(counters, key_count))
 			return NM_ENOMEM;
-		}
-	for (size_t i = 0; i < unit->firsts.count && left; i++) {
-		struct nm_miss *m = nm_miss_at(&s->list, unit->firsts.at[i]);
-		size_t found = nm_map_get(&at, m->line, count);
-
-		if (found < count && held[found] == m->line) {
-			m->class = NM_MISS_CONFLICT;
-		} else if (left + i == l->capacity) {
-			while (held[oldest] == NM_NO_LINE)
-				oldest++;
-			found = oldest;
-		} else {
-			continue;
-		}
-		held[found] = NM_NO_LINE;
-		left--;
 	}
-	nm_map_done(&at);
-	for (size_t i = 0; i < count; i++)
-		if (held[i] != NM_NO_LINE)
-			held[kept++] = held[i];
-	l->shadow.count = kept;
+	if (keys)
+		rename_keys(s, keys, count);
 	return 0;
-}
-
-/* Makes one residency of two of a line, the earlier of which another slice began. */
-static void join(struct nm_residency *to, const struct nm_residency *earlier)
-{
-	to->writes += earlier->writes;
-	to->served += earlier->served;
-	to->mask |= earlier->mask;
-	to->attr = earlier->attr;
-}
-
-/* The miss was none: nothing comes of it. */
-static void cancel(struct nm_miss *m)
-{
-	m->line = m->left = NM_NO_LINE;
-	m->class = NM_MISS_NONE;
-}
-
-static void resolve_load(struct nm_slice *s, const struct nm_slice_unit *unit, struct nm_slice_level *l,
-			 const struct nm_open *open)
-{
-	struct nm_miss *m = nm_miss_at(&s->list, open->miss);
-	struct nm_slice_line *found = nm_slice_level_find(l, m->line);
-	const uint64_t set = m->line % l->sets;
-
-	if (found) {
-		join(open->left == NM_STAYS ? &unit->cache->residencies[m->slot]
-					    : &nm_miss_at(&s->list, open->left)->residency,
-		     &found->residency);
-		nm_slice_level_remove(l, found);
-		cancel(m);
-	} else if (l->held[set] + unit->filled[set] == l->ways) {
-		struct nm_slice_line *oldest = nm_slice_set(l, m->line);
-
-		m->left = oldest->line;
-		m->residency = oldest->residency;
-		nm_slice_level_remove(l, oldest);
-	}
-	unit->filled[set]++;
-}
-
-/* A credit of a line that the slice has not loaded. */
-static void resolve_credit(struct nm_slice_level *l, struct nm_miss *m)
-{
-	struct nm_slice_line *found = nm_slice_level_find(l, m->left);
-
-	if (!found)
-		return;
-	found->residency.writes += m->residency.writes;
-	found->residency.served += m->residency.served;
-	found->residency.mask |= m->residency.mask;
-	cancel(m);
-}
-
-/* Keeps which of the slice's lines were seen before it, and adds its own. */
-static int resolve_seen(struct nm_slice_unit *unit, struct nm_slice_level *l)
-{
-	const struct nm_shadow *shadow = &unit->cache->shadow;
-	int status = 0;
-
-	unit->earlier = calloc(shadow->seen_mask + 1, sizeof *unit->earlier);
-	if (!unit->earlier)
-		return NM_ENOMEM;
-	for (size_t i = 0; i <= shadow->seen_mask && !status; i++)
-		for (unsigned from = 0; from < 64 && !status; from += NM_SLICE_SEEN) {
-			const uint64_t lines = shadow->seen[i].lines >> from & UINT32_MAX;
-			const uint64_t key =
-			    shadow->seen[i].group * 64 / NM_SLICE_SEEN + from / NM_SLICE_SEEN;
-			uint64_t earlier;
-
-			if (!lines)
-				continue;
-			earlier = nm_map_get(&l->seen, key, 0);
-			unit->earlier[i] |= earlier << from;
-			if (lines & ~earlier)
-				status = nm_map_put(&l->seen, key, earlier | lines);
-		}
-	return status;
-}
-
-/* The lines of the slice are later than what is left of those before. */
-static int leave_lines(const struct nm_slice_unit *unit, struct nm_slice_level *l)
-{
-	const struct nm_cache *c = unit->cache;
-	uint32_t order[NM_HIGHLY_ASSOCIATIVE], slot, count;
-
-	for (uint64_t first = 0; (slot = nm_cache_next_resident(c, first)) != NM_NO_SLOT; first += c->ways) {
-		first = slot / c->ways * c->ways;
-		count = 0;
-		for (uint32_t way = 0, at; way < c->spec.ways; way++) {
-			if (c->tags[first + way] == NM_NO_LINE)
-				continue;
-			for (at = count++;
-			     at && c->timestamps[first + order[at - 1]] > c->timestamps[first + way]; at--)
-				order[at] = order[at - 1];
-			order[at] = way;
-		}
-		for (uint32_t i = 0; i < count; i++)
-			nm_slice_level_add(l, c->tags[first + order[i]], &c->residencies[first + order[i]]);
-	}
-	if (nm_vec_reserve(&l->shadow, c->shadow.live))
-		return NM_ENOMEM;
-	l->shadow.count += nm_shadow_order(&c->shadow, c->tags, l->shadow.at + l->shadow.count);
-	assert(l->shadow.count <= l->capacity);
-	return 0;
-}
-
-/* Asks which of the loads, now known, were foreseen. */
-static int foresee(struct nm_slice *s, struct nm_foresight *f)
-{
-	if (nm_foresight_reserve(f, s->keys))
-		return NM_ENOMEM;
-	for (uint64_t i = 0; i < s->list.count; i++) {
-		struct nm_miss *m = nm_miss_at(&s->list, i);
-		const struct nm_cache *c = s->units[m->unit].cache;
-
-		if (!c->foresight || m->line == NM_NO_LINE)
-			continue;
-		nm_foresight_fill(f, m->line << c->line_shift | m->foreseen, m->attr,
-				  c->spec.side != NM_SIDE_INSTRUCTION);
-		m->foreseen = (uint8_t)f->foreseen;
-	}
-	return 0;
-}
-
-int nm_slice_resolve(struct nm_slice *s, struct nm_slice_state *state)
-{
-	int status = 0;
-
-	assert(state->depth == s->depth && state->count == unit_count(s->hierarchy));
-	for (unsigned u = 0; u < state->count && !status; u++) {
-		if (s->units[u].depth != s->depth)
-			continue;
-		memset(s->units[u].filled, 0, s->units[u].cache->spec.sets);
-		status = resolve_classes(s, &s->units[u], &state->levels[u]);
-	}
-	for (size_t i = 0; i < s->opens.count && !status; i++) {
-		struct nm_miss *m = nm_miss_at(&s->list, s->opens.at[i].miss);
-
-		if (m->class == NM_MISS_NONE)
-			resolve_credit(&state->levels[m->unit], m);
-		else
-			resolve_load(s, &s->units[m->unit], &state->levels[m->unit], &s->opens.at[i]);
-	}
-	for (unsigned u = 0; u < state->count && !status; u++) {
-		if (s->units[u].depth != s->depth)
-			continue;
-		status = resolve_seen(&s->units[u], &state->levels[u]);
-		if (!status)
-			status = leave_lines(&s->units[u], &state->levels[u]);
-	}
-	return status || !state->foresight ? status : foresee(s, state->foresight);
 }
 
 /* ---- playing what is settled ---- */
 
 /* Counts the lines that references missed beyond their first. */
-static void count_spans(struct nm_slice *s)
+static void count_spans(struct nm_run_slice *s)
 {
 	for (size_t i = 0; i < s->spans.count; i++) {
 		const struct nm_span *span = &s->spans.at[i];
@@ -465,7 +272,7 @@ static void count_spans(struct nm_slice *s)
 }
 
 /* What no slice before has seen is cold. */
-static void settle_class(const struct nm_slice_unit *unit, struct nm_miss *m)
+static void settle_class(const struct nm_run_slice_unit *unit, struct nm_miss *m)
 {
 	const struct nm_shadow *shadow = &unit->cache->shadow;
 
@@ -475,7 +282,7 @@ static void settle_class(const struct nm_slice_unit *unit, struct nm_miss *m)
 }
 
 /* Plays misses of one level, at most NM_MISSES. */
-static void play(struct nm_slice_unit *unit, struct nm_miss *misses, uint32_t count)
+static void play(struct nm_run_slice_unit *unit, struct nm_miss *misses, uint32_t count)
 {
 	struct nm_cache *c = unit->cache;
 	struct nm_miss *const own = c->misses;
@@ -488,7 +295,7 @@ static void play(struct nm_slice_unit *unit, struct nm_miss *misses, uint32_t co
 	c->misses = own;
 }
 
-static void play_chunk(struct nm_slice *s, struct nm_miss *misses, uint32_t count)
+static void play_chunk(struct nm_run_slice *s, struct nm_miss *misses, uint32_t count)
 {
 	for (uint32_t from = 0, end; from < count; from = end) {
 		for (end = from + 1;
@@ -498,7 +305,7 @@ static void play_chunk(struct nm_slice *s, struct nm_miss *misses, uint32_t coun
 	}
 }
 
-int nm_slice_advance(struct nm_slice *s)
+int nm_run_slice_advance(struct nm_run_slice *s)
 {
 	struct nm_miss_list list = s->list;
 	int failed = 0;
@@ -517,7 +324,7 @@ int nm_slice_advance(struct nm_slice *s)
 		free(list.chunks.at[i]);
 	}
 	nm_vec_free(&list.chunks);
-	for (struct nm_slice_unit *unit = s->units; unit->cache; unit++) {
+	for (struct nm_run_slice_unit *unit = s->units; unit->cache; unit++) {
 		failed |= unit->cache->failed;
 		if (unit->depth + 1 == s->depth)
 			failed |= nm_counters_flush(&unit->cache->counters);
@@ -528,35 +335,33 @@ int nm_slice_advance(struct nm_slice *s)
 /* ---- the end ---- */
 
 /* Credits a line to the nearest further level that has it. */
-static void credit_rest(const struct nm_slice *s, struct nm_slice_state *const *states,
-			const struct nm_cache *next, const struct nm_slice_line *line)
+static void credit_rest(const struct nm_run_slice *s, struct nm_run_slice_state *const *states,
+			const struct nm_cache *next, const struct nm_run_slice_line *line)
 {
 	for (; next; next = next->next) {
 		const unsigned u = (unsigned)(next - s->hierarchy->units);
-		struct nm_slice_line *to =
-		    nm_slice_level_find(&states[s->units[u].depth]->levels[u], line->line);
+		struct nm_run_slice_line *to =
+		    nm_run_slice_level_find(&states[s->units[u].depth]->levels[u], line->line);
 
 		if (!to)
 			continue;
-		to->residency.writes += line->residency.writes;
-		to->residency.served += line->residency.served;
-		to->residency.mask |= line->residency.mask;
+		nm_run_slice_credit(&to->residency, &line->residency);
 		return;
 	}
 }
 
-void nm_slice_finish(struct nm_slice *s, struct nm_slice_state *const *states)
+void nm_run_slice_finish(struct nm_run_slice *s, struct nm_run_slice_state *const *states)
 {
 	struct nm_foresight *f = states[0]->foresight;
 
 	assert(s->depth == s->depths);
 	for (unsigned u = 0; s->units[u].cache; u++) {
 		struct nm_cache *c = s->units[u].cache;
-		const struct nm_slice_level *l = &states[s->units[u].depth]->levels[u];
+		const struct nm_run_slice_level *l = &states[s->units[u].depth]->levels[u];
 
 		for (uint64_t set = 0; set < l->sets; set++)
 			for (unsigned i = 0; i < l->held[set]; i++) {
-				const struct nm_slice_line *line = &l->lines[set * l->ways + i];
+				const struct nm_run_slice_line *line = &l->lines[set * l->ways + i];
 
 				nm_residency_charge(&c->counters, &line->residency,
 						    nm_residency_used(&line->residency));
@@ -566,7 +371,7 @@ void nm_slice_finish(struct nm_slice *s, struct nm_slice_state *const *states)
 	}
 	if (f) {
 		nm_vec_free(&s->hierarchy->foresight->walks);
-		memcpy(&s->hierarchy->foresight->walks, &f->walks, sizeof f->walks);
+		s->hierarchy->foresight->walks = f->walks;
 		memset(&f->walks, 0, sizeof f->walks);
 	}
 	s->hierarchy->finished = 1;

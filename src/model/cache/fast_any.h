@@ -88,7 +88,7 @@ static __attribute__((noinline)) void take_any(struct nm_cache *c, const struct 
 	}
 	c->counters.loads[r->attr].extra[write] += missed - (missed > 0);
 	if (missed > 1 && c->slice)
-		nm_slice_note_span(c, missed);
+		nm_run_slice_note_span(c, missed);
 }
 
 #endif

@@ -294,7 +294,7 @@ static __attribute__((noinline)) void flush_deferred_misses(struct nm_cache *c)
 {
 	const uint32_t count = c->miss_count;
 
-	if (!count || (c->slice && nm_slice_take(c)))
+	if (!count || (c->slice && nm_run_slice_take(c)))
 		return;
 	if (c->sketch)
 		sketch_list(c);

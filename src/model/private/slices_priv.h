@@ -10,40 +10,48 @@
 #include "slices.h"
 #include "vector.h"
 
-struct nm_slice_line {
+struct nm_run_slice_line {
 	uint64_t line;
 	struct nm_residency residency;
 };
 
 /* What a level holds between two slices. */
-struct nm_slice_level {
+struct nm_run_slice_level {
 	uint64_t sets, capacity; /* capacity: lines, as of the shadow cache */
 	uint32_t ways;
-	struct nm_slice_line *lines;    /* [sets][ways], those of a set from the earliest last touch on */
-	uint8_t *held;                  /* by set: how many */
-	struct nm_vec(uint64_t) shadow; /* the lines of the shadow cache, from the earliest last touch on */
-	/* the lines seen: a bit for each of NM_SLICE_SEEN neighbours */
+	struct nm_run_slice_line *lines; /* [sets][ways], those of a set from the earliest last touch on */
+	uint8_t *held;                   /* by set: how many */
+	struct nm_vec(uint64_t) shadow;  /* the lines of the shadow cache, from the earliest last touch on */
+	/* the lines seen: a bit for each of NM_RUN_SLICE_SEEN neighbours */
 	struct nm_map seen;
 };
-enum { NM_SLICE_SEEN = 32 };
+enum { NM_RUN_SLICE_SEEN = 32 };
 
-struct nm_slice_state {
+struct nm_run_slice_state {
 	unsigned depth, count;
-	struct nm_slice_level
+	struct nm_run_slice_level
 	    levels[NM_MAX_LEVELS];      /* by unit of the hierarchy; of other depths, without sets */
 	struct nm_foresight *foresight; /* of the first machine, with depth 0; or NULL */
 };
 
-static inline struct nm_slice_line *nm_slice_set(const struct nm_slice_level *l, uint64_t line)
+static inline struct nm_run_slice_line *nm_run_slice_set(const struct nm_run_slice_level *l, uint64_t line)
 {
 	return l->lines + line % l->sets * l->ways;
 }
 
 /* The line in its set, or NULL. */
-struct nm_slice_line *nm_slice_level_find(const struct nm_slice_level *level, uint64_t line);
-void nm_slice_level_remove(struct nm_slice_level *level, struct nm_slice_line *line);
+struct nm_run_slice_line *nm_run_slice_level_find(const struct nm_run_slice_level *level, uint64_t line);
+void nm_run_slice_level_remove(struct nm_run_slice_level *level, struct nm_run_slice_line *line);
 /* Adds the line that was touched last; its set has room. */
-void nm_slice_level_add(struct nm_slice_level *level, uint64_t line, const struct nm_residency *residency);
+void nm_run_slice_level_add(struct nm_run_slice_level *level, uint64_t line,
+			    const struct nm_residency *residency);
+
+static inline void nm_run_slice_credit(struct nm_residency *to, const struct nm_residency *from)
+{
+	to->writes += from->writes;
+	to->served += from->served;
+	to->mask |= from->mask;
+}
 
 /* A load of a line into an empty way, or a credit of a line that is in none, at a moment when ways of its set were
  * empty. */
@@ -58,7 +66,7 @@ struct nm_span {
 	uint64_t end, missed;
 };
 
-struct nm_slice_unit {
+struct nm_run_slice_unit {
 	struct nm_cache *cache;
 	unsigned depth;
 	uint8_t *filled; /* by set: ways that the slice has filled */
@@ -75,16 +83,16 @@ struct nm_miss_list {
 	uint64_t count;
 };
 
-struct nm_slice {
+struct nm_run_slice {
 	struct nm_hierarchy *hierarchy;
 	unsigned depths,
 	    depth; /* depth: that of the levels now simulated from empty, or whose misses are settled */
-	struct nm_slice_unit units[NM_MAX_LEVELS]; /* of the hierarchy */
-	struct nm_miss_list list;                  /* of the levels of this depth */
+	struct nm_run_slice_unit units[NM_MAX_LEVELS + 1]; /* of the hierarchy; the last: none */
+	struct nm_miss_list list;                          /* of the levels of this depth */
 	struct nm_vec(struct nm_open) opens;
 	struct nm_vec(struct nm_span) spans;
 	size_t keys; /* of the whole run, as far as known */
-	struct nm_slice_work work;
+	struct nm_run_slice_work work;
 };
 
 static inline struct nm_miss *nm_miss_at(const struct nm_miss_list *list, uint64_t at)

@@ -201,37 +201,37 @@ static void make_keys(uint32_t *to_own, uint32_t *to_whole)
 		to_whole[to_own[i]] = i;
 }
 
-static struct nm_slice *make_slice(const struct nm_machine *machine, const struct stream *stream, size_t from,
-				   size_t end)
+static struct nm_run_slice *make_slice(const struct nm_machine *machine, const struct stream *stream,
+				       size_t from, size_t end)
 {
 	uint32_t to_own[KEYS], to_whole[KEYS];
 	struct nm_coalesced_table *table;
-	struct nm_slice *slice;
+	struct nm_run_slice *slice;
 	struct nm_error err;
 
 	make_keys(to_own, to_whole);
-	if (nm_slice_new(&slice, machine, !stream->fetches, &err))
+	if (nm_run_slice_new(&slice, machine, !stream->fetches, &err))
 		fail_msg("%s: %s", machine->name, err.text);
-	table = prepare(nm_slice_hierarchy(slice), stream, to_own);
-	feed(nm_slice_hierarchy(slice), stream, from, end, to_own);
-	assert_int_equal(nm_slice_end(slice, to_whole, KEYS, KEYS), 0);
+	table = prepare(nm_run_slice_hierarchy(slice), stream, to_own);
+	feed(nm_run_slice_hierarchy(slice), stream, from, end, to_own);
+	assert_int_equal(nm_run_slice_end(slice, to_whole, KEYS, KEYS), 0);
 	nm_coalesced_table_free(table);
 	return slice;
 }
 
 /* Sends a state as if to another process. */
-static void send(struct nm_slice_state **state, const struct nm_slice *slice, unsigned depth)
+static void send(struct nm_run_slice_state **state, const struct nm_run_slice *slice, unsigned depth)
 {
-	struct nm_slice_state *received = nm_slice_state_new(slice, depth);
+	struct nm_run_slice_state *received = nm_run_slice_state_new(slice, depth);
 	void *bytes;
 	size_t count;
 
 	assert_non_null(received);
-	assert_int_equal(nm_slice_state_encode(*state, &bytes, &count), 0);
-	assert_int_equal(nm_slice_state_decode(received, bytes, count), 0);
-	assert_int_equal(nm_slice_state_decode(*state, bytes, count - 1), NM_EINVAL);
+	assert_int_equal(nm_run_slice_state_encode(*state, &bytes, &count), 0);
+	assert_int_equal(nm_run_slice_state_decode(received, bytes, count), 0);
+	assert_int_equal(nm_run_slice_state_decode(*state, bytes, count - 1), NM_EINVAL);
 	free(bytes);
-	nm_slice_state_free(*state);
+	nm_run_slice_state_free(*state);
 	*state = received;
 }
 
@@ -250,32 +250,32 @@ static void add_counts(struct nm_hierarchy *to, const struct nm_hierarchy *from)
 }
 
 /* Settles the slices; the first one's hierarchy then has all counts. */
-static void settle(struct nm_slice **slices, unsigned count)
+static void settle(struct nm_run_slice **slices, unsigned count)
 {
-	const unsigned depths = nm_slice_depths(slices[0]);
-	struct nm_slice_state *states[NM_MAX_DEPTH];
+	const unsigned depths = nm_run_slice_depths(slices[0]);
+	struct nm_run_slice_state *states[NM_MAX_DEPTH];
 
 	for (unsigned depth = 0; depth < depths; depth++) {
-		assert_non_null(states[depth] = nm_slice_state_new(slices[0], depth));
+		assert_non_null(states[depth] = nm_run_slice_state_new(slices[0], depth));
 		for (unsigned i = 0; i < count; i++) {
-			assert_int_equal(nm_slice_resolve(slices[i], states[depth]), 0);
+			assert_int_equal(nm_run_slice_resolve(slices[i], states[depth]), 0);
 			if (!below(3))
 				send(&states[depth], slices[i], depth);
 		}
 		for (unsigned i = count; i-- > 0;)
-			assert_int_equal(nm_slice_advance(slices[i]), 0);
+			assert_int_equal(nm_run_slice_advance(slices[i]), 0);
 	}
-	nm_slice_finish(slices[count - 1], states);
+	nm_run_slice_finish(slices[count - 1], states);
 	for (unsigned i = 1; i < count; i++)
-		add_counts(nm_slice_hierarchy(slices[0]), nm_slice_hierarchy(slices[i]));
+		add_counts(nm_run_slice_hierarchy(slices[0]), nm_run_slice_hierarchy(slices[i]));
 	for (unsigned depth = 0; depth < depths; depth++)
-		nm_slice_state_free(states[depth]);
+		nm_run_slice_state_free(states[depth]);
 }
 
 static void run(const struct nm_machine *machine, struct stream *stream)
 {
 	const unsigned count = 1 + (unsigned)below(MOST_SLICES);
-	struct nm_slice *slices[MOST_SLICES];
+	struct nm_run_slice *slices[MOST_SLICES];
 	uint32_t same[KEYS];
 	struct nm_coalesced_table *table;
 	struct nm_hierarchy *whole;
@@ -294,9 +294,9 @@ static void run(const struct nm_machine *machine, struct stream *stream)
 		slices[i] = make_slice(machine, stream, from, end);
 	}
 	settle(slices, count);
-	compare(whole, nm_slice_hierarchy(slices[0]), machine->count);
+	compare(whole, nm_run_slice_hierarchy(slices[0]), machine->count);
 	for (unsigned i = 0; i < count; i++)
-		nm_slice_free(slices[i]);
+		nm_run_slice_free(slices[i]);
 	nm_hierarchy_free(whole);
 	nm_coalesced_table_free(table);
 }
@@ -338,11 +338,11 @@ static void test_refused(void **state)
 	(void)state;
 	for (unsigned i = 0; i < sizeof refused / sizeof *refused; i++) {
 		struct nm_machine machine;
-		struct nm_slice *slice;
+		struct nm_run_slice *slice;
 		struct nm_error err;
 
 		assert_int_equal(nm_machine_parse(refused[i][0], &machine, &err), 0);
-		assert_int_equal(nm_slice_new(&slice, &machine, 0, &err), NM_EINVAL);
+		assert_int_equal(nm_run_slice_new(&slice, &machine, 0, &err), NM_EINVAL);
 		assert_non_null(strstr(err.text, refused[i][1]));
 	}
 }
