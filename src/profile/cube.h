@@ -22,7 +22,7 @@
 #include "metrics.h"
 #include "reader.h"
 
-enum { NM_CUBE_KEYS = 14 };
+enum { NM_CUBE_KEYS = 15 };
 
 /* A key of a row: an interned text, or a number + 1. 0: none. Equal keys are equal numbers. */
 typedef uintptr_t nm_key;

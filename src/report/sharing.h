@@ -25,7 +25,8 @@ struct nm_sharing_request {
 	int64_t limit;       /* rows, or lines of memory; 0: all; -1: the default */
 	int64_t offset;      /* rows that are left out before them */
 	enum nm_sharing_by by;
-	int as_c2c; /* lines in the shape of perf c2c; text only, without `sort` */
+	int as_c2c;       /* lines in the shape of perf c2c; text only, without `sort` */
+	int with_repairs; /* each line with its touches, who takes it from whom, and the repair; JSON only */
 };
 
 /* NM_ENOENT: the profile has no coherent cores; NM_EINVAL: no such level, process or column. */

@@ -199,6 +199,56 @@ export interface SharingAnswer {
 	note: string | null;
 }
 
+/** How one thread touches bytes of a contended line. */
+export interface Touch {
+	offset: number;
+	bytes: number;
+	thread: number;
+	object: string | null;
+	field: string | null;
+	function: string | null;
+	file: string | null;
+	line: number | null;
+	reads: number;
+	writes: number;
+	misses: number;
+	false_misses: number;
+	invalidations: number;
+}
+
+/** Who takes the line from whom. */
+export interface Taker {
+	thread: number;
+	function: string | null;
+	file: string | null;
+	line: number | null;
+	victim_thread: number;
+	victim_function: string | null;
+	victim_file: string | null;
+	victim_line: number | null;
+	invalidations: number;
+}
+
+export interface SharedLine {
+	process: string;
+	block: number;
+	misses: number;
+	false_misses: number;
+	threads: number;
+	touches: Touch[];
+	takers: Taker[];
+	repair: string;
+}
+
+export interface SharedLinesAnswer {
+	/** How many lines are contended for, and the sums of all; missing where there are no cores. */
+	lines?: number;
+	misses?: number;
+	false_misses?: number;
+	rows: SharedLine[];
+	note: string | null;
+}
+
 export interface Field {
 	name: string;
 	offset: number;

@@ -135,12 +135,13 @@ int nm_sharing_run(struct nm_profile *profile, const struct nm_sharing_request *
 		   const struct nm_style *style, FILE *out, struct nm_error *err)
 {
 	const int as_text = request->by == NM_SHARING_BY_LINE && style->format == NM_FORMAT_TEXT;
+	const int as_lines = as_text || request->with_repairs;
 	const struct nm_report_request r = {.level = request->level,
 					    .process = request->process,
 					    .sort = request->sort,
 					    .offset = request->offset,
 					    .limit = request->limit >= 0 ? request->limit
-						     : as_text           ? USUAL_LINES
+						     : as_lines          ? USUAL_LINES
 									 : USUAL_ROWS};
 	struct nm_selection selection = {.one_level = 0};
 	int64_t bytes = 0;
@@ -157,11 +158,11 @@ int nm_sharing_run(struct nm_profile *profile, const struct nm_sharing_request *
 		status =
 		    nm_fail(err, NM_EINVAL,
 			    "lines are sorted by false sharing; --sort is of tables: use --by or --format");
-	if (!status && as_text)
+	if (!status && as_lines)
 		status = nm_sharing_lines(profile, &selection, bytes, style, out, err);
 	if (!status && as_text)
 		status = nm_sharing_latent(profile, &selection, style, out, err);
-	if (!status && !as_text)
+	if (!status && !as_lines)
 		status =
 		    show_table(profile, &selection,
 			       request->by == NM_SHARING_LATENT ? &nm_latent_table : &tables[request->by],

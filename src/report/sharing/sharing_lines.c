@@ -1,12 +1,13 @@
 /* SPDX-License-Identifier: MIT
  *
- * sharing_lines.c - contended lines of memory as text: the threads that touch each line's bytes, the cores
+ * sharing_lines.c - contended lines of memory as text or JSON: the threads that touch each line's bytes, the cores
  * that take it from each other, and what to change.
  */
 #include <inttypes.h>
 #include <stdlib.h>
 
 #include "figures.h"
+#include "memstream.h"
 #include "repair.h"
 #include "sharing_priv.h"
 
@@ -133,7 +134,6 @@ static int print_repair(const struct nm_table *t, const struct line *l, int64_t 
 					     .writes = nm_table_named(t, row, "writes")->integer};
 	nm_repair_print(touches, t->row_count, (unsigned)bytes, line_figure(l, "misses"),
 			line_figure(l, "false_misses"), out);
-	fputs("\n", out);
 	free(touches);
 	return 0;
 }
@@ -171,6 +171,49 @@ static void print_title(const struct line *l, FILE *out)
 	fputs(" copies taken\n", out);
 }
 
+static int print_line(struct nm_table *touches, struct nm_table *takers, const struct line *l, int64_t bytes,
+		      const struct nm_style *style, FILE *out, struct nm_error *err)
+{
+	int status;
+
+	print_title(l, out);
+	status = nm_table_show(touches, "sharing", NULL, style, out, err);
+	if (!status && takers->row_count) {
+		fputs("\n", out);
+		status = nm_table_show(takers, "sharing", NULL, style, out, err);
+	}
+	if (!status && print_repair(touches, l, bytes, out))
+		status = nm_fail_memory(err);
+	fputs("\n\n", out);
+	return status;
+}
+
+/* {"block":..., its figures, "touches":[...],"takers":[...],"repair":TEXT} */
+static int write_line(struct nm_table *touches, struct nm_table *takers, const struct line *l, int64_t bytes,
+		      FILE *out, struct nm_error *err)
+{
+	static const char *const figures[] = {"block", "misses", "false_misses", "invalidations", "threads"};
+	char *repair = NULL;
+	FILE *text = nm_memstream_open(&repair, NULL);
+	int status = text ? print_repair(touches, l, bytes, text) : NM_ENOMEM;
+
+	if (text && nm_memstream_close(text, &repair))
+		status = NM_ENOMEM;
+	fputs("{\"process\":", out);
+	nm_json_text(nm_table_named(l->table, l->row, "process")->text, out);
+	for (unsigned i = 0; i < NM_COLUMNS_IN(figures); i++)
+		fprintf(out, ",\"%s\":%" PRId64, figures[i], line_figure(l, figures[i]));
+	fputs(",\"touches\":", out);
+	status = status ? status : nm_table_json(touches, out);
+	fputs(",\"takers\":", out);
+	status = status ? status : nm_table_json(takers, out);
+	fputs(",\"repair\":", out);
+	nm_json_text(repair ? repair : "", out);
+	fputs("}", out);
+	free(repair);
+	return status ? nm_fail_memory(err) : 0;
+}
+
 static int show_line(struct nm_profile *profile, struct nm_selection *selection, const struct line *l,
 		     int64_t bytes, const struct nm_style *style, FILE *out, struct nm_error *err)
 {
@@ -179,35 +222,58 @@ static int show_line(struct nm_profile *profile, struct nm_selection *selection,
 
 	if (!status)
 		status = fill_line(profile, selection, &taker_table, l, TAKERS, &takers, err);
-	if (!status) {
-		print_title(l, out);
-		status = nm_table_show(&touches.table, "sharing", NULL, style, out, err);
-	}
-	if (!status && takers.table.row_count) {
-		fputs("\n", out);
-		status = nm_table_show(&takers.table, "sharing", NULL, style, out, err);
-	}
-	if (!status && print_repair(&touches.table, l, bytes, out))
-		status = nm_fail_memory(err);
-	fputs("\n", out);
+	if (!status)
+		status = style->format == NM_FORMAT_JSON
+			     ? write_line(&touches.table, &takers.table, l, bytes, out, err)
+			     : print_line(&touches.table, &takers.table, l, bytes, style, out, err);
 	nm_report_table_done(&touches);
 	nm_report_table_done(&takers);
 	return status;
 }
 
+/* The document up to its rows: how many lines there are, and the sums of all. */
+static void begin_document(const struct nm_table *lines, const char *level, FILE *out)
+{
+	int64_t misses = 0, false_misses = 0;
+
+	for (size_t row = 0; row < lines->row_count; row++) {
+		misses += nm_table_named(lines, row, "misses")->integer;
+		false_misses += nm_table_named(lines, row, "false_misses")->integer;
+	}
+	nm_json_begin("sharing lines", out);
+	fputs(",\"level\":", out);
+	nm_json_text(level, out);
+	fprintf(out, ",\"lines\":%zu,\"misses\":%" PRId64 ",\"false_misses\":%" PRId64 ",\"rows\":[",
+		lines->row_count, misses, false_misses);
+}
+
 int nm_sharing_lines(struct nm_profile *profile, struct nm_selection *selection, int64_t bytes,
 		     const struct nm_style *style, FILE *out, struct nm_error *err)
 {
+	const int is_json = style->format == NM_FORMAT_JSON;
+	struct nm_selection all = *selection;
 	struct nm_report_table lines = {.table = {0}};
-	int status = nm_figures_fill(&line_table, profile, selection, NULL, &lines, err);
+	size_t shown;
+	int status;
 
-	for (size_t row = 0; row < lines.table.row_count && !status; row++) {
+	if (is_json)
+		all.request.limit = 0;
+	status = nm_figures_fill(&line_table, profile, &all, NULL, &lines, err);
+	shown = lines.table.row_count;
+	if (is_json && !status)
+		begin_document(&lines.table, selection->request.level, out);
+	if (is_json && shown > (size_t)selection->request.limit)
+		shown = (size_t)selection->request.limit;
+	for (size_t row = 0; row < shown && !status; row++) {
 		const struct line l = {&lines.table, row,
 				       nm_table_named(&lines.table, row, "block")->integer};
 
+		fputs(is_json && row ? "," : "", out);
 		status = show_line(profile, selection, &l, bytes, style, out, err);
 	}
-	if (!status && !lines.table.row_count)
+	if (is_json)
+		fputs("]}\n", out);
+	else if (!status && !lines.table.row_count)
 		fputs("No core lost a line that another one wrote to and missed it again.\n", out);
 	nm_report_table_done(&lines);
 	return status;

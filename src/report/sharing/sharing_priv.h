@@ -21,7 +21,7 @@
 		.name = prefix "function", .hidden = 1                                              \
 	}
 
-/* Contended lines of memory, of `bytes` bytes each, as text: the most false sharing first. */
+/* Contended lines of memory, of `bytes` bytes each, as text or JSON: the most false sharing first. */
 int nm_sharing_lines(struct nm_profile *profile, struct nm_selection *selection, int64_t bytes,
 		     const struct nm_style *style, FILE *out, struct nm_error *err);
 

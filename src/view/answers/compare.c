@@ -82,27 +82,38 @@ static int read_by(const struct nm_request *request, enum nm_sharing_by *ret_by,
 	return by ? nm_fail(err, NM_EINVAL, "by must be line, object, field, function, thread or core") : 0;
 }
 
-/* A profile without contention gives no rows, and a note with the reason. */
+/* The document of a request. A profile without contention gives one without rows, with a note of the reason. */
+static int answer_sharing(struct nm_profile *profile, const struct nm_sharing_request *what,
+			  json_t **ret_answer, struct nm_error *err)
+{
+	int status = nm_view_run(show_sharing, profile, what, ret_answer, err);
+
+	if (status && status != NM_ENOENT)
+		return status;
+	if (status)
+		*ret_answer = json_pack("{s[]}", "rows");
+	json_object_set_new(*ret_answer, "note", status ? nm_view_text(err->text) : json_null());
+	return 0;
+}
+
 int nm_view_sharing(const struct nm_view_profile *of, const struct nm_request *request, json_t **ret_answer,
 		    struct nm_error *err)
 {
-	struct nm_profile *profile = of->profile;
 	struct nm_sharing_request what = {.level = nm_request_text(request, "level")};
-	json_t *document = NULL, *rows;
 	int status = read_by(request, &what.by, err);
 
 	if (!status)
 		status = nm_view_part(request, 40, &what.offset, &what.limit, err);
-	if (status)
-		return status;
-	status = nm_view_run(show_sharing, profile, &what, &document, err);
-	if (status && status != NM_ENOENT)
-		return status;
-	rows = json_object_get(document, "rows");
-	*ret_answer = json_pack("{so so}", "rows", rows ? json_incref(rows) : json_array(), "note",
-				status ? nm_view_text(err->text) : json_null());
-	json_decref(document);
-	return 0;
+	return status ? status : answer_sharing(of->profile, &what, ret_answer, err);
+}
+
+int nm_view_sharing_lines(const struct nm_view_profile *of, const struct nm_request *request,
+			  json_t **ret_answer, struct nm_error *err)
+{
+	struct nm_sharing_request what = {.level = nm_request_text(request, "level"), .with_repairs = 1};
+	int status = nm_request_number(request, "limit", 1, 40, 6, &what.limit, err);
+
+	return status ? status : answer_sharing(of->profile, &what, ret_answer, err);
 }
 
 /* ---- curves: miss-ratio curves, as `nearmiss curve` computes them ---- */

@@ -149,7 +149,9 @@ int nm_view_evictions(const struct nm_view_profile *of, const struct nm_request 
 	if (!status) {
 		const unsigned by[] = {nm_cube_key(facts, "evictor"), nm_cube_key(facts, "victim")};
 
-		if (nm_cube_group(&pairs, facts, by, 2, NULL, 0) ||
+		const struct nm_cube_condition mine = {.key = nm_cube_key(facts, "library")};
+
+		if (nm_cube_group(&pairs, facts, by, 2, &mine, (unsigned)nm_view_is_mine(request)) ||
 		    find_objects(&objects, &pairs, (size_t)top) ||
 		    !(*ret_answer = matrix_of(&pairs, &objects)))
 			status = nm_fail_memory(err);
@@ -208,8 +210,8 @@ static json_t *json_of_lines(const struct nm_cube *lines, int64_t offset, int64_
 int nm_view_eviction_lines(const struct nm_view_profile *of, const struct nm_request *request,
 			   json_t **ret_answer, struct nm_error *err)
 {
-	static const unsigned all[NM_CUBE_KEYS] = {0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13};
-	struct nm_cube_condition of_pair[2];
+	struct nm_cube_condition of_pair[3];
+	unsigned keys[NM_CUBE_KEYS], key_count = 0;
 	const struct nm_cube *facts;
 	struct nm_cube lines = {.key_count = 0};
 	int64_t offset = 0, limit = 0;
@@ -222,7 +224,12 @@ int nm_view_eviction_lines(const struct nm_view_profile *of, const struct nm_req
 	if (!status) {
 		count = add_condition(of_pair, of, request, facts, "evictor");
 		count += add_condition(of_pair + count, of, request, facts, "victim");
-		if (nm_cube_group(&lines, facts, all, facts->key_count, of_pair, count) ||
+		if (nm_view_is_mine(request))
+			of_pair[count++] = (struct nm_cube_condition){.key = nm_cube_key(facts, "library")};
+		for (unsigned key = 0; key < facts->key_count; key++)
+			if (key != nm_cube_key(facts, "library"))
+				keys[key_count++] = key;
+		if (nm_cube_group(&lines, facts, keys, key_count, of_pair, count) ||
 		    !(*ret_answer = json_of_lines(&lines, offset, limit)))
 			status = nm_fail_memory(err);
 		else

@@ -63,7 +63,7 @@ int nm_grouping_make(struct nm_grouping *g, const struct nm_view_profile *of,
 		if (!*list)
 			break;
 	}
-	g->is_mine = nm_request_text(request, "mine") && !strcmp(nm_request_text(request, "mine"), "1");
+	g->is_mine = nm_view_is_mine(request);
 	if (!status && g->is_mine && g->input)
 		return nm_fail(err, NM_EINVAL, "a merged profile does not hold by input whose code it is");
 	return status ? status : nm_view_level(of->profile, request, &g->level, err);

@@ -19,6 +19,7 @@ const struct nm_view_route nm_view_routes[] = {
     {"curves", nm_view_curves, 0},
     {"histogram", nm_view_histogram, 0},
     {"sharing", nm_view_sharing, 0},
+    {"sharing/lines", nm_view_sharing_lines, 0},
     {"structures", nm_view_structures, 0},
     {"timeline", nm_view_timeline, 0},
     {"timeline/rows", nm_view_timeline_rows, 0},

@@ -78,6 +78,13 @@ int nm_view_level(struct nm_profile *profile, const struct nm_request *request, 
 	return *ret_level ? 0 : nm_fail_memory(err);
 }
 
+int nm_view_is_mine(const struct nm_request *request)
+{
+	const char *mine = nm_request_text(request, "mine");
+
+	return mine && !strcmp(mine, "1");
+}
+
 int nm_view_part(const struct nm_request *request, int64_t usual, int64_t *ret_offset, int64_t *ret_limit,
 		 struct nm_error *err)
 {

@@ -38,6 +38,9 @@ int nm_view_input(struct nm_profile *profile, const struct nm_request *request, 
 int nm_view_counts(const struct nm_view_profile *of, const char *level, const char *input,
 		   const struct nm_cube **ret_counts, struct nm_error *err);
 
+/* Whether the parameter `mine` asks for code of the user alone, and what it made run: where the key `library` is 0. */
+int nm_view_is_mine(const struct nm_request *request);
+
 /* The part of the rows that the parameters `offset` and `limit` select; `usual` is the limit if there is none. */
 int nm_view_part(const struct nm_request *request, int64_t usual, int64_t *ret_offset, int64_t *ret_limit,
 		 struct nm_error *err);
@@ -73,7 +76,7 @@ typedef int nm_view_profile_answer(const struct nm_view_profile *of, const struc
 				   json_t **ret_answer, struct nm_error *err);
 nm_view_profile_answer nm_view_overview, nm_view_inputs, nm_view_metrics, nm_view_dimensions, nm_view_table,
     nm_view_tree, nm_view_sources, nm_view_source, nm_view_line, nm_view_evictions, nm_view_eviction_lines,
-    nm_view_curves, nm_view_histogram, nm_view_sharing, nm_view_structures, nm_view_timeline,
-    nm_view_timeline_rows;
+    nm_view_curves, nm_view_histogram, nm_view_sharing, nm_view_sharing_lines, nm_view_structures,
+    nm_view_timeline, nm_view_timeline_rows;
 
 #endif

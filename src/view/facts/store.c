@@ -20,7 +20,7 @@ static const struct {
 				  "library"},
 			 .from = "field_counts WHERE level = ?1 AND field IS NOT NULL"},
     [NM_FACTS_EVICTIONS] = {.keys = {"evictor", "file", "line", "function", "victim", "victim_file",
-				     "victim_line", "victim_function"},
+				     "victim_line", "victim_function", "library"},
 			    .from = "evictions WHERE level = ?1",
 			    .inner = {"inner_file", "inner_line", "inner_function", "victim_inner_file",
 				      "victim_inner_line", "victim_inner_function"}},

@@ -30,9 +30,9 @@ static const char *const of_level[] = {
     "tree?by=object,function&metric=misses&nodes=400",
     "tree?by=function,object&metric=misses&nodes=400",
     "sources",
-    "evictions?top=40",
-    "evictions/lines",
-    "sharing",
+    "evictions?mine=1&top=40",
+    "sharing?limit=1000",
+    "sharing/lines",
     "structures",
     "timeline/rows?by=object",
     "timeline/rows?by=line",
@@ -69,8 +69,8 @@ static const struct {
      "SELECT file, CAST(line AS TEXT) AS line FROM counts WHERE level = ?1 AND file IS NOT NULL GROUP BY file, counts.line "
      "ORDER BY sum(read_misses + write_misses) DESC, file, counts.line LIMIT 40"},
     {"evictions/lines",
-     "SELECT coalesce(evictor, '?') AS evictor, coalesce(victim, '?') AS victim FROM evictions WHERE level = ?1 "
-     "GROUP BY 1, 2 ORDER BY sum(count) DESC, 1, 2 LIMIT 20"},
+     "SELECT coalesce(evictor, '?') AS evictor, coalesce(victim, '?') AS victim, '1' AS mine FROM evictions "
+     "WHERE level = ?1 AND library IS NULL GROUP BY 1, 2 ORDER BY sum(count) DESC, 1, 2 LIMIT 20"},
 };
 
 /* Splits "name?a=b&c=d" in place, and adds the parameters. */

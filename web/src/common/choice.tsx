@@ -32,8 +32,18 @@ export function useLevel({ profile, params }: PageProps, ofVerdict = true): { le
 	const all = answer?.levels ?? [];
 	const levels = all.map(({ level }) => level);
 	const first = all.find(({ level, misses }) => misses > 0 && !level.endsWith("L1i")) ?? all[0];
-	const level = [params["level"], ofVerdict && answer?.verdict_level].find((name) => name && levels.includes(name));
+	const level = [params["level"], ofVerdict ? answer?.verdict_level : null].find((name) => name && levels.includes(name));
 	return { level: level ?? first?.level ?? null, levels, all };
+}
+
+/** Whether what no code of the user made run is left out: the work of the loader, of libraries' start. */
+export function Mine({ checked, set }: { checked: boolean; set: PageProps["set"] }) {
+	return (
+		<label class="check">
+			<input type="checkbox" checked={checked} onChange={() => set({ mine: checked ? "0" : null, offset: null })} />
+			Mine only
+		</label>
+	);
 }
 
 export function LevelChoice({ level, levels, set }: { level: string | null; levels: string[]; set: PageProps["set"] }) {

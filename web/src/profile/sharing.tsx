@@ -1,14 +1,16 @@
 // SPDX-License-Identifier: MIT
-// sharing.tsx - what cores contend for: lines, objects, fields, functions, threads.
-import type { Cell, Column, SharingAnswer } from "../answers";
+// sharing.tsx - what cores contend for: the verdict and the lines of memory with their repair (shared_lines.tsx), and counts by
+// object, field, function, thread or core.
+import type { Cell, Column, SharedLinesAnswer, SharingAnswer } from "../answers";
 import { getAll } from "../api";
 import { Answer, useAnswer } from "../common/answer";
 import { Choice, LevelChoice, plain, useLevel } from "../common/choice";
 import { useSheet } from "../common/csv";
-import { place, sentence } from "../common/format";
+import { full, place, sentence } from "../common/format";
 import { Table } from "../common/table";
 import { href } from "../router";
 import type { PageProps } from "../views";
+import { SharedLines } from "./shared_lines";
 
 /** What a row is, by the choice of the reader. The counts follow, and behind them all else that is known of it. */
 const FIRST: Record<string, string[]> = {
@@ -64,25 +66,39 @@ function cellOf(key: string, row: Row): Cell {
 	return key === "block" && typeof value === "number" ? `0x${value.toString(16)}` : value;
 }
 
+/** The figure that tells whether a row contends at all. */
+const mainOf = (row: Row) => Number(row["misses"] ?? 0) || Number(row["invalidations"] ?? 0);
+
+/** Rows below this part of all are summed up in one. */
+const SMALL = 0.01;
+
 function Content({ answer: { rows, note }, by, profile }: { answer: SharingAnswer; by: string; profile: string }) {
-	if (rows.length === 0) return <p class="sentence">{sentence(note ?? "no line is contended for")}</p>;
-	const columns = keysOf(rows, by).filter((key) => key !== "file").map((key) => columnOf(key, rows));
-	const cells = rows.map((row) => columns.map(({ key }) => cellOf(key, row)));
+	const contended = rows.filter((row) => mainOf(row) > 0);
+	const all = contended.reduce((sum, row) => sum + mainOf(row), 0);
+	const shown = contended.filter((row) => mainOf(row) >= SMALL * all);
+	const small = contended.filter((row) => mainOf(row) < SMALL * all);
+	if (contended.length === 0) return <p class="sentence">{sentence(note ?? "no line is contended for")}</p>;
+	const columns = keysOf(shown, by).filter((key) => key !== "file").map((key) => columnOf(key, shown));
+	const cells = shown.map((row) => columns.map(({ key }) => cellOf(key, row)));
+	const rest = columns.map(({ key }) => (NAMES.has(key) ? null : small.reduce((sum, row) => sum + Number(row[key] ?? 0), 0)));
 	return (
-		<Table caption="Contended lines" columns={columns} rows={cells} cell={(cell, { key }) => {
-			const row = rows[cells.indexOf(cell)];
-			return key === "line" && row?.["file"]
-				? <a href={href("source", { p: profile, file: row["file"], line: row["line"] })}>{cellOf(key, row)}</a> : undefined;
-		}} />
+		<Table caption="Contended lines" columns={columns} rows={cells} cell={(_, { key }, at, text) => {
+			const row = shown[at];
+			return key === "line" && row?.["file"] ? <a href={href("source", { p: profile, file: row["file"], line: row["line"] })}>{text}</a> : undefined;
+		}} {...(small.length > 0 ? { rest, restTitle: `${full(small.length)} more, each below 1 %` } : {})} />
 	);
 }
+
+/** Rows that are asked for, of which small ones are summed up. */
+const MOST = 1000;
 
 export function Sharing(props: PageProps) {
 	const { profile, params, set } = props;
 	const { level, levels } = useLevel(props, false);
 	const by = params["by"] ?? "line";
 	const query = { by: by === "line" ? null : by, level };
-	const asked = useAnswer<SharingAnswer>(level && `/api/p/${profile}/sharing`, query);
+	const lines = useAnswer<SharedLinesAnswer>(level && `/api/p/${profile}/sharing/lines`, { level });
+	const asked = useAnswer<SharingAnswer>(level && `/api/p/${profile}/sharing`, { ...query, limit: MOST });
 	const keys = keysOf(asked.answer?.rows ?? [], by);
 	const values = (row: Row) => keys.map((key) => row[key] ?? null);
 	useSheet(asked.answer && {
@@ -92,11 +108,13 @@ export function Sharing(props: PageProps) {
 	});
 	return (
 		<>
+			<div class="controls"><LevelChoice level={level} levels={levels} set={set} /></div>
+			<Answer of={lines}>{(answer) => <SharedLines answer={answer} profile={profile} />}</Answer>
+			<h2>All contention</h2>
 			<div class="controls">
 				<Choice label="By" value={by} options={plain(Object.keys(FIRST))} onChange={(value) => set({ by: value })} />
-				<LevelChoice level={level} levels={levels} set={set} />
 			</div>
-			<Answer of={asked}>{(answer) => <Content answer={answer} by={by} profile={profile} />}</Answer>
+			<Answer of={asked}>{(answer) => answer.note === null && <Content answer={answer} by={by} profile={profile} />}</Answer>
 		</>
 	);
 }

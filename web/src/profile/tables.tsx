@@ -3,7 +3,7 @@
 import type { Cell, TableAnswer } from "../answers";
 import { getAll } from "../api";
 import { Answer, useAnswer } from "../common/answer";
-import { Choice, LevelChoice, plain, useLevel } from "../common/choice";
+import { Choice, LevelChoice, Mine, plain, useLevel } from "../common/choice";
 import { useSheet } from "../common/csv";
 import { full } from "../common/format";
 import { Table } from "../common/table";
@@ -46,16 +46,6 @@ function Filter({ value, set }: { value: string; set: PageProps["set"] }) {
 			Filter
 			<input type="search" value={value} placeholder="part of a name"
 				onInput={(event) => set({ filter: event.currentTarget.value, offset: null }, true)} />
-		</label>
-	);
-}
-
-/** Whether rows of code that no code of the user made run are left out: of the loader, of libraries' start. */
-function Mine({ checked, set }: { checked: boolean; set: PageProps["set"] }) {
-	return (
-		<label class="check">
-			<input type="checkbox" checked={checked} onChange={() => set({ mine: checked ? "0" : null, offset: null })} />
-			Mine only
 		</label>
 	);
 }
