@@ -108,6 +108,14 @@ export interface TableAnswer {
 	rest: Cell[];
 }
 
+/** What can be found by its name. `of`: the type that has the field. */
+export interface Name {
+	kind: "object" | "function" | "file" | "type" | "field";
+	name: string;
+	misses: number;
+	of: string | null;
+}
+
 export interface TreeNode {
 	name: string | null;
 	value: number;

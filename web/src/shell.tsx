@@ -8,13 +8,16 @@ import { isTyping } from "./common/keys";
 import { switchTheme, useTheme } from "./common/theme";
 import { go, href, useRoute } from "./router";
 import { NotByRank, Ranks } from "./profile/ranks";
+import type { Find } from "./search/finds";
+import { Search } from "./search/search";
 import { absenceOf, Absent, ServerGone } from "./states";
 import { views, type View } from "./views";
 
 const KEYS: [string, string][] = [
+	["Ctrl K", "search for a name or a command"],
 	["1 … 9", "go to a page"],
 	["[ and ]", "go to the page before or after"],
-	["/", "filter or find"],
+	["/", "filter or find; search where a page has no filter"],
 	["s", "save"],
 	["t", "light or dark"],
 	["?", "show these keys"],
@@ -60,9 +63,23 @@ function openMenu(): void {
 	summary?.focus();
 }
 
-function useKeys(shown: View[], current: View, address: (view: View) => string, help: () => void): void {
+/** Leads to the field of the page where names are typed; where it has none, does `otherwise`. */
+function focusFilter(otherwise: () => void): void {
+	const field = document.querySelector<HTMLElement>("#page input:not([type=checkbox])");
+	if (field) field.focus();
+	else otherwise();
+}
+
+interface Dialogs { help: () => void; search: () => void }
+
+function useKeys(shown: View[], current: View, address: (view: View) => string, { help, search }: Dialogs): void {
 	useLayoutEffect(() => { // before the page can be seen: keys lead on from what it shows
 		const pressed = (event: KeyboardEvent) => {
+			if ((event.ctrlKey || event.metaKey) && event.key.toLowerCase() === "k") {
+				search();
+				event.preventDefault();
+				return;
+			}
 			if (isTyping(event)) return;
 			const at = shown.indexOf(current);
 			const next = /^[1-9]$/.test(event.key) ? shown[Number(event.key) - 1]
@@ -71,13 +88,25 @@ function useKeys(shown: View[], current: View, address: (view: View) => string, 
 			else if (event.key === "t") switchTheme();
 			else if (event.key === "?") help();
 			else if (event.key === "s") openMenu();
-			else if (event.key === "/") document.querySelector<HTMLElement>("#page input")?.focus();
+			else if (event.key === "/") focusFilter(search);
 			else return;
 			event.preventDefault();
 		};
 		addEventListener("keydown", pressed);
 		return () => removeEventListener("keydown", pressed);
 	});
+}
+
+/** What can be done from every page. */
+function commandsOf(shown: View[], address: (view: View) => string, { profiles }: Session, help: () => void): Find[] {
+	const command = (title: string, note: string, to: Find["go"]): Find => ({ kind: "command", title, note, misses: 0, go: to });
+	return [
+		...shown.map((view, n) => command(`Go to ${view.title}`, n < 9 ? String(n + 1) : "", address(view))),
+		...(profiles.length > 1 ? profiles.map(({ n, file }) => command(`Open profile ${profileName(file)}`, "", href("overview", { p: n || null, level: null }))) : []),
+		command("Save what is shown", "s", openMenu),
+		command("Light or dark", "t", switchTheme),
+		command("Show the keys", "?", help),
+	];
 }
 
 /** What ran, when, and on which machine. */
@@ -102,7 +131,9 @@ export function Shell({ session }: { session: Session }) {
 	const page = { session, profile, params: route.params, set };
 	const shownProfile = session.profiles[Number(profile)];
 	const merged = !view.ofAllProfiles && view.name !== "debugger" && shownProfile?.merged;
-	useKeys(shown, view, address, () => setHelp(true));
+	const [searching, setSearching] = useState(false);
+	const dialogs = { help: () => setHelp(true), search: () => setSearching(true) };
+	useKeys(shown, view, address, dialogs);
 	const of = view.ofAllProfiles || view.name === "debugger" ? undefined : session.profiles[Number(profile)];
 	const program = of && baseName(of.command.split(" ", 1)[0] ?? "");
 	useEffect(() => {
@@ -134,9 +165,10 @@ export function Shell({ session }: { session: Session }) {
 							</select>
 						</label>
 					)}
+					<button type="button" onClick={dialogs.search} title="Ctrl K">Search</button>
 					<SaveMenu name={view.name} />
 					<button type="button" onClick={switchTheme}>{theme === "dark" ? "Light" : "Dark"}</button>
-					<button type="button" onClick={() => setHelp(true)} aria-label="Keys">?</button>
+					<button type="button" onClick={dialogs.help} aria-label="Keys">?</button>
 				</div>
 			</header>
 			<main id="page" tabIndex={-1} data-view={absent ? "" : view.name} data-hash={route.hash}>
@@ -154,6 +186,7 @@ export function Shell({ session }: { session: Session }) {
 				)}
 			</main>
 			{help && <Keys of={view} close={() => setHelp(false)} />}
+			{searching && <Search profile={of ? profile : null} commands={commandsOf(shown, address, session, dialogs.help)} close={() => setSearching(false)} />}
 		</>
 	);
 }

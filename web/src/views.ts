@@ -117,7 +117,7 @@ export const views: View[] = [
 	{
 		name: "sharing",
 		title: "Sharing",
-		question: "Which lines do cores take from each other?",
+		question: "Which lines do cores take from each other, and is it the data that they share?",
 		...ofProfile,
 		Page: Sharing,
 	},

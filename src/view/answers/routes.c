@@ -9,6 +9,7 @@ const struct nm_view_route nm_view_routes[] = {
     {"inputs", nm_view_inputs, 0},
     {"metrics", nm_view_metrics, 1},
     {"dimensions", nm_view_dimensions, 1},
+    {"names", nm_view_names, 0},
     {"table", nm_view_table, 1},
     {"tree", nm_view_tree, 1},
     {"sources", nm_view_sources, 1},

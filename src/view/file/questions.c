@@ -18,9 +18,9 @@ struct asker {
 };
 
 /* Requests for a profile, and for each of its levels. Parameters follow "?". */
-static const char *const of_profile[] = {"overview",        "metrics",          "dimensions",
-					 "curves?by=total", "curves?by=object", "curves?by=function",
-					 "curves?by=line",  "timeline",         NULL};
+static const char *const of_profile[] = {
+    "overview",           "metrics",        "dimensions", "curves?by=total", "curves?by=object",
+    "curves?by=function", "curves?by=line", "timeline",   "names?limit=200", NULL};
 static const char *const of_level[] = {
     "table?by=object&limit=100&mine=1&offset=0&order=desc&sort=misses",
     "table?by=function&limit=100&mine=1&offset=0&order=desc&sort=misses",

@@ -197,6 +197,7 @@ static void test_routes(void **state)
 	    {"GET", "/api/p/0/overview", 0},
 	    {"GET", "/api/p/1/table", 0},
 	    {"GET", "/api/p/1/evictions/lines", 0},
+	    {"GET", "/api/p/1/sharing/lines", 0},
 	    {"GET", "/api/compare", 0},
 	    {"GET", "/api/p/2/overview", NM_ENOENT},
 	    {"GET", "/api/p/-1/overview", NM_ENOENT},
