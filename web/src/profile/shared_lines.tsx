@@ -23,14 +23,19 @@ const TAKERS: Column[] = [
 const SMALL = 0.01;
 
 /** What contention is, by its misses and those of them that are false sharing. */
-export function kindOf(misses: number, falseMisses: number): string {
+function kindOf(misses: number, falseMisses: number): string {
 	const share = misses > 0 ? falseMisses / misses : 0;
-	return misses === 0 ? "no sharing" : share >= 0.9 ? "false sharing" : share <= 0.1 ? "true sharing" : "true and false sharing";
+	return share >= 0.9 ? "false sharing" : share <= 0.1 ? "true sharing" : "true and false sharing";
 }
 
-function verdictOf({ lines = 0, misses = 0, false_misses = 0, note }: SharedLinesAnswer): string {
+/** Whether contention has a part in the misses of the level, `all`, that is worth a repair. */
+const isWorth = ({ misses = 0 }: SharedLinesAnswer, all: number) => misses > 0 && misses >= SMALL * all;
+
+function verdictOf(answer: SharedLinesAnswer, all: number): string {
+	const { lines = 0, misses = 0, false_misses = 0, note } = answer;
 	if (note !== null) return note;
 	if (misses === 0) return "No sharing: no core missed a line because another one had written to it";
+	if (!isWorth(answer, all)) return `Hardly any sharing: ${full(misses)} of ${full(all)} misses are of lines that another core had written to`;
 	const part = `${percent(false_misses / misses)} of ${full(misses)} coherence misses, on ${full(lines)} lines of memory, are of bytes that no other core wrote`;
 	const kind = kindOf(misses, false_misses);
 	const meaning = kind === "false sharing" ? "Threads share lines, not data: padding or moving fields removes these misses"
@@ -73,13 +78,14 @@ function Takers({ of: { takers, block }, profile }: { of: SharedLine; profile: s
 	);
 }
 
-export function SharedLines({ answer, profile }: { answer: SharedLinesAnswer; profile: string }) {
-	const shown = answer.rows.filter(({ misses }) => misses >= SMALL * (answer.misses ?? 0));
+/** `all`: the misses of the level. */
+export function SharedLines({ answer, profile, all }: { answer: SharedLinesAnswer; profile: string; all: number }) {
+	const shown = isWorth(answer, all) ? answer.rows.filter(({ misses }) => misses >= SMALL * (answer.misses ?? 0)) : [];
 	const rest = (answer.lines ?? 0) - shown.length;
 	const restMisses = (answer.misses ?? 0) - shown.reduce((sum, { misses }) => sum + misses, 0);
 	return (
 		<>
-			<p class="verdict sentence">{sentence(verdictOf(answer))}</p>
+			<p class="verdict sentence">{sentence(verdictOf(answer, all))}</p>
 			{shown.map((line) => (
 				<article key={`${line.process} ${line.block}`} class="card shared">
 					<h2>{`${line.touches.find(({ object }) => object)?.object ?? "Line"}, 0x${line.block.toString(16)}: ${kindOf(line.misses, line.false_misses)}`}</h2>

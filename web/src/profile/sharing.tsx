@@ -94,7 +94,8 @@ const MOST = 1000;
 
 export function Sharing(props: PageProps) {
 	const { profile, params, set } = props;
-	const { level, levels } = useLevel(props, false);
+	const { level, levels, all } = useLevel(props, false);
+	const misses = all.find((one) => one.level === level)?.misses ?? 0;
 	const by = params["by"] ?? "line";
 	const query = { by: by === "line" ? null : by, level };
 	const lines = useAnswer<SharedLinesAnswer>(level && `/api/p/${profile}/sharing/lines`, { level });
@@ -109,7 +110,7 @@ export function Sharing(props: PageProps) {
 	return (
 		<>
 			<div class="controls"><LevelChoice level={level} levels={levels} set={set} /></div>
-			<Answer of={lines}>{(answer) => <SharedLines answer={answer} profile={profile} />}</Answer>
+			<Answer of={lines}>{(answer) => <SharedLines answer={answer} profile={profile} all={misses} />}</Answer>
 			<h2>All contention</h2>
 			<div class="controls">
 				<Choice label="By" value={by} options={plain(Object.keys(FIRST))} onChange={(value) => set({ by: value })} />

@@ -1,0 +1,161 @@
+// SPDX-License-Identifier: MIT
+// tasks.mjs CASE ADDRESS CHROMIUM - does what a reader came for, and counts the clicks; exits 1 with what was wrong.
+import assert from "node:assert/strict";
+import { whatIsCut } from "./cut.mjs";
+import { axeOf, reader, run, settled, show } from "./reader.mjs";
+
+const [name, address, executablePath] = process.argv.slice(2);
+const { browser, tab } = await reader(address, executablePath);
+
+/** Clicks that a task takes at most, from the page that opens first. */
+const MOST_CLICKS = 3;
+
+/** Clicks each place in turn, which leads to a page, and says how many there were. */
+async function clicks(page, ...steps) {
+	for (const [place, view] of steps) {
+		await page.locator(place).first().click();
+		await settled(page, view);
+	}
+	assert.ok(steps.length <= MOST_CLICKS);
+	return steps.length;
+}
+
+const ROW = "table:has(caption:has-text('Objects and lines')) tbody tr";
+
+const cases = {
+	async worst_structure_to_its_line() {
+		const { page, faults } = await tab();
+		await settled(page, "overview");
+		const line = await page.locator(`${ROW} >> nth=0 >> td >> nth=1`).innerText();
+		assert.equal(await clicks(page, [`${ROW} td:nth-child(2) a`, "source"]), 1);
+		assert.equal(await page.innerText(".popover h2"), line);
+		assert.match(await page.innerText(".listing tr.open"), new RegExp(`^${line.split(":")[1]}\\s`));
+		assert.deepEqual(faults, []);
+	},
+
+	async who_evicts_it() {
+		const { page } = await tab();
+		await settled(page, "overview");
+		await clicks(page, [`${ROW} td:nth-child(2) a`, "source"]);
+		await page.waitForSelector("[aria-label='Who evicts what this line loaded'] tbody tr");
+		const evictor = await page.locator("[aria-label='Who evicts what this line loaded'] tbody td >> nth=0").innerText();
+		await clicks(page, ["[aria-label='Who evicts what this line loaded'] tbody a", "evictions"]); // the second
+		assert.ok((await page.innerText("h2")).startsWith(`${evictor} evicts `));
+		assert.ok(await page.locator("[aria-label='Lines of code'] tbody tr").count() > 0);
+	},
+
+	async which_field_to_move() {
+		const { page } = await tab();
+		await settled(page, "overview");
+		const card = page.locator(".card:has-text('orders')").first();
+		assert.match(await card.innerText(), /price and count lie 80 bytes apart[^]*struct \{ long int price; long int count; long int state; \}/i); // without a click
+		await clicks(page, ["nav a:has-text('What if')", "whatif"]);
+		assert.match(await page.innerText(".members"), /price[^]*customer/);
+	},
+
+	async is_sharing_false() {
+		const { page, faults } = await tab();
+		await settled(page, "overview");
+		const axe = await axeOf(page);
+		assert.equal(await clicks(page, ["nav a:has-text('Sharing')", "sharing"]), 1);
+		assert.match(await page.innerText(".verdict"), /^False sharing: 100 % of [\d,]+ coherence misses/);
+		const card = page.locator(".card.shared").first();
+		assert.match(await card.locator("h2").innerText(), /^parts.*: false sharing$/);
+		assert.match(await card.locator(".repair").innerText(), /^Repair: Pad struct part \(56 bytes\) to 64.*alignas\(64\).* instead of/);
+		const threads = await card.locator("[aria-label^='Accesses to line'] tbody td:nth-child(2)").allInnerTexts();
+		assert.equal(new Set(threads).size, 2, threads.join());
+		const lines = await card.locator("[aria-label^='Accesses to line'] tbody td:nth-child(1) a").allInnerTexts();
+		assert.ok(lines.length >= 4 && lines.every((line) => /^sharing\.c:4\d$/.test(line)), lines.join());
+		const figures = async (nth) => (await page.locator(`[aria-label='Contended lines'] tbody td:nth-child(${nth})`).allInnerTexts());
+		const headings = await page.locator("[aria-label='Contended lines'] th").allInnerTexts();
+		assert.ok((await figures(headings.indexOf("misses") + 1)).every((misses) => misses !== "0"));
+		assert.match(await page.innerText("[aria-label='Contended lines'] tfoot"), /^\d+ more, each below 1 %/);
+		for (const by of ["object", "field", "function", "thread", "core"]) {
+			await show(page, "sharing", `?by=${by}`);
+			assert.ok(await page.locator("[aria-label='Contended lines'] tbody tr").count() > 0, by);
+		}
+		assert.deepEqual(await axe(), []);
+		await show(page, "sharing", "?p=1");
+		assert.match(await page.innerText(".verdict"), /^Hardly any sharing: \d+ of [\d,]+ misses/);
+		await show(page, "sharing", "?p=2");
+		assert.match(await page.innerText(".verdict"), /record with --cores=N/);
+		await page.setViewportSize({ width: 390, height: 844 });
+		await show(page, "sharing");
+		assert.deepEqual(await whatIsCut(page), []);
+		assert.deepEqual(faults, []);
+	},
+
+	async what_changed() {
+		const { page } = await tab();
+		await settled(page, "overview");
+		assert.equal(await clicks(page, ["nav a:has-text('Compare')", "compare"]), 1);
+		assert.match(await page.innerText(".verdict"), /fall by .*largest change is/);
+		const row = await page.locator("[aria-label='What changed most'] tbody tr").first().innerText();
+		assert.match(row, /cold\.c:\d+/);
+		await clicks(page, ["[aria-label='What changed most'] tbody a", "source"]); // the second
+		assert.match(await page.innerText(".popover h2"), /^cold\.c:\d+$/);
+	},
+
+	async search() {
+		const { page, faults } = await tab();
+		await settled(page, "overview");
+		const axe = await axeOf(page);
+		const find = async (typed, first) => {
+			await page.keyboard.press("Control+k");
+			await page.waitForSelector("dialog.search[open]");
+			await page.keyboard.type(typed);
+			await page.waitForFunction((text) => document.querySelector("#finds li[aria-selected=true]")?.innerText.includes(text), first);
+		};
+		const leads = async (typed, first, view, part) => {
+			await find(typed, first);
+			await page.keyboard.press("Enter");
+			await page.waitForFunction((text) => decodeURIComponent(location.hash).includes(text), part);
+			await settled(page, view);
+			assert.equal(await page.locator("dialog[open]").count(), 0);
+		};
+		await leads("sum_vec", "sum_vector", "tables", "by=function");
+		assert.match(await page.innerText("tbody"), /sum_vector/);
+		await leads("containers.cpp file", "containers.cpp", "source", "containers.cpp");
+		await leads("object table", "table", "tables", "by=object");
+		assert.match(await page.innerText("tbody"), /table/);
+		await leads("go evic", "Go to Evictions", "evictions", "#/evictions");
+		await page.goBack();
+		await settled(page, "tables");
+		await find("light", "Light or dark");
+		assert.deepEqual(await axe(), []);
+		await page.keyboard.press("Enter");
+		assert.equal(await page.getAttribute("html", "data-theme"), "dark");
+		await find("vector", "");
+		await page.keyboard.press("ArrowDown");
+		assert.equal(await page.getAttribute("#finds [aria-selected=true]", "id"), "find-1");
+		await page.keyboard.press("Control+a");
+		await page.keyboard.type("nothing has this name");
+		await page.waitForSelector("text=Nothing has this name.");
+		await page.keyboard.press("Escape");
+		await page.waitForFunction(() => !document.querySelector("dialog"));
+		await show(page, "source"); // which has no filter
+		await page.keyboard.press("/");
+		await page.waitForSelector("dialog.search[open]");
+		await page.keyboard.press("Escape");
+		await page.keyboard.press("?");
+		assert.match(await page.innerText("dialog[open]"), /Ctrl K\s+search for a name or a command/);
+		assert.deepEqual(faults, []);
+	},
+
+	async evictions_of_mine() {
+		const { page } = await tab();
+		await show(page, "evictions");
+		const objects = () => page.locator(".heatmap title").allTextContents();
+		const count = async () => Number((await page.innerText("main .answer > .fine")).match(/^([\d,]+) evictions/)[1].replaceAll(",", ""));
+		const [mine, named] = [await count(), (await objects()).join()];
+		assert.doesNotMatch(named, /\.so/);
+		assert.match(named, /others, each below 1 %/);
+		assert.match(await page.innerText("tfoot"), /^[\d,]+ more pairs/);
+		await page.uncheck("label:has-text('Mine only') input");
+		await page.waitForFunction(() => location.hash.includes("mine=0"));
+		await settled(page, "evictions");
+		assert.ok(await count() > mine);
+	},
+};
+
+await run(cases, name, browser);
