@@ -98,8 +98,14 @@ enum nm_wire_kind {
 
 	NM_WIRE_SYNC =
 	    34, /* arg: enum nm_wire_sync. object. What the running thread does orders it and others */
-	NM_WIRE_KINDS = 35
+	NM_WIRE_SHARED =
+	    35, /* address, bytes, device, inode, offset: what lies there is this part of a memory object, of
+	           which other processes may have a part; device and inode 0: of one that only children have */
+	NM_WIRE_KINDS = 36
 };
+
+/* The device of System V segments, whose inode is their number plus 1. */
+#define NM_WIRE_DEVICE_SYSV (1ull << 62)
 
 /* What happens, and what the object is. Locks are known by their address. */
 enum nm_wire_sync {
@@ -234,7 +240,8 @@ static inline uint32_t nm_wire_words(uint64_t w) { return (uint32_t)(w & NM_WIRE
  * does.
  *
  * The ring is `chunks` chunks of `chunk_words` words. The producer fills chunk head % chunks, then
- * stores the number of words in used[] and publishes by head += 1. The consumer reads chunk
+ * stores the number of words in used[], and in order[] the number that control->published gives it (1 is added for
+ * each chunk of any ring), and publishes by head += 1. The consumer reads chunk
  * tail % chunks and frees it by tail += 1. Records do not straddle chunks, except that long payloads
  * are not allowed at all: a record fits a chunk. `cursor` is the producer's write position inside the
  * current chunk, as a virtual address of the producer (base: where the ring lies there), so that what
@@ -263,6 +270,7 @@ struct nm_wire_control {
 	uint32_t slots_freed; /* atomic, futex: incremented when a slot is freed */
 	uint32_t unobserved;  /* atomic: processes that found no room for a ring */
 	uint32_t stuck;       /* atomic: slots_freed + 1 when the last of them gave up */
+	uint32_t published;   /* atomic: chunks of all rings */
 	struct nm_wire_slot slot[NM_WIRE_MAX_SLOTS];
 };
 
@@ -284,6 +292,7 @@ struct nm_wire_ring {
 	uint32_t producer_waits;      /* atomic */
 	uint32_t detached;            /* atomic: the consumer has gone; throw events away */
 	_Alignas(64) uint32_t used[NM_WIRE_MAX_CHUNKS]; /* words in each published chunk */
+	uint32_t order[NM_WIRE_MAX_CHUNKS];             /* its place among the chunks of all rings */
 };
 
 #define NM_WIRE_RING_DATA 4096 /* offset of the first chunk in the slot */

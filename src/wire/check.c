@@ -486,6 +486,7 @@ static int decode_only(const struct nm_wire_record *r, struct nm_error *err)
 		struct nm_wire_measure measure;
 		struct nm_wire_place place;
 		struct nm_wire_pages pages;
+		struct nm_wire_shared shared;
 	} u;
 
 	switch (r->kind) {
@@ -501,6 +502,7 @@ static int decode_only(const struct nm_wire_record *r, struct nm_error *err)
 	case NM_WIRE_MEASURE: return nm_wire_measure_decode(r, &u.measure, err);
 	case NM_WIRE_PLACE: return nm_wire_place_decode(r, &u.place, err);
 	case NM_WIRE_PAGES: return nm_wire_pages_decode(r, &u.pages, err);
+	case NM_WIRE_SHARED: return nm_wire_shared_decode(r, &u.shared, err);
 	default: return nm_wire_fault(r, err, "unknown kind");
 	}
 }

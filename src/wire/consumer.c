@@ -137,6 +137,8 @@ int nm_consumer_new(struct nm_consumer **ret, uint32_t chunk_words, uint32_t chu
 	return 0;
 }
 
+void nm_consumer_keep_order(struct nm_consumer *c) { c->keeps_order = 1; }
+
 int nm_consumer_fd(const struct nm_consumer *c) { return c->fd; }
 
 void nm_consumer_hold_new(struct nm_consumer *c, int hold) { c->holds_new = hold; }
@@ -322,22 +324,78 @@ static int is_held(const struct nm_consumer *c, const struct ring *ring)
 	return c->holds_new && !c->starts_one && !ring->taken;
 }
 
+/* The ring at an index may have something: 1 if it was taken. */
+static int take_at(struct nm_consumer *c, size_t at, struct nm_chunk *ret)
+{
+	const int is_new = !c->rings.at[at].taken;
+	int taken = is_held(c, &c->rings.at[at]) ? 0 : take_chunk(c, &c->rings.at[at], ret);
+
+	c->starts_one &= !(taken && is_new);
+	c->next_ring = at + 1;
+	if (taken == 2) {
+		c->rings.count--;
+		memmove(c->rings.at + at, c->rings.at + at + 1, (c->rings.count - at) * sizeof *c->rings.at);
+		c->next_ring = at;
+	}
+	return taken > 0;
+}
+
+static int has_published(const struct ring *ring)
+{
+	return !ring->fault[0] && !ring->rest_taken && load_word(&ring->shared->head) != ring->taken;
+}
+
+/* The ring whose next chunk was published first; the number of rings: none has one. */
+static size_t find_first(const struct nm_consumer *c)
+{
+	size_t first = c->rings.count;
+	uint32_t least = 0;
+
+	for (size_t i = 0; i < c->rings.count; i++) {
+		const struct ring *ring = &c->rings.at[i];
+		uint32_t order;
+
+		if (is_held(c, ring) || !has_published(ring))
+			continue;
+		order = load_word(&ring->shared->order[ring->taken % c->chunks]);
+		if (first == c->rings.count || (int32_t)(order - least) < 0) {
+			first = i;
+			least = order;
+		}
+	}
+	return first;
+}
+
+/* Whether nothing but a rest and the end can come. */
+static int is_over(const struct ring *ring)
+{
+	return (ring->fault[0] || ring->ended || acquire_word(&ring->shared->state) == NM_WIRE_RING_CLOSED) &&
+	       !has_published(ring);
+}
+
+/* Takes the chunk that was published first. A chunk that we see was published after all on which it depends: so once
+ * two searches find the same, no chunk on which it depends was missed. */
+static int take_in_order(struct nm_consumer *c, struct nm_chunk *ret)
+{
+	size_t first, again = find_first(c);
+
+	do
+		first = again;
+	while ((again = find_first(c)) != first);
+	for (size_t i = 0; i < c->rings.count; i++)
+		if (is_over(&c->rings.at[i]) && take_at(c, i, ret))
+			return 1;
+	return first < c->rings.count && take_at(c, first, ret);
+}
+
 static int take_any(struct nm_consumer *c, struct nm_chunk *ret)
 {
+	if (c->keeps_order)
+		return take_in_order(c, ret);
 	for (size_t n = c->rings.count; n > 0; n--) {
 		size_t at = c->next_ring < c->rings.count ? c->next_ring : 0;
-		const int is_new = !c->rings.at[at].taken;
-		int taken = is_held(c, &c->rings.at[at]) ? 0 : take_chunk(c, &c->rings.at[at], ret);
 
-		c->starts_one &= !(taken && is_new);
-		c->next_ring = at + 1;
-		if (taken == 2) {
-			c->rings.count--;
-			memmove(c->rings.at + at, c->rings.at + at + 1,
-				(c->rings.count - at) * sizeof *c->rings.at);
-			c->next_ring = at;
-		}
-		if (taken)
+		if (take_at(c, at, ret))
 			return 1;
 	}
 	return 0;
@@ -354,8 +412,7 @@ static int anything_new(const struct nm_consumer *c)
 
 		/* A ring that was read to its end waits for its chunks to be released: no news. */
 		if (!ring->fault[0] && !ring->rest_taken && !is_held(c, ring) &&
-		    (load_word(&ring->shared->head) != ring->taken ||
-		     load_word(&ring->shared->state) == NM_WIRE_RING_CLOSED))
+		    (has_published(ring) || load_word(&ring->shared->state) == NM_WIRE_RING_CLOSED))
 			return 1;
 	}
 	return 0;

@@ -13,8 +13,7 @@
  *     }
  *     nm_consumer_free(consumer);
  *
- * Every ring yields its chunks in order, then exactly one NM_CHUNK_END that says how it ended. Rings take
- * turns. A consumer belongs to one thread.
+ * Every ring yields its chunks in order, then exactly one NM_CHUNK_END that says how it ended. A consumer belongs to one thread.
  */
 #ifndef NM_WIRE_CONSUMER_H
 #define NM_WIRE_CONSUMER_H
@@ -54,6 +53,10 @@ enum { NM_CONSUMER_MIN_CHUNK_WORDS = 512, NM_CONSUMER_MAX_CHUNK_WORDS = 1 << 24 
  * Where the process's limit on the size of files (RLIMIT_FSIZE) leaves room for few rings, they are made
  * smaller. */
 int nm_consumer_new(struct nm_consumer **ret, uint32_t chunk_words, uint32_t chunks, struct nm_error *err);
+
+/* From now on chunks of all rings come in the order in which they were published: what a process did after it learnt
+ * of something comes behind that. Else rings take turns. */
+void nm_consumer_keep_order(struct nm_consumer *consumer);
 
 /* The file that the collector shares with us. It stays the consumer's, and is closed on exec unless that is
  * changed in the child: another descriptor of the file that this process closed would tell producers that we

@@ -12,11 +12,12 @@
 enum { PC_BITS = 48 };
 
 static const char *const kind_names[NM_WIRE_KINDS] = {
-    "BLOCK",       "BLOCK_DEF", "PROCESS",        "FORK",   "EXEC",   "EXIT",        "THREAD_START",
-    "THREAD_EXIT", "THREAD",    "THREAD_POINTER", "SIGNAL", "ALLOC",  "FREE",        "REALLOC",
-    "MAP",         "UNMAP",     "REMAP",          "BRK",    "MODULE", "MODULE_GONE", "NAME",
-    "UNNAME",      "REGION",    "MEASURE",        "LOST",   "PAD",    "PLACE",       "PAGES",
-    "RAN",         "SAMPLING",  "SAMPLE",         "REUSE",  "FRAMES", "CLOCK",       "SYNC"};
+    "BLOCK",        "BLOCK_DEF",   "PROCESS", "FORK",           "EXEC",   "EXIT",
+    "THREAD_START", "THREAD_EXIT", "THREAD",  "THREAD_POINTER", "SIGNAL", "ALLOC",
+    "FREE",         "REALLOC",     "MAP",     "UNMAP",          "REMAP",  "BRK",
+    "MODULE",       "MODULE_GONE", "NAME",    "UNNAME",         "REGION", "MEASURE",
+    "LOST",         "PAD",         "PLACE",   "PAGES",          "RAN",    "SAMPLING",
+    "SAMPLE",       "REUSE",       "FRAMES",  "CLOCK",          "SYNC",   "SHARED"};
 
 const char *nm_wire_kind_name(unsigned kind) { return kind < NM_WIRE_KINDS ? kind_names[kind] : "?"; }
 
@@ -414,6 +415,19 @@ NM_WIRE_DECODER(pages)
 	if (r->arg > NM_WIRE_PAGES_1G || !w[1] || wraps_around(w[0], w[1]))
 		return nm_wire_fault(r, err, "value out of range");
 	*ret = (struct nm_wire_pages){(enum nm_wire_page_size)r->arg, w[0], w[1]};
+	return 0;
+}
+
+NM_WIRE_DECODER(shared)
+{
+	const uint64_t *w = r->payload;
+	int status = require_words(r, 5, err);
+
+	if (status)
+		return status;
+	if (r->arg || !w[1] || wraps_around(w[0], w[1]) || wraps_around(w[4], w[1]))
+		return nm_wire_fault(r, err, "value out of range");
+	*ret = (struct nm_wire_shared){w[0], w[1], w[2], w[3], w[4]};
 	return 0;
 }
 

@@ -133,6 +133,7 @@ struct nm_wire_lost { uint64_t words; };
 struct nm_wire_ran { uint64_t instructions; };
 struct nm_wire_sync_event { enum nm_wire_sync what; uint64_t object; };
 struct nm_wire_pages { enum nm_wire_page_size size; uint64_t address, bytes; };
+struct nm_wire_shared { uint64_t address, bytes, device, inode, offset; };
 struct nm_wire_sampling { uint32_t rate, line, seed; }; /* rate: samples in 10^9 references */
 struct nm_wire_code { uint64_t pc; uint16_t bytes; uint8_t writes; };
 struct nm_wire_sample { uint64_t clock, address; struct nm_wire_code code; };
@@ -173,6 +174,7 @@ NM_WIRE_DECODER(measure);
 NM_WIRE_DECODER(lost);
 NM_WIRE_DECODER(place);
 NM_WIRE_DECODER(pages);
+NM_WIRE_DECODER(shared);
 NM_WIRE_DECODER(ran);
 NM_WIRE_DECODER(sampling);
 NM_WIRE_DECODER(sample);

@@ -231,6 +231,11 @@ int nm_wire_pages_encode(struct nm_wire_words *to, const struct nm_wire_pages *p
 	return APPEND(to, NM_WIRE_PAGES, p->size, NULL, p->address, p->bytes);
 }
 
+int nm_wire_shared_encode(struct nm_wire_words *to, const struct nm_wire_shared *s)
+{
+	return APPEND(to, NM_WIRE_SHARED, 0, NULL, s->address, s->bytes, s->device, s->inode, s->offset);
+}
+
 int nm_wire_ran_encode(struct nm_wire_words *to, const struct nm_wire_ran *r)
 {
 	return APPEND(to, NM_WIRE_RAN, 0, NULL, r->instructions);

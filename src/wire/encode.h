@@ -52,6 +52,7 @@ int nm_wire_measure_encode(struct nm_wire_words *to, const struct nm_wire_measur
 int nm_wire_lost_encode(struct nm_wire_words *to, const struct nm_wire_lost *r);
 int nm_wire_place_encode(struct nm_wire_words *to, const struct nm_wire_place *r);
 int nm_wire_pages_encode(struct nm_wire_words *to, const struct nm_wire_pages *r);
+int nm_wire_shared_encode(struct nm_wire_words *to, const struct nm_wire_shared *r);
 int nm_wire_ran_encode(struct nm_wire_words *to, const struct nm_wire_ran *r);
 int nm_wire_sampling_encode(struct nm_wire_words *to, const struct nm_wire_sampling *r);
 int nm_wire_sample_encode(struct nm_wire_words *to, const struct nm_wire_sample *r);

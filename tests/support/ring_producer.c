@@ -147,6 +147,8 @@ void ring_producer_publish(struct ring_producer *p)
 	if (!used)
 		return;
 	__atomic_store_n(&p->ring->used[p->ring->head % p->ring->chunks], (uint32_t)used, __ATOMIC_RELEASE);
+	p->ring->order[p->ring->head % p->ring->chunks] =
+	    __atomic_fetch_add(&p->control->published, 1, __ATOMIC_SEQ_CST);
 	__atomic_store_n(&p->ring->head, p->ring->head + 1, __ATOMIC_SEQ_CST);
 	ring_doorbell(p->control);
 	wait_for_room(p);

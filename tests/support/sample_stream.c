@@ -95,6 +95,7 @@ static int start_thread(struct nm_wire_words *to)
 	TRY(nm_wire_map_encode(
 	    to, &(struct nm_wire_map){NM_WIRE_PROT_READ | NM_WIRE_PROT_WRITE, 0x10000000, 0x4000, 0, ""}));
 	TRY(nm_wire_pages_encode(to, &(struct nm_wire_pages){NM_WIRE_PAGES_2M, 0x10000000, 0x4000}));
+	TRY(nm_wire_shared_encode(to, &(struct nm_wire_shared){0x10000000, 0x1000, 0x801, 4711, 0x2000}));
 	TRY(nm_wire_brk_encode(to, &(struct nm_wire_brk){0x600000, 0x621000}));
 	TRY(nm_wire_thread_start_encode(to, &(struct nm_wire_thread_start){1, 0, 0x7ff000, 0x800000}));
 	TRY(nm_wire_thread_pointer_encode(to, &(struct nm_wire_thread_pointer){1, 0x601000}));

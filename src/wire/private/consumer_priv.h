@@ -48,6 +48,7 @@ struct nm_consumer {
 	size_t next_ring;  /* ring to be asked first */
 	double checked_at; /* ms: when we looked last who is alive */
 	int detached;
+	int keeps_order; /* of chunks of all rings */
 	int holds_new;   /* rings of which nothing was taken wait, */
 	int starts_one;  /* but for one */
 	char fault[128]; /* of the ring that ended last */

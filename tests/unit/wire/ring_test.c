@@ -116,6 +116,34 @@ static void test_rings_are_served_in_turn(void **state)
 	}
 }
 
+/* Two processes fill their rings one after the other; rings in turn would mix them. */
+static void test_chunks_come_as_they_were_published_if_asked_for(void **state)
+{
+	enum { RINGS = 2, CHUNKS_EACH = 3 };
+	struct run *run = *state;
+	struct nm_chunk chunk;
+	uint64_t words[RINGS] = {0};
+
+	nm_consumer_keep_order(run->consumer);
+	for (int i = 0; i < RINGS; i++) {
+		pid_t pid = start_sender(run->fd, (CHUNKS_EACH - 1) * CHUNK_WORDS, 0);
+
+		assert_int_equal(waitpid(pid, NULL, 0), pid);
+	}
+	for (int i = 0; i < RINGS * CHUNKS_EACH; i++) {
+		assert_int_equal(nm_consumer_next(run->consumer, 0, &chunk, NULL), 1);
+		if (chunk.kind == NM_CHUNK_END) { /* of a ring that was read to its end */
+			assert_int_equal(words[chunk.ring], (CHUNKS_EACH - 1) * CHUNK_WORDS);
+			i--;
+			continue;
+		}
+		assert_int_equal(chunk.ring, i / CHUNKS_EACH);
+		expect_words(&chunk, chunk.ring, &words[chunk.ring]);
+		nm_consumer_release(run->consumer, &chunk);
+	}
+	assert_int_equal(words[RINGS - 1], (CHUNKS_EACH - 1) * CHUNK_WORDS);
+}
+
 static void test_several_processes_write_at_once(void **state)
 {
 	enum { RINGS = 3 };
@@ -402,6 +430,7 @@ int main(void)
 	    RING_TEST(test_every_word_arrives_in_order_around_the_ring),
 	    RING_TEST(test_a_full_ring_waits_for_its_consumer),
 	    RING_TEST(test_rings_are_served_in_turn),
+	    RING_TEST(test_chunks_come_as_they_were_published_if_asked_for),
 	    RING_TEST(test_several_processes_write_at_once),
 	    RING_TEST(test_a_second_ring_of_a_process_ends_the_first),
 	    RING_TEST(test_a_detached_producer_never_waits),

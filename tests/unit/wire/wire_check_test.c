@@ -268,6 +268,10 @@ static const struct bad {
     {"out of range", NM_WIRE_PAGES, 1, 2, {4096, 0}},
     {"out of range", NM_WIRE_PAGES, 1, 2, {4096, ~0ull}},
     {"number of words", NM_WIRE_PAGES, 1, 3, {0, 4096, 0}},
+    {"number of words", NM_WIRE_SHARED, 0, 4, {4096, 4096, 1, 2}},
+    {"out of range", NM_WIRE_SHARED, 1, 5, {4096, 4096, 1, 2, 0}},
+    {"out of range", NM_WIRE_SHARED, 0, 5, {4096, 0, 1, 2, 0}},
+    {"out of range", NM_WIRE_SHARED, 0, 5, {4096, 4096, 1, 2, ~0ull}},
     {"out of range", NM_WIRE_BRK, 0, 2, {2, 1}},
     {"loaded already", NM_WIRE_MODULE, 0, 2, {0x401000, 0}},
     {"number of words", NM_WIRE_MODULE, 9, 3, {0x500000, 0, 0}},
@@ -290,7 +294,7 @@ static const struct bad {
     {"out of range", NM_WIRE_SAMPLING, 0, 3, {1, 48, 1}},
     {"late or second start", NM_WIRE_SAMPLING, 0, 3, {1, 64, 1}},
     {"no start of sampling", NM_WIRE_SAMPLE, 0, 3, {1, 64, SAMPLE_CODE}},
-    {"unknown kind 35", NM_WIRE_KINDS, 0, 0, {0}},
+    {"unknown kind 36", NM_WIRE_KINDS, 0, 0, {0}},
     {"unknown kind 127", 127, 0, 0, {0}},
 };
 

@@ -88,6 +88,7 @@ static void record_again(const struct nm_wire_record *r, struct nm_wire_words *t
 	case NM_WIRE_LOST: AGAIN(lost)
 	case NM_WIRE_PLACE: AGAIN(place)
 	case NM_WIRE_PAGES: AGAIN(pages)
+	case NM_WIRE_SHARED: AGAIN(shared)
 	case NM_WIRE_RAN: AGAIN(ran)
 	case NM_WIRE_SAMPLING: AGAIN(sampling)
 	case NM_WIRE_SAMPLE: AGAIN(sample)
