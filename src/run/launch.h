@@ -27,6 +27,7 @@ struct nm_launcher {
 	char link[64];       /* to it while a program runs, if its path has blanks or colons; else "" */
 	int output_is_ours;  /* the program's standard output goes to standard error */
 	int all_blocks;      /* executions of code without accesses are sent, too */
+	int one_machine;     /* what processes share, and how they wait for each other, is sent, too */
 	pid_t group;         /* of processes, that the program joins; 0: this process's */
 	const struct nm_environment *environment; /* of a hermetic recording; NULL: it is none; borrowed */
 	struct nm_sample_choice sample;

@@ -29,6 +29,7 @@ static Bool process_option(const HChar *option)
 	if VG_INT_CLO (option, "--arena", shared_file) {
 	} else if VG_BOOL_CLO (option, "--by-exec", by_exec) {
 	} else if VG_BOOL_CLO (option, "--all-blocks", nm_all_blocks) {
+	} else if VG_BOOL_CLO (option, "--one-machine", nm_one_machine) {
 	} else if VG_STR_CLO (option, "--pool-fn", pool) {
 		return nm_pools_add(pool);
 	} else if (nm_hermetic_option(option)) {
@@ -47,6 +48,7 @@ static void print_usage(void)
 	("    --arena=FD                descriptor of the memory that is shared with nearmiss record\n"
 	 "    --by-exec=no|yes          the tool's own: this program was started by exec [no]\n"
 	 "    --all-blocks=no|yes       send each execution of code that touches no memory, too [no]\n"
+	 "    --one-machine=no|yes      tell what processes share, and how they wait for each other [no]\n"
 	 "    --pool-fn=NAME[:N|=BYTES] a function that hands out pieces of memory; its argument N is their size\n"
 	 "    --hermetic=no|yes         keep clocks, random numbers and what else differs between runs from the\n"
 	 "                              program [no]\n"

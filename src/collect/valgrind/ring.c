@@ -238,6 +238,8 @@ void nm_ring_publish(void)
 		detached = True;
 	if (!detached) {
 		ring->used[ring->head % ring->chunks] = used;
+		ring->order[ring->head % ring->chunks] =
+		    __atomic_fetch_add(&control->published, 1, __ATOMIC_SEQ_CST);
 		__atomic_store_n(&ring->head, ring->head + 1, __ATOMIC_SEQ_CST);
 		ring_doorbell();
 		wait_for_room();

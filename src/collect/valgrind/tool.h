@@ -200,10 +200,14 @@ void nm_blocked_forget(struct nm_blocked *blocked);
 /* ---- synchronise.c: system calls by which threads wait for each other. ---- */
 
 /* Call before such a system call. thread: its number in the stream. */
+/* The processes are to be seen as on one machine: system calls by which they order each other are reported, and what
+ * came before is published, whatever the number of threads. */
+extern Bool nm_one_machine;
+
 void nm_synchronise_create(UInt thread);
 void nm_synchronise_before_syscall(UInt number, const UWord *args);
 /* Call after a system call during which other threads ran. */
-void nm_synchronise_after_wait(UInt number);
+void nm_synchronise_after_syscall(UInt number, const UWord *args, Bool others_ran);
 
 /* ---- scheduler.c: which thread runs next. ---- */
 

@@ -250,6 +250,8 @@ int nm_launch(struct nm_launcher *launcher, int arena, int log, const char *path
 	args[n++] = log_option;
 	args[n++] = arena_option;
 	args[n++] = (char *)(launcher->all_blocks ? "--all-blocks=yes" : "--all-blocks=no");
+	if (launcher->one_machine)
+		args[n++] = (char *)"--one-machine=yes";
 	if (launcher->environment)
 		args[n++] = (char *)"--hermetic=yes";
 	if (launcher->sample.rate) {

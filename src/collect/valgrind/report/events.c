@@ -286,11 +286,12 @@ static void before_syscall(ThreadId id, UInt number, UWord *args, UInt n)
 
 static void after_syscall(ThreadId id, UInt number, UWord *args, UInt n, SysRes result)
 {
+	const Bool others_ran = running != id;
+
 	(void)n;
-	if (running != id) {
+	if (others_ran)
 		record_running_thread(id);
-		nm_synchronise_after_wait(number);
-	}
+	nm_synchronise_after_syscall(number, args, others_ran);
 	nm_maps_after_syscall(number, args, result);
 	nm_limits_after_syscall(number, args, result);
 	if (nm_hermetic)

@@ -18,6 +18,7 @@
 
 #define MAX_BUILD_ID 64
 #define MAX_PROGRAM_HEADERS 64
+#define NO_SEGMENT (~(UWord)0)
 
 /* Linux constants that Valgrind's headers lack. */
 enum { MAP_HUGETLB_ = 0x40000, MAP_HUGE_SHIFT_ = 26, MADV_HUGEPAGE_ = 14, MADV_NOHUGEPAGE_ = 15 };
@@ -28,7 +29,8 @@ extern Addr VG_(clstk_end); /* last byte of the main thread's stack */
 
 static XArray *modules; /* of Addr */
 static Bool in_mremap;
-static UInt mmap_flags; /* of the mmap in progress */
+static UInt mmap_flags;               /* of the mmap in progress */
+static UWord segment_id = NO_SEGMENT; /* of the shmat in progress */
 
 /* The lowest address at which the file of the segment is mapped without a gap. */
 static Addr lowest_of_file(const NSegment *segment)
@@ -176,6 +178,25 @@ static void report_map(Addr start, SizeT bytes, UInt flags)
 		report_module(lowest_of_file(segment), path);
 }
 
+/* Which part of which memory object lies there. Anonymous memory is shared with children only. */
+static void report_shared(Addr start, SizeT bytes)
+{
+	const NSegment *segment = VG_(am_find_nsegment)(start);
+	ULong words[5] = {start, bytes};
+
+	if (segment == NULL)
+		return;
+	if (segment->kind == SkFileC) {
+		words[2] = segment->dev;
+		words[3] = segment->ino;
+		words[4] = (ULong)segment->offset + (start - segment->start);
+	} else if (segment->kind == SkShmC) {
+		words[2] = NM_WIRE_DEVICE_SYSV;
+		words[3] = segment_id + 1;
+	}
+	nm_record(NM_WIRE_SHARED, 0, 5, words);
+}
+
 static UInt protection_flags(Bool r, Bool w, Bool x)
 {
 	return (r ? NM_WIRE_PROT_READ : 0) | (w ? NM_WIRE_PROT_WRITE : 0) | (x ? NM_WIRE_PROT_EXEC : 0);
@@ -207,6 +228,8 @@ static void record_mapping(Addr start, SizeT bytes, Bool r, Bool w, Bool x, ULon
 	forget_modules(start, bytes);
 	report_map(start, bytes,
 		   protection_flags(r, w, x) | (mmap_flags & VKI_MAP_SHARED ? NM_WIRE_MAP_SHARED : 0));
+	if (nm_one_machine && (mmap_flags & VKI_MAP_SHARED || segment_id != NO_SEGMENT))
+		report_shared(start, bytes);
 }
 
 /* A mapping made readable and executable after the fact still makes a module. */
@@ -257,6 +280,8 @@ void nm_maps_before_syscall(UInt number, const UWord *args)
 {
 	if (number == __NR_mmap)
 		mmap_flags = (UInt)args[3];
+	else if (number == __NR_shmat)
+		segment_id = args[0];
 	else if (number == __NR_mremap)
 		in_mremap = True;
 }
@@ -283,6 +308,8 @@ void nm_maps_after_syscall(UInt number, const UWord *args, SysRes result)
 		report_pages(number, args, number == __NR_mmap ? sr_Res(result) : args[0]);
 	if (number == __NR_mmap)
 		mmap_flags = 0;
+	if (number == __NR_shmat)
+		segment_id = NO_SEGMENT;
 	if (number != __NR_mremap)
 		return;
 	in_mremap = False;
