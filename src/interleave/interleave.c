@@ -83,6 +83,22 @@ void nm_interleave_set_coalesced(struct nm_interleave *i, const struct nm_coales
 
 uint64_t nm_interleave_forced_progress(const struct nm_interleave *m) { return m->stalls; }
 
+int nm_interleave_is_over(const struct nm_interleave *i, uint32_t thread)
+{
+	const struct stream *s = nm_stream_of(i, thread);
+
+	return !s || (s->ended && nm_stream_is_empty(s));
+}
+
+int nm_interleave_send(struct nm_interleave *i) { return nm_output_send(i); }
+
+int nm_interleave_settle(struct nm_interleave *i)
+{
+	int status = nm_schedule_possible(i);
+
+	return status ? status : nm_output_send(i);
+}
+
 int nm_interleave_drain(struct nm_interleave *i)
 {
 	int status = nm_schedule_until(i, 0);
@@ -135,6 +151,15 @@ static int is_alone(const struct nm_interleave *m) { return m->running_threads =
 
 /* Whether also no item is queued: the running thread's references can be output directly. */
 static int goes_straight(const struct nm_interleave *m) { return is_alone(m) && !m->held_back; }
+
+/* There is one thread that can run, and need not wait for others. */
+static int has_caught_up(const struct nm_interleave *m)
+{
+	for (size_t i = 0; i < m->live.count && m->setup.keeps_ended; i++)
+		if (m->live.at[i]->ended && !nm_stream_is_empty(m->live.at[i]))
+			return 0;
+	return is_alone(m);
+}
 
 static int end_round(struct nm_interleave *m)
 {
@@ -446,7 +471,7 @@ int nm_interleave_add(struct nm_interleave *m, const struct nm_thread_batch *b)
 			at++;
 		} else if (!status) {
 			status = take_event(m, s);
-			if (!status && is_alone(m) && m->held_back)
+			if (!status && m->held_back && has_caught_up(m))
 				status = nm_schedule_possible(m);
 		}
 	}

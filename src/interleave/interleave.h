@@ -108,8 +108,11 @@ static inline struct nm_thread_order nm_thread_order_next(const struct nm_thread
 struct nm_interleave_setup {
 	const struct nm_machine *machine; /* maps threads to cores; borrowed */
 	struct nm_thread_order order;
-	uint64_t hold_least, hold_most;                          /* 0: NM_HOLD_* */
-	int clocked;                                             /* references have times */
+	uint64_t hold_least, hold_most; /* 0: NM_HOLD_* */
+	int clocked;                    /* references have times */
+	/* Threads that have ended are merged with the one that is left, as with others: they are of processes, and may
+	 * have run before it because they were read first. */
+	int keeps_ended;
 	int (*output)(void *arg, const struct nm_merged *batch); /* 0 or a code */
 	void *arg;
 };
@@ -127,6 +130,12 @@ int nm_interleave_add(struct nm_interleave *interleave, const struct nm_thread_b
 struct nm_coalesced_table;
 void nm_interleave_set_coalesced(struct nm_interleave *interleave,
 				 const struct nm_coalesced_table *coalesced);
+
+/* Whether a thread has ended and all of its references are output, but those in the batch that is being filled; outputs
+ * that batch; outputs what need not wait for references or locks that are yet to be added. 0 or a code. */
+int nm_interleave_is_over(const struct nm_interleave *interleave, uint32_t thread);
+int nm_interleave_send(struct nm_interleave *interleave);
+int nm_interleave_settle(struct nm_interleave *interleave);
 
 /* Outputs all queued references. */
 int nm_interleave_drain(struct nm_interleave *interleave);

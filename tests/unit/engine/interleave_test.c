@@ -227,6 +227,54 @@ static void test_synchronised_slices(void **state)
 	nm_vec_free(&ends);
 }
 
+/* How many time slices there are if a thread has made 256 references, and ended, before the one that started it makes as
+ * many. */
+static size_t slices_after_the_end(int keeps_ended)
+{
+	static const struct nm_sync before[] = {
+	    {.kind = NM_SYNC_START, .object = 1, .thread = 1},
+	    {.kind = NM_SYNC_THREAD, .object = 1},
+	    {.kind = NM_SYNC_START, .object = 2, .thread = 2, .parent = 1},
+	    {.kind = NM_SYNC_THREAD, .object = 2}};
+	static const struct nm_sync after[] = {{.kind = NM_SYNC_EXIT, .object = 2},
+					       {.kind = NM_SYNC_THREAD, .object = 1}};
+	struct nm_ref refs[256];
+	struct nm_machine machine = {.cores = 2};
+	struct numbers ends = {0};
+	const struct nm_interleave_setup setup = {
+	    .machine = &machine, .keeps_ended = keeps_ended, .output = note_slices, .arg = &ends};
+	struct nm_interleave *m;
+	size_t slices;
+
+	for (size_t i = 0; i < 256; i++)
+		refs[i] = (struct nm_ref){.address = i * 64, .size = 8, .weight = 1};
+	assert_int_equal(nm_interleave_new(&m, &setup), 0);
+	assert_int_equal(
+	    nm_interleave_add(
+		m, &(struct nm_thread_batch){.refs = refs, .count = 256, .syncs = before, .sync_count = 4}),
+	    0);
+	assert_int_equal(
+	    nm_interleave_add(
+		m, &(struct nm_thread_batch){.refs = refs, .count = 256, .syncs = after, .sync_count = 2}),
+	    0);
+	assert_int_equal(nm_interleave_is_over(m, 2), !keeps_ended);
+	assert_int_equal(nm_interleave_settle(m), 0);
+	assert_int_equal(nm_interleave_is_over(m, 2), 1);
+	assert_int_equal(nm_interleave_drain(m), 0);
+	slices = ends.count;
+	nm_interleave_free(m);
+	nm_vec_free(&ends);
+	return slices;
+}
+
+/* A thread that has ended is merged with the one that is left, if that is asked for. */
+static void test_threads_that_have_ended_are_merged(void **state)
+{
+	(void)state;
+	assert_int_equal(slices_after_the_end(0), 2);
+	assert_int_equal(slices_after_the_end(1), 2 * 256 / NM_QUANTUM);
+}
+
 /* ---- what the order has to be --------------------------------------------------------------------- */
 
 /* Where each event that is a reference went; SIZE_MAX: nowhere. */
@@ -396,6 +444,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 	    cmocka_unit_test(test_twin),
 	    cmocka_unit_test(test_alone_between_threads),
+	    cmocka_unit_test(test_threads_that_have_ended_are_merged),
 	    cmocka_unit_test(test_synchronised_slices),
 	    cmocka_unit_test(test_orders_hold),
 	};
