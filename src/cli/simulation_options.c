@@ -21,8 +21,15 @@ enum {
 	MAX_SCHEDULES = 64,
 	MAX_DESCRIPTION = 1 << 16,
 	MIN_LIMIT = 1 << 16,
-	MAX_MACHINES = 256
+	MAX_MACHINES = 256,
+	ONE_MACHINE_CORES = 4
 };
+
+/* How many cores the user asks for; 0: one. */
+static int64_t cores_of(const struct nm_simulation_options *o)
+{
+	return !o->cores && o->one_machine ? ONE_MACHINE_CORES : o->cores;
+}
 
 static const double LEAST_RATE = 1e-6, DEFAULT_RATE = 1e-2;
 
@@ -241,9 +248,9 @@ static int choose_cores(const struct nm_command *self, const struct nm_simulatio
 
 	if (o->cores > NM_MAX_CORES)
 		return nm_usage(self, "--cores takes a number from 1 to %d", NM_MAX_CORES);
-	if (o->map && o->cores < 2)
+	if (o->map && cores_of(o) < 2)
 		return nm_usage(self, "--map needs --cores");
-	nm_machine_set_cores(machine, (unsigned)o->cores);
+	nm_machine_set_cores(machine, (unsigned)cores_of(o));
 	return o->map && read_map(o->map, machine, &err) ? nm_failed(&err, NM_STATUS_USAGE) : 0;
 }
 
@@ -254,7 +261,7 @@ static int choose_order(const struct nm_command *self, const struct nm_simulatio
 	const char random[] = "random:", *seed;
 	unsigned long number;
 
-	if ((o->quantum || o->schedule || o->schedules) && o->cores < 2)
+	if ((o->quantum || o->schedule || o->schedules) && cores_of(o) < 2)
 		return nm_usage(self, "--%s needs --cores",
 				o->quantum    ? "quantum"
 				: o->schedule ? "schedule"
@@ -500,6 +507,7 @@ int nm_simulation_prepare(const struct nm_command *self, const struct nm_simulat
 	if (status)
 		return status;
 	engine->threads = choose_threads(o);
+	engine->on_one_machine = o->one_machine;
 	engine->instructions = o->instructions;
 	engine->by_instruction = o->by_instruction;
 	engine->contexts = o->contexts;

@@ -16,7 +16,8 @@
 struct nm_simulation_options {
 	struct nm_option_list machines, caches; /* as typed; both empty: the host */
 	int64_t threads;                        /* 0: as many as are of use */
-	int64_t cores;                          /* 0: one */
+	int64_t cores;                          /* 0: one, or ONE_MACHINE_CORES */
+	int one_machine;                        /* for all processes */
 	const char *map;                        /* "THREAD=CORE,...", or NULL */
 	int64_t quantum;                        /* references; 0: the usual number */
 	const char *schedule;                   /* "round-robin", "random:SEED", or NULL */
@@ -129,6 +130,11 @@ struct nm_simulation_options {
 	{                                                                                            \
 		"callgraph", 'g', NULL, "count by call chain too, for callers and inclusive counts", \
 		    NM_OPTION_FLAG, offsetof(type, member.contexts), NULL                            \
+	}
+#define NM_ROW_ONE_MACHINE(type, member)                                                           \
+	{                                                                                          \
+		"one-machine", 0, NULL, "run all processes on the cores of one machine (4 cores)", \
+		    NM_OPTION_FLAG, offsetof(type, member.one_machine), NULL                       \
 	}
 #define NM_ROW_HEAP_CHAINS(type, member)                                                                    \
 	{                                                                                                   \

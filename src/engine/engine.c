@@ -7,6 +7,7 @@
 
 #include "engine_priv.h"
 #include "layouts.h"
+#include "one_machine.h"
 #include "schedules.h"
 #include "visits.h"
 
@@ -163,7 +164,8 @@ int nm_engine_new_without_passes(struct nm_engine **ret_engine, const struct nm_
 	nm_sampler_init(&e->sampler);
 	status = nm_workers_new(&e->output.workers, options->threads, options->idle, err);
 	if (!status && (init_process(e, needs) || init_replay(e, needs) ||
-			(e->machine.cores > 1 && nm_engine_interleave(e)) ||
+			(options->one_machine ? nm_batch_builder_order_threads(&e->replay.builder)
+					      : e->machine.cores > 1 && nm_engine_interleave(e)) ||
 			(options->candidate_count && nm_layouts_add_areas(&e->areas))))
 		status = nm_fail_memory(err);
 	if (status) {
@@ -219,6 +221,8 @@ void nm_engine_free(struct nm_engine *e)
 {
 	if (!e)
 		return;
+	if (e->output.member)
+		nm_member_leave(e->output.member);
 	nm_workers_free(e->output.workers);
 	nm_interleave_free(e->output.interleave);
 	nm_schedules_free(e->output.schedules);

@@ -23,6 +23,7 @@
 
 struct nm_candidate;
 struct nm_engine;
+struct nm_one_machine;
 struct nm_oracle;
 struct nm_pass;
 struct nm_visit_log;
@@ -69,9 +70,11 @@ struct nm_engine_options {
 	struct nm_candidate *candidates;
 	size_t candidate_count;
 	struct nm_visit_log
-	    *visits; /* how its structure is visited (visit_log.h), on one core, or NULL; borrowed */
-	const struct nm_pmu *pmu; /* samplers of a simulated PMU, or NULL; borrowed */
-	struct nm_idle idle;      /* for the other thread, until the engine is freed */
+	    *visits;        /* how its structure is visited (visit_log.h), on one core, or NULL; borrowed */
+	int on_one_machine; /* all processes run on one machine, instead of one each: */
+	struct nm_one_machine *one_machine; /* which the session makes; else NULL; borrowed */
+	const struct nm_pmu *pmu;           /* samplers of a simulated PMU, or NULL; borrowed */
+	struct nm_idle idle;                /* for the other thread, until the engine is freed */
 	/* the caller's own pass (pass.h) instead of all others, and what its `make` finds; or NULL */
 	const struct nm_pass *pass;
 	void *pass_arg;
@@ -103,5 +106,38 @@ uint64_t nm_engine_references(const struct nm_engine *engine);
  * heap and call stack, but with cold caches and nothing counted. Gives each child once; NULL if there is none.
  * The engine is the caller's. */
 struct nm_engine *nm_engine_take_child(struct nm_engine *engine, uint32_t *ret_ordinal);
+
+/* ---- processes/: one machine for all processes ---- */
+
+int nm_one_machine_new(struct nm_one_machine **ret_machine, const struct nm_engine_options *options,
+		       struct nm_error *err);
+void nm_one_machine_free(struct nm_one_machine *machine);
+
+/* Has a new engine take part, whose options name the machine. before: of the image that it replaces, or NULL. 0 or
+ * NM_ENOMEM. */
+int nm_engine_join(struct nm_engine *engine, const struct nm_engine *before);
+
+/* The stream of a part has ended: ends its threads; whether all its references have been merged with others', so that it
+ * may be finished. 0 or NM_ENOMEM. */
+int nm_engine_stop(struct nm_engine *engine, struct nm_error *err);
+int nm_engine_is_merged(const struct nm_engine *engine);
+
+/* Merges what need not wait for what is yet to come; or all. 0 or a code. */
+int nm_one_machine_settle(struct nm_one_machine *machine, int all, struct nm_error *err);
+
+/* The engine's part in its machine, which outlives it; NULL: it has none. */
+struct nm_machine_member *nm_engine_member(const struct nm_engine *engine);
+
+/* Ends the run of all, when all are finished; then the counts of a member's caches are added to its result, which has
+ * none yet. 0 or a code. */
+int nm_one_machine_finish(struct nm_one_machine *machine, struct nm_error *err);
+int nm_member_add_counts(const struct nm_machine_member *member, struct nm_result *result,
+			 struct nm_error *err);
+
+/* What only the machine as a whole has, evictions and coherence: a result whose attributions are its keys; whose they
+ * are, by member, and which of the member's result. 0: nobody's. */
+const struct nm_result *nm_one_machine_result(const struct nm_one_machine *machine);
+const struct nm_machine_member *nm_one_machine_owner(const struct nm_one_machine *machine, uint32_t key,
+						     uint32_t *ret_attr);
 
 #endif

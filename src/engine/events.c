@@ -8,6 +8,7 @@
 
 #include "engine_priv.h"
 #include "layouts.h"
+#include "one_machine.h"
 #include "schedules.h"
 #include "visits.h"
 
@@ -299,6 +300,8 @@ static int release_block(struct nm_engine *e, uint64_t address, struct nm_error 
 	else if (!nm_blocks_remove(&e->space.heap, address, &b))
 		return 0;
 	nm_passes_released(&e->feed.passes, b.address, b.size, b.object);
+	if (e->output.member)
+		nm_member_released(e->output.member, b.address, b.size, b.object);
 	nm_schedules_released(e->output.schedules, b.address, b.size, b.object);
 	nm_visits_released(e->output.visits, b.address, b.size, b.object);
 	nm_resolver_forget_released_blocks(&e->replay.resolver);
@@ -521,12 +524,48 @@ static int take_areas(struct nm_engine *e, const struct nm_wire_record *r, struc
 	return 0;
 }
 
+/* On one machine: what the process shares, or no longer, from here on. 0 or a code. */
+static int reshare(struct nm_engine *e, const struct nm_wire_record *r, struct nm_error *err)
+{
+	struct nm_machine_pages *pages = nm_member_pages(e->output.member);
+	struct nm_wire_shared shared;
+	struct nm_wire_unmap unmap;
+	struct nm_wire_remap remap;
+	struct nm_wire_map map;
+	int status = nm_replay_flush(&e->replay);
+
+	if (status)
+		return nm_fail_memory(err);
+	switch (r->kind) {
+	case NM_WIRE_SHARED:
+		status = nm_wire_shared_decode(r, &shared, err);
+		return status ? status
+			      : nm_machine_pages_share(pages, &(struct nm_object_part){
+								  shared.address, shared.bytes, shared.device,
+								  shared.inode, shared.offset});
+	case NM_WIRE_MAP:
+		status = nm_wire_map_decode(r, &map, err);
+		return status ? status : nm_machine_pages_unshare(pages, map.address, map.bytes);
+	case NM_WIRE_UNMAP:
+		status = nm_wire_unmap_decode(r, &unmap, err);
+		return status ? status : nm_machine_pages_unshare(pages, unmap.address, unmap.bytes);
+	case NM_WIRE_REMAP:
+		status = nm_wire_remap_decode(r, &remap, err);
+		return status ? status
+			      : nm_machine_pages_move(pages, remap.old_address, remap.old_bytes,
+						      remap.address, remap.bytes);
+	default: return 0;
+	}
+}
+
 static int on_space(struct nm_engine *e, const struct nm_wire_record *r, struct nm_error *err)
 {
 	const int adds = r->kind == NM_WIRE_MAP || r->kind == NM_WIRE_REMAP || r->kind == NM_WIRE_BRK;
 	struct nm_wire_unmap u;
 	int status = adds && e->feed.passes.needs & NM_PASS_AREAS ? take_areas(e, r, err) : 0;
 
+	if (!status && e->output.member)
+		status = reshare(e, r, err);
 	if (status)
 		return status;
 
@@ -544,7 +583,8 @@ static int on_space(struct nm_engine *e, const struct nm_wire_record *r, struct 
 	case NM_WIRE_BRK: return on_brk(e, r, err);
 	case NM_WIRE_MODULE: return on_module(e, r, err);
 	case NM_WIRE_PAGES: return on_pages(e, r, err);
-	default: return 0; /* MODULE_GONE: its unmappings say the same */
+	default:
+		return 0; /* MODULE_GONE: its unmappings say the same; SHARED: matters to one machine alone */
 	}
 }
 
@@ -691,6 +731,7 @@ int nm_engine_event(struct nm_engine *e, const struct nm_wire_record *r, struct 
 	case NM_WIRE_BRK:
 	case NM_WIRE_MODULE:
 	case NM_WIRE_MODULE_GONE:
+	case NM_WIRE_SHARED:
 	case NM_WIRE_PAGES: return on_space(e, r, err);
 	case NM_WIRE_NAME:
 	case NM_WIRE_UNNAME:

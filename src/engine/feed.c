@@ -7,6 +7,7 @@
 
 #include "checks.h"
 #include "engine_priv.h"
+#include "one_machine.h"
 #include "schedules.h"
 
 /* Why a batch failed: the status says only that memory is exhausted. */
@@ -44,6 +45,10 @@ static int feed_words(struct nm_engine *e, const uint64_t *words, size_t count, 
 		status = nm_engine_event(e, &r, err);
 	}
 	NM_CHECK(status || nm_replay_is_valid(&e->replay));
+	if (!status && e->output.member) {
+		status = nm_replay_flush(&e->replay);
+		nm_member_end_turn(e->output.member);
+	}
 	if (to_fork && e->children.count)
 		*ret_taken = scan.at;
 	return status < 0 ? explain_failure(e, status, err) : status;
@@ -74,12 +79,13 @@ static int list_threads(const struct nm_engine *e, struct nm_result *result)
 	    .quantum = e->options.order.quantum ? e->options.order.quantum : NM_QUANTUM,
 	    .random = e->options.order.random,
 	    .seed = e->options.order.seed,
-	    .stalls = nm_interleave_forced_progress(e->output.interleave)};
+	    .stalls = e->output.interleave ? nm_interleave_forced_progress(e->output.interleave) : 0};
 	result->threads = calloc(count, sizeof *result->threads);
 	if (!result->threads)
 		return NM_ENOMEM;
 	for (; result->thread_count < count; result->thread_count++) {
-		const uint32_t number = (uint32_t)result->thread_count + 1;
+		const uint32_t mine = (uint32_t)result->thread_count + 1;
+		const uint32_t number = e->output.member ? nm_member_thread(e->output.member, mine) : mine;
 
 		result->threads[result->thread_count] =
 		    (struct nm_result_thread){number, nm_machine_core(&e->machine, number)};
@@ -107,6 +113,8 @@ int nm_engine_finish(struct nm_engine *e, struct nm_result *ret_result, struct n
 	if (status)
 		return status;
 	status = nm_engine_drain_threads(e);
+	if (!status && e->output.member)
+		status = nm_one_machine_catch_up(e->options.one_machine);
 	nm_replay_count_runs(&e->replay);
 	nm_resolver_credit_members(&e->replay.resolver);
 	if (!status) /* while the models may still be at work */

@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "engine_priv.h"
+#include "one_machine.h"
 
 static int copy_frames(struct nm_frames *to, const struct nm_frames *from)
 {
@@ -114,10 +115,21 @@ static int copy_definitions(struct nm_engine *child, const struct nm_engine *par
 	return 0;
 }
 
+/* On one machine, the child's thread starts where its parent is, and has its pages. */
+static int join_machine(struct nm_engine *child, struct nm_engine *parent)
+{
+	struct nm_machine_member *member = parent->output.member;
+
+	return member ? nm_member_new(&child->output.member, child->options.one_machine, child, member, 1)
+		      : 0;
+}
+
 int nm_engine_fork(struct nm_engine *e, uint32_t ordinal, struct nm_error *err)
 {
 	struct nm_engine *child;
-	int status = nm_engine_new_without_passes(&child, &e->options, err);
+	int status = e->output.member && nm_replay_flush(&e->replay)
+			 ? nm_fail_memory(err)
+			 : nm_engine_new_without_passes(&child, &e->options, err);
 
 	if (status)
 		return status;
@@ -129,7 +141,7 @@ int nm_engine_fork(struct nm_engine *e, uint32_t ordinal, struct nm_error *err)
 	    nm_contexts_copy(&child->contexts, &e->contexts) ||
 	    nm_attributions_inherit_sites(&child->attrs, &e->attrs) || copy_definitions(child, e) ||
 	    (e->replay.running.thread && copy_thread(child, e, e->replay.running.thread)) ||
-	    nm_vec_push(&e->children, (struct nm_child){ordinal, child})) {
+	    join_machine(child, e) || nm_vec_push(&e->children, (struct nm_child){ordinal, child})) {
 		nm_engine_free(child);
 		return nm_fail_memory(err);
 	}

@@ -96,6 +96,8 @@ struct nm_pass_setup {
 	/* samples of misses and residencies of the first data level, by the cache pass: a list for each
 	 * batch, to be read in `retired` and `ending` */
 	struct nm_sampler *sampler;
+	struct nm_one_machine
+	    *one_machine; /* keys are of all its processes, and there is no program; or NULL */
 };
 
 /* From the engine's numbers to the result's, in `finish`; the result has its objects, sites and attributions

@@ -6,6 +6,9 @@
  * a forked image descends from the youngest earlier stream of its parent's pid, an exec'ed one from that of
  * its own pid. Paths are made of fork ordinals, not of pids: they are the same in every run.
  *
+ * On one machine, the references of processes are merged after they have been fed: a stream that has ended is finished
+ * when its last ones have been.
+ *
  * The lock is held but while an engine works on its stream: all else is short.
  */
 #include "session.h"
@@ -16,6 +19,7 @@
 #include <string.h>
 
 #include "decode.h"
+#include "map.h"
 #include "pack.h"
 #include "vector.h"
 
@@ -25,14 +29,18 @@ struct stream {
 	struct nm_engine *engine;        /* NULL before the start and after the end */
 	struct nm_vec(uint64_t) waiting; /* words that arrived before the parent's fork */
 	struct nm_result result;
-	struct nm_packed_result packed;    /* its arrays, unless this is the only stream */
-	const char *path;                  /* in the tree of processes, or NULL */
-	const char *name;                  /* of its program, interned */
+	struct nm_packed_result packed; /* its arrays, unless this is the only stream */
+	const char *path;               /* in the tree of processes, or NULL */
+	const char *name;               /* of its program, interned */
+	const struct nm_machine_member
+	    *member; /* of the one machine; its share of the counts is still to be added */
 	int known, ended, failed, is_open; /* is_open: the result has its arrays */
 	int introduced;                    /* whoever feeds it waits for its parent's fork */
 	int closed; /* nothing more comes; it ends when its parent's fork has been seen */
 	uint64_t references;
 };
+
+enum { UNMERGED_MOST = 64 /* streams that have ended and wait, each with its engine */ };
 
 /* An engine made at a fork, for a stream that has not started yet. */
 struct forked_engine {
@@ -49,6 +57,8 @@ struct nm_session {
 	struct nm_vec(struct forked_engine) forked; /* whose streams have not started yet */
 	struct nm_result **sorted;
 	size_t sorted_count;
+	struct nm_one_machine *one_machine;      /* or NULL */
+	struct nm_vec(struct stream *) unmerged; /* have ended on it, and are not finished */
 };
 
 int nm_session_new(struct nm_session **ret_session, const struct nm_engine_options *options,
@@ -56,9 +66,19 @@ int nm_session_new(struct nm_session **ret_session, const struct nm_engine_optio
 {
 	struct nm_session *s = calloc(1, sizeof *s);
 
+	int status;
+
 	if (!s)
 		return nm_fail_memory(err);
 	s->options = *options;
+	status = options->on_one_machine ? nm_one_machine_new(&s->one_machine, options, err) : 0;
+	if (status) {
+		free(s);
+		return status;
+	}
+	s->options.one_machine = s->one_machine;
+	if (s->one_machine)
+		s->options.threads = 1; /* the machine's are at work */
 	pthread_mutex_init(&s->lock, NULL);
 	pthread_cond_init(&s->changed, NULL);
 	*ret_session = s;
@@ -78,7 +98,9 @@ void nm_session_free(struct nm_session *s)
 	}
 	for (size_t i = 0; i < s->forked.count; i++)
 		nm_engine_free(s->forked.at[i].engine);
+	nm_one_machine_free(s->one_machine);
 	nm_vec_free(&s->forked);
+	nm_vec_free(&s->unmerged);
 	nm_vec_free(&s->streams);
 	pthread_mutex_destroy(&s->lock);
 	pthread_cond_destroy(&s->changed);
@@ -158,6 +180,15 @@ static int follow_phases(struct nm_session *s, struct stream *stream, struct nm_
 	return plan && nm_engine_follow_phases(stream->engine, plan) ? nm_fail_memory(err) : 0;
 }
 
+/* On one machine, an image that exec has started comes after the one that it replaces. */
+static int join_machine(struct nm_session *s, struct stream *stream, struct nm_error *err)
+{
+	const struct stream *before =
+	    stream->process.start == NM_WIRE_EXECED ? earlier_stream(s, stream, stream->process.pid) : NULL;
+
+	return nm_engine_join(stream->engine, before ? before->engine : NULL) ? nm_fail_memory(err) : 0;
+}
+
 /* Gives the stream its engine: a fresh one, or for a forked child the one made at the fork. The fork's record
  * may arrive later (or never, if the parent was killed): 0 and no engine, unless `now`. */
 static int start_stream(struct nm_session *s, struct stream *stream, int now, struct nm_error *err)
@@ -179,6 +210,8 @@ static int start_stream(struct nm_session *s, struct stream *stream, int now, st
 	if (stream->process.start == NM_WIRE_FORKED && !now)
 		return 0;
 	status = nm_engine_new(&stream->engine, &s->options, err);
+	if (!status && s->one_machine)
+		status = join_machine(s, stream, err);
 	return status ? status : follow_phases(s, stream, err);
 }
 
@@ -212,23 +245,52 @@ static int run_stream(struct nm_session *s, struct stream *stream, const uint64_
 }
 
 /* Turns a stream's engine into its result. */
-static int end_stream(struct nm_session *s, struct stream *stream, struct nm_error *err)
+static int finish_stream(struct nm_session *s, struct stream *stream, struct nm_error *err)
 {
-	int status, is_only;
+	const int is_only = s->streams.count < 2;
+	int status;
 
-	if (stream->ended || !stream->engine)
-		return 0;
-	stream->ended = 1;
-	pthread_cond_broadcast(&s->changed);
-	is_only = s->streams.count < 2;
 	pthread_mutex_unlock(&s->lock);
 	status = nm_engine_finish(stream->engine, &stream->result, err);
+	stream->member = nm_engine_member(stream->engine);
 	nm_engine_free(stream->engine);
 	if (!status && !is_only && nm_result_pack(&stream->result, &stream->packed))
 		status = nm_fail_memory(err);
 	pthread_mutex_lock(&s->lock);
 	stream->engine = NULL;
 	return status;
+}
+
+/* Finishes streams that have ended and are merged; if too many wait, after merging what can be. */
+static int finish_merged(struct nm_session *s, struct nm_error *err)
+{
+	int status = s->unmerged.count > UNMERGED_MOST ? nm_one_machine_settle(s->one_machine, 0, err) : 0;
+
+	for (size_t i = s->unmerged.count; i-- > 0 && !status;) {
+		struct stream *stream = s->unmerged.at[i];
+
+		if (!nm_engine_is_merged(stream->engine))
+			continue;
+		s->unmerged.at[i] = s->unmerged.at[--s->unmerged.count];
+		status = finish_stream(s, stream, err);
+	}
+	return status;
+}
+
+static int end_stream(struct nm_session *s, struct stream *stream, struct nm_error *err)
+{
+	int status;
+
+	if (stream->ended || !stream->engine)
+		return 0;
+	stream->ended = 1;
+	pthread_cond_broadcast(&s->changed);
+	if (!s->one_machine)
+		return finish_stream(s, stream, err);
+	status = nm_engine_stop(stream->engine, err);
+	if (!status && nm_vec_push(&s->unmerged, stream))
+		status = nm_fail_memory(err);
+	return status ? status : finish_merged(s, err);
 }
 
 /* Feeds the words that have been waiting, if the stream has its engine now. */
@@ -344,6 +406,11 @@ int nm_session_drop(struct nm_session *s, uint32_t number, struct nm_error *err)
 
 	if (status)
 		return status;
+	for (size_t i = s->unmerged.count; i-- > 0;)
+		if (s->unmerged.at[i] == stream)
+			s->unmerged.at[i] = s->unmerged.at[--s->unmerged.count];
+	if (stream->engine && s->one_machine) /* others must not wait for it */
+		nm_engine_stop(stream->engine, NULL);
 	nm_engine_free(stream->engine);
 	stream->engine = NULL;
 	nm_vec_free(&stream->waiting);
@@ -422,6 +489,16 @@ static int sort_results(struct nm_session *s, struct nm_error *err)
 	return 0;
 }
 
+/* Merges what is left, and finishes the machine with the streams that waited for that. */
+static int end_machine(struct nm_session *s, struct nm_error *err)
+{
+	int status = nm_one_machine_settle(s->one_machine, 1, err);
+
+	if (!status)
+		status = finish_merged(s, err);
+	return status ? status : nm_one_machine_finish(s->one_machine, err);
+}
+
 /* Ends all streams, and sorts their results. */
 static int end_all(struct nm_session *s, struct nm_error *err)
 {
@@ -433,6 +510,8 @@ static int end_all(struct nm_session *s, struct nm_error *err)
 		if (status != NM_ENOMEM) /* what was seen before a fault counts */
 			status = end_stream(s, s->streams.at[i], err);
 	}
+	if (!status && s->one_machine)
+		status = end_machine(s, err);
 	pthread_mutex_unlock(&s->lock);
 	return status || s->sorted ? status : sort_results(s, err);
 }
@@ -446,18 +525,21 @@ static int open_result(struct nm_result *result, struct nm_error *err)
 {
 	struct stream *stream = stream_of(result);
 
-	if (stream->is_open || !stream->packed.bytes)
+	if (stream->is_open)
 		return 0;
-	stream->is_open = !nm_result_unpack(result, &stream->packed);
-	return stream->is_open ? 0 : nm_fail_memory(err);
+	if (stream->packed.bytes && nm_result_unpack(result, &stream->packed))
+		return nm_fail_memory(err);
+	stream->is_open = 1;
+	return stream->member ? nm_member_add_counts(stream->member, result, err) : 0;
 }
 
 static void close_result(struct nm_result *result)
 {
 	struct stream *stream = stream_of(result);
 
-	if (stream->is_open)
-		nm_result_drop_arrays(result);
+	if (!stream->is_open || !stream->packed.bytes)
+		return;
+	nm_result_drop_arrays(result);
 	stream->is_open = 0;
 }
 
@@ -488,6 +570,29 @@ int nm_session_results(struct nm_session *s, struct nm_result *const **ret_resul
 	*ret_results = s->sorted;
 	*ret_count = s->sorted_count;
 	return 0;
+}
+
+int nm_session_machine(struct nm_session *s, const struct nm_result **ret_machine,
+		       struct nm_result_owner **ret_owners, struct nm_error *err)
+{
+	const struct nm_result *machine = s->one_machine ? nm_one_machine_result(s->one_machine) : NULL;
+	struct nm_result_owner *owners = machine ? calloc(machine->attr_count + 1, sizeof *owners) : NULL;
+	struct nm_map process_of = {0};
+	int status = machine && !owners ? NM_ENOMEM : 0;
+
+	for (size_t i = 0; i < s->sorted_count && machine && !status; i++)
+		status = nm_map_put(&process_of, (uintptr_t)stream_of(s->sorted[i])->member, i);
+	for (uint32_t key = 0; machine && !status && key < machine->attr_count; key++) {
+		const struct nm_machine_member *member =
+		    nm_one_machine_owner(s->one_machine, key, &owners[key].attr);
+
+		owners[key].process =
+		    member ? (uint32_t)nm_map_get(&process_of, (uintptr_t)member, UINT32_MAX) : UINT32_MAX;
+	}
+	nm_map_done(&process_of);
+	*ret_machine = machine;
+	*ret_owners = owners;
+	return status ? nm_fail_memory(err) : 0;
 }
 
 /* The limits of the phases that a result has. 0 or NM_ENOMEM. */

@@ -45,6 +45,11 @@ int nm_session_each(struct nm_session *session,
 		    int (*take)(void *arg, const struct nm_result *result, struct nm_error *err), void *arg,
 		    struct nm_error *err);
 
+/* If all processes run on one machine: what it has as a whole (nm_profile_writer_add_machine), when nm_session_each has
+ * been called; else *ret_machine is NULL. *ret_owners is to be freed. 0 or NM_ENOMEM. */
+int nm_session_machine(struct nm_session *session, const struct nm_result **ret_machine,
+		       struct nm_result_owner **ret_owners, struct nm_error *err);
+
 /* The same of the phases of all processes, for a session that is fed the same streams (phase_plan.h). *ret_plans
  * must be {0}; call nm_phase_plans_done in any case. */
 int nm_session_phases(struct nm_session *session, struct nm_phase_plans *ret_plans, struct nm_error *err);

@@ -7,6 +7,7 @@
 
 #include "engine_priv.h"
 #include "layouts.h"
+#include "one_machine.h"
 #include "schedules.h"
 #include "visits.h"
 
@@ -66,6 +67,8 @@ int nm_engine_submit(void *arg, const struct nm_thread_batch *built)
 	if (nm_engine_must_announce(e) && nm_engine_announce(e))
 		return NM_ENOMEM;
 	nm_coalesced_raise_limit(e->replay.resolver.coalesced, (uint32_t)nm_engine_attr_count(e));
+	if (o->member && (status = nm_member_add(o->member, built)))
+		return status;
 	if (!o->interleave) {
 		status = nm_layouts_add(o->layouts, built->refs, built->count, e->replay.has_paused);
 		if (!status)

@@ -274,11 +274,13 @@ CREATE VIEW evictions AS
 		vfi.text AS victim_file, vs.line AS victim_line, e.count AS count, p.name AS process,
 		e.prefetches AS prefetches,
 		$USER(s), $USER(vs),
-		rg.text AS region, vrg.text AS victim_region, ph.text AS phase, vph.text AS victim_phase
+		rg.text AS region, vrg.text AS victim_region, ph.text AS phase, vph.text AS victim_phase,
+		ep.name AS evictor_process
 	FROM eviction e
 	CROSS JOIN level l ON l.id = e.level
 	CROSS JOIN process p ON p.id = l.process
 	$PLACE(e.evictor)
+	LEFT JOIN process ep ON ep.id = x.process
 	$PLACE(e.victim, v)
 	$USERS(s)
 	$USERS(vs);
@@ -460,18 +462,19 @@ CREATE VIEW schedule_sharing AS
 		n.text AS object, y.text AS type, f.text AS field, t.structure AS structure,
 		t.field_offset AS field_offset, t.position AS position, t.reads AS reads, t.writes AS writes,
 		t.misses AS misses, t.false_misses AS false_misses, t.invalidations AS invalidations,
-		t.schedule AS schedule
+		xp.name AS thread_process, t.schedule AS schedule
 	FROM level l
 	CROSS JOIN process p ON p.id = l.process
 	CROSS JOIN touch t ON t.level = l.id
-	LEFT JOIN thread h ON h.process = l.process AND h.thread = t.thread
 	LEFT JOIN text y ON y.id = t.type
 	LEFT JOIN text f ON f.id = t.field
-	$USERS_PLACE(t.place);
+	$USERS_PLACE(t.place)
+	LEFT JOIN process xp ON xp.id = x.process
+	LEFT JOIN thread h ON h.process = x.process AND h.thread = t.thread;
 
 CREATE VIEW sharing AS
 	SELECT process, level, block, offset, bytes, thread, core, function, file, line, object, type, field, structure,
-		field_offset, position, reads, writes, misses, false_misses, invalidations
+		field_offset, position, reads, writes, misses, false_misses, invalidations, thread_process
 	FROM schedule_sharing WHERE schedule = 0;
 
 CREATE VIEW schedule_contenders AS
@@ -482,23 +485,26 @@ CREATE VIEW schedule_contenders AS
 		c.invalidations AS invalidations, c.interventions AS interventions,
 		c.writebacks AS writebacks, c.upgrades AS upgrades, c.schedule AS schedule,
 		c.offset AS offset, y.text AS type, f.text AS field,
-		c.victim_offset AS victim_offset, vy.text AS victim_type, vf.text AS victim_field
+		c.victim_offset AS victim_offset, vy.text AS victim_type, vf.text AS victim_field,
+		xp.name AS thread_process, vxp.name AS victim_process
 	FROM level l
 	CROSS JOIN process p ON p.id = l.process
 	CROSS JOIN contender c ON c.level = l.id
-	LEFT JOIN thread h ON h.process = l.process AND h.thread = c.thread
-	LEFT JOIN thread vh ON vh.process = l.process AND vh.thread = c.victim_thread
 	LEFT JOIN text y ON y.id = c.type
 	LEFT JOIN text f ON f.id = c.field
 	LEFT JOIN text vy ON vy.id = c.victim_type
 	LEFT JOIN text vf ON vf.id = c.victim_field
 	$USERS_PLACE(c.place)
-	$USERS_PLACE(c.victim, v);
+	$USERS_PLACE(c.victim, v)
+	LEFT JOIN process xp ON xp.id = x.process
+	LEFT JOIN process vxp ON vxp.id = vx.process
+	LEFT JOIN thread h ON h.process = x.process AND h.thread = c.thread
+	LEFT JOIN thread vh ON vh.process = vx.process AND vh.thread = c.victim_thread;
 
 CREATE VIEW contenders AS
 	SELECT process, level, block, thread, core, function, file, line, object, victim_thread, victim_core,
 		victim_function, victim_file, victim_line, victim, invalidations, interventions, writebacks, upgrades,
-		offset, type, field, victim_offset, victim_type, victim_field
+		offset, type, field, victim_offset, victim_type, victim_field, thread_process, victim_process
 	FROM schedule_contenders WHERE schedule = 0;
 
 CREATE VIEW schedule_latent AS

@@ -28,6 +28,10 @@ int nm_profile_writer_new(struct nm_profile_writer **ret_writer, const char *pat
 int nm_profile_writer_add(struct nm_profile_writer *writer, const struct nm_result *result,
 			  struct nm_error *err);
 
+/* Of processes that ran on one machine, all added: its evictions and coherence. owners: [attr_count] of the result. */
+int nm_profile_writer_add_machine(struct nm_profile_writer *writer, const struct nm_result *machine,
+				  const struct nm_result_owner *owners, struct nm_error *err);
+
 /* Sets an entry of the view `info`, replacing an earlier one. The writer sets some itself (writer.c). */
 int nm_profile_writer_info(struct nm_profile_writer *writer, const char *key, const char *value,
 			   struct nm_error *err);

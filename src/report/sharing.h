@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
  * sharing.h - reports of contention between cores: contended lines with the threads that touch their bytes,
- * and the same by object, field, function, thread and core.
+ * and the same by object, field, function, thread, core and process.
  */
 #ifndef NM_REPORT_SHARING_H
 #define NM_REPORT_SHARING_H
@@ -15,6 +15,7 @@ enum nm_sharing_by {
 	NM_SHARING_BY_FUNCTION, /* pairs of functions that invalidate each other's lines */
 	NM_SHARING_BY_THREAD,   /* pairs of threads */
 	NM_SHARING_BY_CORE,     /* pairs of cores */
+	NM_SHARING_BY_PROCESS,  /* pairs of processes on one machine */
 	NM_SHARING_LATENT       /* false sharing with longer lines or other placements of the data */
 };
 

@@ -340,6 +340,7 @@ struct nm_result {
 	unsigned window_met; /* enum nm_watched: what the window names that occurred as often as it says */
 	struct nm_result_sampling sampling;
 	struct nm_machine machine;
+	int is_of_one_machine; /* with other processes: evictions and coherence are in a result of the machine */
 	struct nm_result_object *objects;
 	size_t object_count;
 	struct nm_result_site *sites;
@@ -410,6 +411,12 @@ struct nm_result {
 	struct nm_result_phase *phases; /* in the order of their beginnings */
 	size_t phase_count;
 	struct nm_filtered_events events; /* single events, if a query asked for some */
+};
+
+/* Of an attribution of the machine's result, whose objects and sites are unknown: the process, in the order of their tree
+ * (UINT32_MAX: one without a result), and the attribution of its result. */
+struct nm_result_owner {
+	uint32_t process, attr;
 };
 
 /* Appends a figure; pass and name must outlive the result. 0 or NM_ENOMEM. */

@@ -32,6 +32,9 @@
 enum {
 	CHUNK_WORDS = 32768, /* 256 KB a chunk ... */
 	CHUNKS = 16,         /* ... 4 MB a ring: stays in the last-level cache */
+	/* The same of processes on one machine, whose references are merged chunk by chunk. */
+	SMALL_CHUNK_WORDS = 8192,
+	SMALL_CHUNKS = 64,
 	GRACE_MS = 2000,
 	POLL_MS = 100,
 	EXIT_POLL_MS = 2 /* while no ring is live: the program may be about to exit */
@@ -300,9 +303,14 @@ static int start_program(struct recorder *r, const sigset_t *ignored, struct nm_
 	if (!status)
 		status = nm_session_new(&r->session, &options, err);
 	if (!status)
-		status = nm_consumer_new(&r->consumer, CHUNK_WORDS, CHUNKS, err);
+		status = options.on_one_machine
+			     ? nm_consumer_new(&r->consumer, SMALL_CHUNK_WORDS, SMALL_CHUNKS, err)
+			     : nm_consumer_new(&r->consumer, CHUNK_WORDS, CHUNKS, err);
 	if (status)
 		return status;
+	if (options.on_one_machine)
+		nm_consumer_keep_order(r->consumer);
+	r->launcher.one_machine = options.on_one_machine;
 	r->launcher.sample = r->request->sample;
 	r->launcher.all_blocks = needs_all_blocks(r->request);
 	r->launcher.environment = r->request->hermetic;

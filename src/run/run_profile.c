@@ -160,6 +160,21 @@ static void warn_of_unmet(const struct nm_run_request *request, unsigned met)
 					       ends[i].so);
 }
 
+/* What one machine of all processes has as a whole. */
+static int write_machine(struct nm_session *session, struct nm_profile_writer *writer, struct nm_error *err)
+{
+	const struct nm_result *machine;
+	struct nm_result_owner *owners = NULL;
+	int status = nm_session_machine(session, &machine, &owners, err);
+
+	if (!status && machine)
+		status = nm_profile_writer_add_machine(writer, machine, owners, err);
+	if (!status && machine)
+		status = nm_profile_writer_info(writer, "one_machine", "yes", err);
+	free(owners);
+	return status;
+}
+
 /* Of the program as it is (0), or of a candidate. */
 static int write_profile(const struct nm_run_request *request, const struct nm_run_info *info,
 			 struct nm_session *session, size_t layout, struct nm_profile_writer *writer,
@@ -168,6 +183,8 @@ static int write_profile(const struct nm_run_request *request, const struct nm_r
 	struct written written = {.writer = writer, .layout = layout};
 	int status = nm_session_each(session, write_result, &written, err);
 
+	if (!status)
+		status = write_machine(session, writer, err);
 	if (!status && !layout)
 		warn_of_unmet(request, written.window_met);
 	if (!status && written.command)

@@ -50,6 +50,7 @@ static const struct nm_option options[] = {
     NM_ROW_HUGE_PAGES(struct record_options, simulation),
     NM_ROW_INSTR(struct record_options, simulation),
     NM_ROW_CORES(struct record_options, simulation),
+    NM_ROW_ONE_MACHINE(struct record_options, simulation),
     NM_ROW_MAP(struct record_options, simulation),
     NM_ROW_QUANTUM(struct record_options, simulation),
     NM_ROW_SCHEDULE(struct record_options, simulation),
@@ -105,6 +106,38 @@ static const char *beyond_samples(const struct nm_simulation_options *o)
 	       : o->relocations    ? "--relocate"
 	       : o->pmu            ? "--pmu"
 				   : NULL;
+}
+
+/* The option that needs a machine for each process, or NULL. */
+static const char *beyond_one_machine(const struct record_options *o)
+{
+	const struct nm_simulation_options *s = &o->simulation;
+
+	return o->sample           ? "--sample"
+	       : s->by_instruction ? "--asm"
+	       : s->sets           ? "--sets"
+	       : s->huge_pages     ? "--huge-pages"
+	       : s->schedules      ? "--schedules"
+	       : s->relocations    ? "--relocate"
+	       : s->pmu            ? "--pmu"
+				   : NULL;
+}
+
+/* What the machine of all processes cannot have. 0, or a status after a message. */
+static int check_one_machine(const struct nm_command *self, const struct record_options *o,
+			     const struct nm_machine *machine)
+{
+	const char *beyond = beyond_one_machine(o);
+
+	if (!o->simulation.one_machine)
+		return 0;
+	if (beyond)
+		return nm_usage(self, "--one-machine cannot do %s", beyond);
+	for (unsigned i = 0; i < machine->count; i++)
+		if (machine->levels[i].pages || machine->levels[i].prefetch == NM_PREFETCH_STRIDE)
+			return nm_usage(self, "--one-machine simulates no %s",
+					machine->levels[i].pages ? "TLBs with pages=" : "prefetch=stride");
+	return 0;
 }
 
 static int choose_sample(const struct nm_command *self, const struct record_options *o,
@@ -174,7 +207,9 @@ static int record_program(const struct nm_command *self, struct record_options *
 	request.run = simulation.run;
 	if (rank && !gethostname(host, sizeof host - 1))
 		request.run.job = (struct nm_run_job){rank, nm_ranks(), host, nm_outlive(tell_lost)};
-	status = choose_sample(self, o, &request);
+	status = check_one_machine(self, o, &simulation.machine);
+	if (!status)
+		status = choose_sample(self, o, &request);
 	if (!status)
 		status = choose_memory(self, o->memory, &request.memory);
 	if (status)

@@ -16,8 +16,9 @@ struct sharing_options {
 
 static const struct nm_option options[] = {
     NM_ROW_PROFILE(struct sharing_options, input),
-    {"by", 'b', "WHAT", "lines of memory, or tables by object, field, function, thread or core; latent",
-     NM_OPTION_CHOICE, offsetof(struct sharing_options, by), "line|object|field|function|thread|core|latent"},
+    {"by", 'b', "WHAT",
+     "lines of memory, or tables by object, field, function, thread, core, process; latent", NM_OPTION_CHOICE,
+     offsetof(struct sharing_options, by), "line|object|field|function|thread|core|process|latent"},
     {"c2c", 0, NULL, "lines as perf c2c report prints them, and the functions that take them", NM_OPTION_FLAG,
      offsetof(struct sharing_options, c2c), NULL},
     {"level", 'l', "LEVEL", "the first level of a machine (of the first one)", NM_OPTION_TEXT,

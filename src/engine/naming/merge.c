@@ -9,6 +9,7 @@
 
 #include "engine_priv.h"
 #include "layouts.h"
+#include "one_machine.h"
 #include "schedules.h"
 #include "sort.h"
 #include "visits.h"
@@ -42,6 +43,12 @@ static void merge_objects(struct merge *m)
 
 /* ---- attribution keys ---- */
 
+/* As the result counts it: on one machine, threads are those of all processes. */
+static uint32_t thread_of(const struct nm_engine *e, uint32_t thread)
+{
+	return e->output.member ? nm_member_thread(e->output.member, thread) : thread;
+}
+
 /* Sorts and renumbers: a table of what was seen would need three times the memory of the list. */
 static int merge_attrs(struct merge *m, size_t raw)
 {
@@ -68,7 +75,8 @@ static int merge_attrs(struct merge *m, size_t raw)
 
 		if (!r->attr_count || list[k].key != last)
 			r->attrs[r->attr_count++] = (struct nm_result_attribution){
-			    lanes[c->lane].thread, c->site, m->objects[c->object], lanes[c->lane].region};
+			    thread_of(m->engine, lanes[c->lane].thread), c->site, m->objects[c->object],
+			    lanes[c->lane].region};
 		last = list[k].key;
 		m->attrs[list[k].value] = (uint32_t)(r->attr_count - 1);
 	}
@@ -321,6 +329,8 @@ static int merge_all(struct merge *m)
 	merge.attrs = m->attrs;
 	if (!status)
 		status = nm_passes_finish(&e->feed.passes, &merge, r);
+	if (!status && e->output.member)
+		status = nm_member_keep(e->output.member, &merge, r);
 	if (!status)
 		status = nm_schedules_finish(e->output.schedules, &merge, r);
 	if (!status)

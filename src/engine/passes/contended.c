@@ -5,6 +5,7 @@
 
 #include "coherence.h"
 #include "elements.h"
+#include "one_machine.h"
 #include "protocol.h"
 #include "workers.h"
 
@@ -36,10 +37,11 @@ struct nm_contended {
 	struct machine machines[NM_MAX_LEVELS];
 	unsigned count;
 	struct nm_elements elements;
+	const struct nm_one_machine *one_machine; /* whose processes make the touches; or NULL */
 };
 
 int nm_contended_new(struct nm_contended **ret_contended, const struct nm_hierarchy *hierarchy,
-		     unsigned levels)
+		     unsigned levels, const struct nm_one_machine *one_machine)
 {
 	struct nm_contended *c = NULL;
 
@@ -50,6 +52,7 @@ int nm_contended_new(struct nm_contended **ret_contended, const struct nm_hierar
 			continue;
 		if (!c && !(c = calloc(1, sizeof *c)))
 			return NM_ENOMEM;
+		c->one_machine = one_machine;
 		c->machines[c->count++] = (struct machine){.coherence = coherence,
 							   .level = i,
 							   .real.contention = coherence->contention,
@@ -100,24 +103,34 @@ static uint64_t alignment_of(struct nm_elements *e, uint64_t address, const stru
 	return nm_program_variable(e->program, address, &v) && v.alignment > of_type ? v.alignment : of_type;
 }
 
-static int look_at(struct nm_contended *c, struct touches *t, const struct nm_touch_place *touch)
+static int find_place(const struct nm_member_touch *touch, struct place *ret_place)
 {
-	uint32_t attr = nm_program_attr_of_key(c->elements.program, touch->attr);
-	uint32_t object = nm_program_attribution(c->elements.program, attr)->object;
-	struct place place = {.field = NM_NO_FIELD, .position = -1};
+	struct nm_elements *elements = touch->elements;
+	uint32_t attr = nm_program_attr_of_key(elements->program, touch->key);
+	uint32_t object = nm_program_attribution(elements->program, attr)->object;
 	struct nm_element at;
 
-	if (!nm_elements_owner(&c->elements, object))
+	if (!nm_elements_owner(elements, object))
 		return NM_ENOMEM;
-	if (nm_elements_find(&c->elements, object, touch->address, &at)) {
-		place.type = at.type;
-		place.field = nm_type_field(at.type, touch->address - at.start);
-		place.position = (int64_t)(touch->address - at.low);
-		place.alignment = alignment_of(&c->elements, touch->address, &at);
+	if (nm_elements_find(elements, object, touch->address, &at)) {
+		ret_place->type = at.type;
+		ret_place->field = nm_type_field(at.type, touch->address - at.start);
+		ret_place->position = (int64_t)(touch->address - at.low);
+		ret_place->alignment = alignment_of(elements, touch->address, &at);
 	} else {
-		place.position = position_of(&c->elements, object, touch->address);
-		place.alignment = alignment_of(&c->elements, touch->address, NULL);
+		ret_place->position = position_of(elements, object, touch->address);
+		ret_place->alignment = alignment_of(elements, touch->address, NULL);
 	}
+	return 0;
+}
+
+static int look_at(struct nm_contended *c, struct touches *t, const struct nm_touch_place *touch)
+{
+	struct nm_member_touch of = {&c->elements, touch->attr, touch->address};
+	struct place place = {.field = NM_NO_FIELD, .position = -1};
+
+	if ((!c->one_machine || nm_one_machine_touch(c->one_machine, &of)) && find_place(&of, &place))
+		return NM_ENOMEM;
 	if (nm_vec_reach(&t->places, (size_t)touch->touch + 1))
 		return NM_ENOMEM;
 	t->places.at[touch->touch] = place;

@@ -14,9 +14,9 @@
 
 struct nm_contended;
 
-/* *ret_contended remains NULL if no level of the machine is coherent. 0 or NM_ENOMEM. */
+/* *ret_contended remains NULL if no level of the machine is coherent. one_machine: as in pass.h. 0 or NM_ENOMEM. */
 int nm_contended_new(struct nm_contended **ret_contended, const struct nm_hierarchy *hierarchy,
-		     unsigned levels);
+		     unsigned levels, const struct nm_one_machine *one_machine);
 void nm_contended_free(struct nm_contended *contended);
 
 /* See the callbacks of a pass (pass.h). */

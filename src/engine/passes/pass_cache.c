@@ -101,7 +101,8 @@ static int cache_make(void **ret_self, const struct nm_pass_setup *setup, struct
 		status = nm_fail_memory(err);
 	if (!status && nm_hierarchy_set_coalesced(c->hierarchy, setup->coalesced))
 		status = nm_fail_memory(err);
-	if (!status && nm_contended_new(&c->contended, c->hierarchy, options->machine->count))
+	if (!status &&
+	    nm_contended_new(&c->contended, c->hierarchy, options->machine->count, setup->one_machine))
 		status = nm_fail_memory(err);
 	if (!status && setup->sampler && divide_levels(c, options->machine->count))
 		status = nm_fail_memory(err);

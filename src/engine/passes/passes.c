@@ -15,8 +15,16 @@ static const struct nm_pass *const table[] = {
 enum { PASSES = sizeof table / sizeof *table };
 _Static_assert(sizeof table / sizeof *table <= NM_MAX_PASSES, "there is room for all passes");
 
+/* Of a process whose caches are those of one machine for all. */
+static const struct nm_pass *const table_of_member[] = {&nm_pass_strides, &nm_pass_distances,
+							&nm_pass_estimates};
+
 static const struct nm_pass *const *table_of(const struct nm_engine_options *options, unsigned *ret_count)
 {
+	if (options->one_machine) {
+		*ret_count = sizeof table_of_member / sizeof *table_of_member;
+		return table_of_member;
+	}
 	*ret_count = options->pass ? 1 : PASSES;
 	return options->pass ? &options->pass : table;
 }

@@ -8,6 +8,7 @@
  *   submit.c, schedules.c    batches go to the passes, merged into an order of threads
  *   layouts/                 the same references, as candidate layouts of the data would make them
  *   memory.c                 what passes learn between batches
+ *   processes/               one machine for all processes
  *   passes/, program.c       the analyses, and what they may ask of the engine
  *   naming/                  when the stream has ended: names of objects, code, attribution keys as source
  *                            lines
@@ -33,6 +34,7 @@
 struct nm_schedules;
 struct nm_layouts;
 struct nm_visits;
+struct nm_machine_member;
 
 struct nm_ranges nm_vec(struct nm_range);
 
@@ -58,6 +60,7 @@ struct nm_output {
 	struct nm_schedules *schedules;   /* further orders of the threads, or NULL */
 	struct nm_layouts *layouts;       /* candidates, or NULL */
 	struct nm_visits *visits;         /* of a structure, or NULL */
+	struct nm_machine_member *member; /* of the one machine of all processes, or NULL */
 };
 
 struct nm_engine {

@@ -100,12 +100,19 @@ enum nm_insert {
 	NM_INSERTS
 };
 
+struct nm_stored_process {
+	uint32_t *place_of; /* malloc'ed */
+	uint32_t end;       /* of its places */
+};
+
 struct nm_store {
 	sqlite3 *db;
 	sqlite3_stmt *insert[NM_INSERTS];
 	sqlite3_int64 processes, objects, places, fields, instructions; /* rows so far */
 	struct nm_names names;
 	struct nm_map files; /* text id of a source -> when the oldest file built from it was written */
+	/* Of each process of one machine, in order: what it has of the file's places. */
+	struct nm_vec(struct nm_stored_process) of_machine;
 	/* the same -> its MD5 when it was compiled, in the pool of names; "": they differ */
 	struct nm_map compiled;
 };
@@ -131,6 +138,8 @@ static inline sqlite3_int64 nm_level_id(const struct nm_result_writer *w, unsign
 /* These return SQLite's codes. */
 int nm_store_open(struct nm_store *store, sqlite3 *db);
 int nm_store_result(struct nm_store *store, const struct nm_result *result);
+int nm_store_machine(struct nm_store *store, const struct nm_result *machine,
+		     const struct nm_result_owner *owners);
 void nm_store_done(struct nm_store *store);
 
 /* ---- contexts.c: call chains, if the result has them; the first failure goes to w->status ------------- */

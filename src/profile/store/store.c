@@ -64,6 +64,9 @@ void nm_store_done(struct nm_store *store)
 	nm_names_done(&store->names);
 	nm_map_done(&store->files);
 	nm_map_done(&store->compiled);
+	for (size_t k = 0; k < store->of_machine.count; k++)
+		free(store->of_machine.at[k].place_of);
+	nm_vec_free(&store->of_machine);
 	memset(store, 0, sizeof *store);
 }
 
@@ -357,13 +360,12 @@ static void store_eviction(struct nm_result_writer *w, enum nm_insert table, uns
 	nm_row_run(w, insert);
 }
 
-static void store_evictions(struct nm_result_writer *w, unsigned level)
+/* Evictions that are sorted by victim. */
+static void store_eviction_list(struct nm_result_writer *w, unsigned level,
+				const struct nm_place_eviction *list, size_t n)
 {
-	struct nm_place_eviction *list = NULL, top = {0};
-	size_t n = 0;
+	struct nm_place_eviction top = {0};
 
-	if (!w->status)
-		w->status = nm_place_evictions(&w->result->levels[level], &w->index, &list, &n);
 	for (size_t i = 0; i < n && !w->status; i++) {
 		store_eviction(w, NM_INSERT_EVICTION, level, &list[i]);
 		if (list[i].count > top.count || (i && list[i].victim != list[i - 1].victim))
@@ -371,6 +373,16 @@ static void store_evictions(struct nm_result_writer *w, unsigned level)
 		if (i + 1 == n || list[i + 1].victim != list[i].victim)
 			store_eviction(w, NM_INSERT_TOP, level, &top);
 	}
+}
+
+static void store_evictions(struct nm_result_writer *w, unsigned level)
+{
+	struct nm_place_eviction *list = NULL;
+	size_t n = 0;
+
+	if (!w->status)
+		w->status = nm_place_evictions(&w->result->levels[level], &w->index, &list, &n);
+	store_eviction_list(w, level, list, n);
 	free(list);
 }
 
@@ -471,6 +483,20 @@ static void store_all(struct nm_result_writer *w)
 		w->status = nm_store_pmu(w);
 }
 
+static void keep_places(struct nm_result_writer *w)
+{
+	const size_t count = w->result->attr_count;
+	struct nm_stored_process kept = {malloc((count + 1) * sizeof *kept.place_of),
+					 (uint32_t)nm_row_place(w, w->index.place_count)};
+
+	for (size_t i = 0; kept.place_of && i < count; i++)
+		kept.place_of[i] = (uint32_t)nm_row_place(w, w->index.place_of[i]);
+	if (!kept.place_of || nm_vec_push(&w->store->of_machine, kept)) {
+		free(kept.place_of);
+		w->status = SQLITE_NOMEM;
+	}
+}
+
 int nm_store_result(struct nm_store *store, const struct nm_result *result)
 {
 	struct nm_result_writer w = {.store = store,
@@ -483,6 +509,62 @@ int nm_store_result(struct nm_store *store, const struct nm_result *result)
 		return SQLITE_NOMEM;
 	store->objects += w.index.objects;
 	store_all(&w);
+	if (result->is_of_one_machine && !w.status)
+		keep_places(&w);
 	nm_place_index_done(&w.index);
+	return w.status;
+}
+
+/* ---- one machine of several processes ---- */
+
+/* The places of the file by attribution of the machine; 0: unknown. */
+static uint32_t *machine_places(const struct nm_store *store, const struct nm_result *machine,
+				const struct nm_result_owner *owners)
+{
+	uint32_t *places = calloc(machine->attr_count + 1, sizeof *places);
+
+	for (size_t i = 1; places && i < machine->attr_count; i++)
+		if (owners[i].process < store->of_machine.count)
+			places[i] = store->of_machine.at[owners[i].process].place_of[owners[i].attr];
+	return places;
+}
+
+/* An eviction is of a level of the victim's process. */
+static void store_machine_evictions(struct nm_result_writer *w, unsigned level)
+{
+	struct nm_place_eviction *list = NULL;
+	size_t n = 0, from = 0;
+
+	if (!w->status)
+		w->status = nm_place_evictions(&w->result->levels[level], &w->index, &list, &n);
+	while (from < n && !list[from].victim)
+		from++;
+	for (size_t p = 0; p < w->store->of_machine.count; p++) {
+		size_t end = from;
+
+		while (end < n && list[end].victim < w->store->of_machine.at[p].end)
+			end++;
+		w->process = (sqlite3_int64)p + 1;
+		store_eviction_list(w, level, list + from, end - from);
+		from = end;
+	}
+	free(list);
+}
+
+/* What cores contend for is of a level of the first process. */
+int nm_store_machine(struct nm_store *store, const struct nm_result *machine,
+		     const struct nm_result_owner *owners)
+{
+	struct nm_result_writer w = {.store = store, .result = machine};
+
+	w.index.place_of = machine_places(store, machine, owners);
+	if (!w.index.place_of)
+		return SQLITE_NOMEM;
+	for (unsigned level = 0; level < machine->machine.count; level++)
+		store_machine_evictions(&w, level);
+	w.process = 1;
+	if (!w.status)
+		w.status = nm_store_sharing(&w);
+	free(w.index.place_of);
 	return w.status;
 }

@@ -251,6 +251,18 @@ int nm_profile_writer_add(struct nm_profile_writer *writer, const struct nm_resu
 	return 0;
 }
 
+int nm_profile_writer_add_machine(struct nm_profile_writer *writer, const struct nm_result *machine,
+				  const struct nm_result_owner *owners, struct nm_error *err)
+{
+	int status;
+
+	if (writer->failed)
+		return nm_fail(err, writer->failed, "cannot write profile %s", writer->path);
+	status = nm_store_machine(&writer->store, machine, owners);
+	writer->sums.stalls += machine->order.stalls;
+	return status ? nm_profile_writer_fail(writer, status, err) : 0;
+}
+
 int nm_profile_writer_info(struct nm_profile_writer *writer, const char *key, const char *value,
 			   struct nm_error *err)
 {

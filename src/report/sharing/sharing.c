@@ -45,6 +45,10 @@ static const struct nm_column core_keys[] = {
     {.name = "core", .title = "core", .kind = NM_COLUMN_NUMBER},
     {.name = "victim_core", .title = "takes from", .kind = NM_COLUMN_NUMBER}};
 
+static const struct nm_column process_keys[] = {
+    {.name = "thread_process", .title = "process", .kind = NM_COLUMN_NAME},
+    {.name = "victim_process", .title = "takes from", .kind = NM_COLUMN_NAME}};
+
 #define KEYS(list) .keys = list, .key_count = NM_COLUMNS_IN(list)
 #define FIGURES(list) .figures = list, .figure_count = NM_COLUMNS_IN(list)
 
@@ -90,6 +94,12 @@ static const struct nm_figure_table tables[] = {
 			    FIGURES(takes),
 			    .sort = "invalidations",
 			    .ties = "interventions DESC, core, victim_core"},
+    [NM_SHARING_BY_PROCESS] = {.name = "sharing by process",
+			       .view = "contenders",
+			       KEYS(process_keys),
+			       FIGURES(takes),
+			       .sort = "invalidations",
+			       .ties = "interventions DESC, thread_process, victim_process"},
 };
 
 enum { USUAL_LINES = 5, USUAL_ROWS = 20 };

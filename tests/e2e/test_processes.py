@@ -1,0 +1,77 @@
+# SPDX-License-Identifier: MIT
+"""test_processes.py - processes on one machine (--one-machine): what they share is one line wherever they have it, and what
+they do to each other is what threads would do."""
+
+from harness import main, nearmiss, program, record, rows
+
+MACHINE = "L1d=32K,8,64%s:L2=1M,16,64"
+PROTOCOLS = ("msi", "mesi", "moesi", "mesif")
+
+
+def record_shared(how, protocol="mesi", *options):
+    done = record([program("shared"), how], "-q", "--one-machine", "--cores", "2", "--cache", MACHINE % f",protocol={protocol}",
+                  *options)
+    assert done.stdout == b"100000\n", done
+
+
+def misses():
+    """Coherence misses of the two lines of source, in the first level."""
+    return rows("SELECT coalesce(sum(coherence), 0) FROM counts WHERE level = 'L1d' AND function LIKE 'add_to_%'")[0][0]
+
+
+def case_neighbours():
+    """Two processes that add to neighbours in a line miss as two threads do, under all protocols, at one address or two."""
+    for protocol in PROTOCOLS:
+        record_shared("threads", protocol)
+        threads = misses()
+        assert threads > 1500, threads
+        for how in ("fork", "elsewhere", "segment"):
+            record_shared(how, protocol)
+            assert 0.9 * threads < misses() <= 1.05 * threads, (protocol, how, misses(), threads)
+
+
+def case_padded():
+    """Lines of their own: nothing is shared."""
+    record_shared("padded")
+    assert misses() == 0, misses()
+
+
+def case_reports():
+    """Processes stand beside threads, whose numbers are the machine's."""
+    record_shared("elsewhere")
+    pairs = rows("SELECT thread_process, victim_process, sum(invalidations) FROM contenders WHERE function LIKE 'add_to_%' "
+                 "AND victim_function LIKE 'add_to_%' AND invalidations > 0 GROUP BY 1, 2 ORDER BY 1")
+    assert [p[:2] for p in pairs] == [("shared", "shared#2"), ("shared#2", "shared")] and min(p[2] for p in pairs) > 700, pairs
+    assert rows("SELECT process, thread, core FROM threads") == [("shared", 1, 0), ("shared#2", 2, 1)]
+    text = nearmiss("sharing", "-i", "p.nmp", "--by", "process", "--format", "csv").stdout.decode()
+    assert "shared#2,shared," in text and "shared,shared#2," in text, text
+    assert rows("SELECT value FROM info WHERE key = 'one_machine'") == [("yes",)]
+
+
+def case_one_process_is_as_ever():
+    """A program without children has the counts that it has without the option."""
+    counted = "SELECT level, reads, writes, loads, cold, capacity, conflict, evictions, writebacks FROM levels"
+    record([program("quiet")], "-q", "--cores", "2", "--cache", MACHINE % "")
+    alone = rows(counted)
+    record([program("quiet")], "-q", "--one-machine", "--cores", "2", "--cache", MACHINE % "")
+    assert rows(counted) == alone, (rows(counted), alone)
+
+
+def case_storm():
+    """200 children, some of which execute a program, and one that is killed: all are there, with all that they did."""
+    done = record([program("storm")], "-q", "--one-machine", "--cores", "4")
+    assert done.stdout == b"200000 200\n", done
+    assert rows("SELECT count(*), sum(lost_words), sum(exit_status = -1) FROM processes") == [(222, 0, 1)]
+    assert rows("SELECT sum(writes) FROM counts WHERE level = 'L1d' AND function = 'run_child' AND object LIKE 'counters%'") \
+        == [(200_000,)], rows("SELECT object, sum(writes) FROM counts WHERE function = 'run_child' GROUP BY 1")
+
+
+def case_refusals():
+    """What needs a machine for each process is refused."""
+    for options in (["--schedules", "3"], ["--cores", "1", "--relocate", "2"], ["--asm"]):
+        done = nearmiss("record", "--one-machine", *options, "--", program("quiet"))
+        assert done.returncode == 2 and b"--one-machine" in done.stderr, done
+
+
+if __name__ == "__main__":
+    main(globals())
