@@ -18,6 +18,8 @@ export interface SessionProfile {
 	references: string;
 	/** "valgrind", if a program was recorded. */
 	collector: string;
+	/** What it holds of what pages need (needs.ts). */
+	holds: string[];
 	/** A trace of its run that the server can replay. */
 	trace: string | null;
 }

@@ -5,13 +5,15 @@ import type { Session } from "./answers";
 import { save, type Format } from "./common/save";
 import { baseName, profileName } from "./common/format";
 import { isTyping } from "./common/keys";
+import { Lacking } from "./common/lacking";
 import { switchTheme, useTheme } from "./common/theme";
+import { lackText } from "./needs";
 import { go, href, useRoute } from "./router";
 import { NotByRank, Ranks } from "./profile/ranks";
 import type { Find } from "./search/finds";
 import { Search } from "./search/search";
 import { absenceOf, Absent, ServerGone } from "./states";
-import { views, type View } from "./views";
+import { lackOfMore, lackOfPage, views, type View } from "./views";
 
 const KEYS: [string, string][] = [
 	["Ctrl K", "search for a name or a command"],
@@ -131,6 +133,7 @@ export function Shell({ session }: { session: Session }) {
 	const page = { session, profile, params: route.params, set };
 	const shownProfile = session.profiles[Number(profile)];
 	const merged = !view.ofAllProfiles && view.name !== "debugger" && shownProfile?.merged;
+	const lack = view.ofAllProfiles ? null : lackOfPage(view, shownProfile);
 	const [searching, setSearching] = useState(false);
 	const dialogs = { help: () => setHelp(true), search: () => setSearching(true) };
 	useKeys(shown, view, address, dialogs);
@@ -148,9 +151,9 @@ export function Shell({ session }: { session: Session }) {
 				<strong class="brand">nearmiss</strong>
 				<nav aria-label="Pages">
 					{shown.map((item) => {
-						const lack = shownProfile ? item.lacks?.(shownProfile) ?? null : null;
+						const lack = lackOfMore(item, shownProfile);
 						return (
-							<a key={item.name} href={address(item)} class={lack ? "lacking" : undefined} title={lack ? `${item.question} ${lack}` : item.question}
+							<a key={item.name} href={address(item)} class={lack ? "lacking" : undefined} title={lack ? `${item.question} ${lackText(lack)}` : item.question}
 								aria-current={item === view && !absent ? "page" : undefined}>
 								{item.title}
 							</a>
@@ -181,6 +184,7 @@ export function Shell({ session }: { session: Session }) {
 						{merged && <Ranks key={profile} props={page} levels={view.name === "overview"} />}
 						{input !== null && !view.byRank && merged
 							? <NotByRank title={view.title} input={input} all={href(view.name, { ...route.params, input: null })} />
+							: lack ? <Lacking of={lack} />
 							: <view.Page key={`${view.name} ${profile}`} {...page} />}
 					</>
 				)}

@@ -2,13 +2,14 @@
 // views.ts - the list of all pages.  One more page is a file and a row here.
 import type { ComponentType } from "preact";
 import type { Session, SessionProfile } from "./answers";
+import { lackOf, lackOfAll, type Lack, type Need } from "./needs";
 import type { Params } from "./router";
 import { DebuggerPage } from "./debugger/page";
 import { keys as debuggerKeys } from "./debugger/panels/controls";
 import { Compare } from "./profile/compare";
 import { Curves } from "./profile/curves";
 import { Evictions } from "./profile/evictions";
-import { Histograms } from "./profile/histograms";
+import { Histograms, needs as histogramNeeds } from "./profile/histograms";
 import { Overview } from "./profile/overview";
 import { Sharing } from "./profile/sharing";
 import { Source } from "./profile/source";
@@ -16,7 +17,7 @@ import { Structures } from "./profile/structures";
 import { Tables } from "./profile/tables";
 import { keys as timelineKeys, Timeline } from "./profile/timeline";
 import { TreeMap } from "./profile/treemap";
-import { keys as whatIfKeys, lacksTrace, WhatIf } from "./whatif/page";
+import { keys as whatIfKeys, WhatIf } from "./whatif/page";
 
 export interface PageProps {
 	session: Session;
@@ -37,8 +38,10 @@ export interface View {
 	/** What it needs where it is not shown. */
 	needs: string;
 	Page: ComponentType<PageProps>;
-	/** Why the page has less to show of a profile than it could, and what to do; null: it has all. */
-	lacks?(profile: SessionProfile): string | null;
+	/** What it shows of a profile: greyed without any of it. */
+	data?: readonly Need[];
+	/** What it could show more of. */
+	more?: Need;
 	/** It shows one rank of a merged profile too. */
 	byRank?: true;
 	/** It chooses profiles itself. */
@@ -67,6 +70,7 @@ export const views: View[] = [
 		question: "Which objects take most of the misses, and which functions within them?",
 		...ofProfile,
 		byRank: true,
+		data: ["counts"],
 		Page: TreeMap,
 	},
 	{
@@ -75,6 +79,7 @@ export const views: View[] = [
 		question: "What are the counts of any object, function, line or thread?",
 		...ofProfile,
 		byRank: true,
+		data: ["counts"],
 		Page: Tables,
 	},
 	{
@@ -83,6 +88,7 @@ export const views: View[] = [
 		question: "Which lines of code miss, on what data, and who evicts it?",
 		...ofProfile,
 		byRank: true,
+		data: ["counts"],
 		Page: Source,
 	},
 	{
@@ -90,6 +96,7 @@ export const views: View[] = [
 		title: "Timeline",
 		question: "When does the program miss, and on what?",
 		...ofProfile,
+		data: ["timeline"],
 		Page: Timeline,
 		keys: timelineKeys,
 	},
@@ -98,6 +105,7 @@ export const views: View[] = [
 		title: "Evictions",
 		question: "Which data drives which out of the cache?",
 		...ofProfile,
+		data: ["evictions"],
 		Page: Evictions,
 	},
 	{
@@ -105,6 +113,7 @@ export const views: View[] = [
 		title: "Curves",
 		question: "How would a larger or smaller cache do?",
 		...ofProfile,
+		data: ["curves"],
 		Page: Curves,
 	},
 	{
@@ -112,6 +121,7 @@ export const views: View[] = [
 		title: "Histograms",
 		question: "Are misses spread evenly over sets and memory, and how far apart are uses?",
 		...ofProfile,
+		data: histogramNeeds,
 		Page: Histograms,
 	},
 	{
@@ -119,6 +129,7 @@ export const views: View[] = [
 		title: "Sharing",
 		question: "Which lines do cores take from each other, and is it the data that they share?",
 		...ofProfile,
+		data: ["sharing"],
 		Page: Sharing,
 	},
 	{
@@ -126,6 +137,7 @@ export const views: View[] = [
 		title: "Structures",
 		question: "Which fields are hot, and which are used together?",
 		...ofProfile,
+		data: ["fields"],
 		Page: Structures,
 	},
 	{
@@ -133,7 +145,8 @@ export const views: View[] = [
 		title: "What if",
 		question: "What would another order of a structure's fields gain, or a split of it?",
 		...ofProfile,
-		lacks: lacksTrace,
+		data: ["fields"],
+		more: "trace",
 		Page: WhatIf,
 		keys: whatIfKeys,
 	},
@@ -156,3 +169,11 @@ export const views: View[] = [
 		keys: debuggerKeys,
 	},
 ];
+
+/** Why a page has nothing to show of a profile; null: it has. */
+export const lackOfPage = (view: View, profile: SessionProfile | undefined): Lack | null =>
+	profile && view.data ? lackOfAll(profile, view.data) : null;
+
+/** Why it has nothing, or less than it could. */
+export const lackOfMore = (view: View, profile: SessionProfile | undefined): Lack | null =>
+	lackOfPage(view, profile) ?? (profile && view.more ? lackOf(profile, view.more) : null);

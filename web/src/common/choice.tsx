@@ -7,7 +7,7 @@ import { useAnswer } from "./answer";
 export interface ChoiceProps {
 	label: string;
 	value: string;
-	options: { value: string; title: string }[];
+	options: { value: string; title: string; disabled?: boolean }[];
 	onChange: (value: string) => void;
 }
 
@@ -16,7 +16,7 @@ export function Choice({ label, value, options, onChange }: ChoiceProps) {
 		<label>
 			{label}
 			<select value={value} onChange={(event) => onChange(event.currentTarget.value)}>
-				{options.map((option) => <option key={option.value} value={option.value}>{option.title}</option>)}
+				{options.map((option) => <option key={option.value} value={option.value} disabled={option.disabled}>{option.title}</option>)}
 			</select>
 		</label>
 	);

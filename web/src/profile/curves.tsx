@@ -127,7 +127,7 @@ export function Curves({ profile, params, set }: PageProps) {
 			</div>
 			<Answer of={asked}>
 				{(answer) => answer.series.length === 0
-					? <p>The profile has no reuse distances. Record with <code>nearmiss record --distances</code> to see curves.</p>
+					? <p>None has enough samples for a curve.</p>
 					: (
 						<>
 							<Plot answer={answer} />

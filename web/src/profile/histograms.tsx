@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 // histograms.tsx - how counts are spread over sets, lines of memory, reuse and stack distances; a part of the places exactly.
 import { scaleLinear } from "d3-scale";
-import type { HistogramAnswer } from "../answers";
+import type { HistogramAnswer, SessionProfile } from "../answers";
 import { isSelfContained } from "../api";
 import { Answer, useAnswer } from "../common/answer";
 import { Axes, thinned, type Frame } from "../common/axes";
@@ -10,19 +10,22 @@ import { category } from "../common/colors";
 import { useSheet } from "../common/csv";
 import { fitting } from "../common/fit";
 import { full, short } from "../common/format";
+import { Lacking } from "../common/lacking";
 import { useWidth } from "../common/size";
+import { lackOf, lackText, type Lack, type Need } from "../needs";
 import type { PageProps } from "../views";
 import { Legend } from "./overview";
 
 type Bin = HistogramAnswer["bins"][number];
 
-const KINDS = [
-	{ value: "set", title: "sets of the cache" },
-	{ value: "served", title: "lines of memory: who serves them" },
-	{ value: "memory_line", title: "lines of memory: events of a level" },
-	{ value: "reuse", title: "reuse distances" },
-	{ value: "stack", title: "stack distances" },
+const KINDS: { value: string; title: string; need: Need }[] = [
+	{ value: "set", title: "sets of the cache", need: "sets" },
+	{ value: "served", title: "lines of memory: who serves them", need: "events" },
+	{ value: "memory_line", title: "lines of memory: events of a level", need: "events" },
+	{ value: "reuse", title: "reuse distances", need: "distances" },
+	{ value: "stack", title: "stack distances", need: "distances" },
 ];
+export const needs = KINDS.map(({ need }) => need);
 /** The axis of distances: the unit alone does not say from where to where. */
 const AXES: Record<string, string> = { reuse: "references since the last use", stack: "other lines used since the last use" };
 const BANDS = 30;
@@ -139,11 +142,19 @@ function Part({ answer, set }: { answer: HistogramAnswer; set: PageProps["set"] 
 	);
 }
 
+/** What else the page could show, with the commands that record it. */
+function Absent({ lacks }: { lacks: (Lack | null)[] }) {
+	const texts = [...new Set(lacks.flatMap((lack) => (lack ? [lackText(lack)] : [])))];
+	return texts.length > 0 ? <ul class="fine">{texts.map((text) => <li key={text}>{text}</li>)}</ul> : null;
+}
+
 export function Histograms(props: PageProps) {
-	const { profile, params, set } = props;
+	const { session, profile, params, set } = props;
 	const { level, levels } = useLevel(props);
-	const of = params["of"] ?? "set";
-	const asked = useAnswer<HistogramAnswer>(level && `/api/p/${profile}/histogram`, { of, level, bins: 256, from: params["from"], to: params["to"] });
+	const lacks = KINDS.map(({ need }) => lackOf(session.profiles[Number(profile)] as SessionProfile, need));
+	const of = params["of"] ?? KINDS.find((_, n) => !lacks[n])?.value ?? "";
+	const lack = lacks[KINDS.findIndex(({ value }) => value === of)] ?? null;
+	const asked = useAnswer<HistogramAnswer>(lack ? null : level && `/api/p/${profile}/histogram`, { of, level, bins: 256, from: params["from"], to: params["to"] });
 	const { answer } = asked;
 	const names = Object.keys(answer?.bins[0]?.values ?? {});
 	useSheet(answer && {
@@ -153,13 +164,14 @@ export function Histograms(props: PageProps) {
 	return (
 		<>
 			<div class="controls">
-				<Choice label="Over" value={of} options={KINDS} onChange={(value) => set({ of: value, from: null, to: null })} />
+				<Choice label="Over" value={of} options={KINDS.map((kind, n) => ({ ...kind, disabled: lacks[n] !== null }))} onChange={(value) => set({ of: value, from: null, to: null })} />
 				{(of === "set" || of === "memory_line") && (
 					<LevelChoice level={level} levels={levels} set={(changes) => set({ ...changes, from: null, to: null })} />
 				)}
 			</div>
-			<Answer of={asked}>{(shown) => <Content answer={shown} />}</Answer>
+			{lack ? <Lacking of={lack} /> : <Answer of={asked}>{(shown) => <Content answer={shown} />}</Answer>}
 			{answer?.places && !isSelfContained() ? <Part answer={answer} set={set} /> : null}
+			<Absent lacks={lacks} />
 		</>
 	);
 }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 // card.ts - a candidate and its prediction in Markdown, to paste into a pull request; and the commands that give the same.
-import type { PredictedLevel, SessionProfile, Structure } from "../answers";
+import type { PredictedLevel, Structure } from "../answers";
 import { full } from "../common/format";
 import { holes, transformations, type Candidate, type Part } from "./layout";
 
@@ -36,9 +36,6 @@ const quoted = (text: string) => (/^[\w@%+=:,./-]+$/.test(text) ? text : `'${tex
 
 export const whatifCommand = (trace: string, cache: string | undefined, text: string) =>
 	`nearmiss whatif ${quoted(trace)} --cache ${quoted(cache ?? "SPEC")} --apply ${quoted(text)}`;
-
-export const traceCommand = ({ collector, command }: SessionProfile) =>
-	`nearmiss record --trace run.nmt -- ${(collector === "valgrind" && command) || "PROGRAM"}`;
 
 const cell = (text: string) => text.replace(/[\\|`*_<>[\]]/g, "\\$&");
 const row = (cells: string[]) => `|${cells.join("|")}|\n`;

@@ -1,25 +1,21 @@
 // SPDX-License-Identifier: MIT
 // page.tsx - a structure whose fields can be moved, its lines then, and the misses that `nearmiss whatif` predicts.
 import type { Column, OverviewAnswer, Prediction, SessionProfile, Structure } from "../answers";
-import { isSelfContained } from "../api";
 import { Answer, useAnswer } from "../common/answer";
 import { Choice, LevelChoice, useLevel } from "../common/choice";
 import { useSheet } from "../common/csv";
 import { brief, bytes, full, short } from "../common/format";
+import { Lacking } from "../common/lacking";
 import { Lines } from "../common/lines";
 import { Table } from "../common/table";
+import { lackOf, type Lack } from "../needs";
 import type { PageProps } from "../views";
 import { Board } from "./board";
-import { card, changesOf, changeText, traceCommand, verdict, whatifCommand, type Change } from "./card";
+import { card, changesOf, changeText, verdict, whatifCommand, type Change } from "./card";
 import { asRecorded, fieldsOf, holes, isAsRecorded, place, read, transformations, written, type Candidate, type Part } from "./layout";
 import { usePredictor, type Predictor } from "./prediction";
 
 export { keys } from "./board";
-
-export function lacksTrace(profile: SessionProfile): string | null {
-	if (isSelfContained()) return "Predictions need `nearmiss view`: a file cannot replay.";
-	return profile.trace ? null : `Predictions need a trace: ${traceCommand(profile)}`;
-}
 
 function Drawing({ structure, parts }: { structure: Structure; parts: Part[] }) {
 	const missesOf = (part: Part) => part.members.map(({ member, offset }) => ({
@@ -103,13 +99,11 @@ function Panel({ profile, predictor: { now, error, start, cancel }, text, change
 	);
 }
 
-function NoTrace({ profile }: { profile: SessionProfile }) {
-	if (isSelfContained()) return <p>A file cannot replay the run: predictions need <code>nearmiss view</code>.</p>;
+function NoTrace({ lack }: { lack: Lack }) {
 	return (
 		<>
-			<p>Predictions need a trace of this run. Record one, which the profile then names:</p>
-			<pre tabIndex={0}>{traceCommand(profile)}</pre>
-			<p>A trace that is kept elsewhere is named by <code>nearmiss view --trace FILE</code>.</p>
+			<Lacking of={lack} />
+			{lack.command && <p>A trace that is kept elsewhere is named by <code>nearmiss view --trace FILE</code>.</p>}
 		</>
 	);
 }
@@ -135,8 +129,8 @@ function One({ structure, level, spec, session, profile: number, params, set }: 
 	const candidate = read(structure, params["layout"], params["split"]);
 	const parts = place(structure, candidate);
 	const text = transformations(structure, candidate);
-	const asks = lacksTrace(profile) === null;
-	const predictor = usePredictor(asks);
+	const lack = lackOf(profile, "trace");
+	const predictor = usePredictor(lack === null);
 	const { now } = predictor;
 	const changes = now?.state === "done" && now.profile === profile.n && now.candidate === text ? changesOf(now.rows ?? []) : [];
 	const change = (next: Candidate) =>
@@ -158,8 +152,8 @@ function One({ structure, level, spec, session, profile: number, params, set }: 
 				<Board structure={structure} candidate={candidate} parts={parts} onChange={change} />
 			</div>
 			<h2>Predicted misses</h2>
-			{asks ? <Panel profile={profile} predictor={predictor} text={text} changes={changes} level={level} /> : <NoTrace profile={profile} />}
-			{text && <Card text={card(structure, candidate, parts, changes, profile.trace && asks ? whatifCommand(profile.trace, spec, text) : null)} />}
+			{lack ? <NoTrace lack={lack} /> : <Panel profile={profile} predictor={predictor} text={text} changes={changes} level={level} />}
+			{text && <Card text={card(structure, candidate, parts, changes, profile.trace && !lack ? whatifCommand(profile.trace, spec, text) : null)} />}
 		</>
 	);
 }
