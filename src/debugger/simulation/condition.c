@@ -53,6 +53,14 @@ static int fail_at_token(const struct parser *p, const char *what)
 	return nm_fail_at(p->err, p->text, (int)(p->at - p->text), "%s", what);
 }
 
+/* What follows a whole operand, and is not the end that `otherwise` misses. */
+static int fail_behind_operand(const struct parser *p, const char *otherwise)
+{
+	return fail_at_token(p, *p->at == '=' ? "a comparison is written == here"
+				: *p->at      ? "an operator is missing here"
+					      : otherwise);
+}
+
 static int put_step(struct parser *p, enum step does, int64_t number)
 {
 	if (p->to->count == NM_CONDITION_STEPS)
@@ -100,7 +108,7 @@ static int parse_loop(struct parser *p, const char *word, size_t length)
 	unsigned i;
 
 	if (!p->program->nest || length >= sizeof c->loop[0])
-		return fail_at_token(p, "this name means nothing here");
+		return fail_at_token(p, "this name means nothing here; names of the program stand in quotes");
 	for (i = 0; i < c->loops; i++)
 		if (strlen(c->loop[i]) == length && !memcmp(c->loop[i], word, length))
 			break;
@@ -166,7 +174,7 @@ static int parse_operand(struct parser *p)
 		p->at++;
 		status = parse_level(p, 0);
 		if (!status && *p->at != ')')
-			status = fail_at_token(p, "a parenthesis is not closed");
+			status = fail_behind_operand(p, "a parenthesis is not closed");
 		p->at += !status;
 	} else if (*p->at == '"' || *p->at == '\'') {
 		status = parse_string(p);
@@ -223,7 +231,7 @@ int nm_condition_parse(struct nm_condition *ret, const char *text, struct nm_deb
 	int status = parse_level(&p, 0);
 
 	if (!status && *p.at)
-		status = fail_at_token(&p, "an operator is missing here");
+		status = fail_behind_operand(&p, "");
 	if (!status)
 		*ret = condition;
 	return status;
