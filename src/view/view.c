@@ -51,6 +51,7 @@ void nm_view_close(struct nm_view *view)
 
 void nm_view_set_search(struct nm_view *view, const struct nm_source_search *search)
 {
+	view->search = search;
 	for (unsigned i = 0; i < view->count; i++)
 		view->profiles[i].search = search;
 }

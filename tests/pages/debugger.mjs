@@ -3,14 +3,15 @@
 // steps and goes back, stops at breakpoints of each kind, compares two caches in lock-step, follows links, saves.
 // The figures are those of the paper, as the nests of EXAMPLES state them.
 import assert from "node:assert/strict";
-import { spawn } from "node:child_process";
+import { execFileSync, spawn } from "node:child_process";
 import { readFile, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
-import { join, resolve } from "node:path";
+import { dirname, join, resolve } from "node:path";
 import { after, before, test } from "node:test";
 import { createInterface } from "node:readline";
 import { createRequire } from "node:module";
 import { whatIsCut } from "./cut.mjs";
+import { axeOf } from "./reader.mjs";
 import { steady } from "./steady.mjs";
 
 const require = createRequire(new URL("../../web/package.json", import.meta.url));
@@ -31,7 +32,7 @@ after(() => browser.close());
 /** Runs `check` with the page of a nest of the examples, or of a trace. */
 async function debugging(nest, options, check, view = "") {
 	const server = spawn(nearmiss, ["view", "--no-browser", ...options, resolve(examples, nest)],
-		{ stdio: ["ignore", "pipe", "inherit"] });
+		{ stdio: ["ignore", "pipe", "inherit"], cwd: tmpdir() }); // below which no source lies
 	const context = await browser.newContext({ acceptDownloads: true });
 	try {
 		const [address] = await new Promise((resolve, reject) => {
@@ -364,14 +365,80 @@ test("a trace in two caches in lock-step, one of another policy", async () => {
 	await rm(trace);
 });
 
+// ---- source, functions, and what is wrong with a breakpoint ----
+
+/** Behind speed, n and object. */
+const FUNCTIONS = ".transport select >> nth=3";
+
+/** The marked line of the source, once it is that of a number. */
+async function marked(page, line) {
+	await page.waitForFunction((number) => document.querySelector(".source-text mark .number")?.textContent === String(number), line);
+	return page.innerText(".source-text mark");
+}
+
+/** Adds a breakpoint that is refused with a text at a field. */
+async function refused(page, kind, fields, name, text) {
+	await page.selectOption(".breakpoints form select", kind);
+	for (const [field, value] of Object.entries(fields)) await page.fill(`.breakpoints [name=${field}]`, value);
+	await page.click(".breakpoints form button");
+	await page.waitForFunction(([field, wanted]) => document.querySelector(`#fault-${field}`)?.textContent.includes(wanted), [name, text]);
+	assert.equal(await page.getAttribute(`.breakpoints [name=${name}]`, "aria-invalid"), "true");
+	assert.equal(await page.locator(".breakpoints li").count(), 0);
+	for (const field of Object.keys(fields)) await page.fill(`.breakpoints [name=${field}]`, "");
+}
+
+test("shows the source of a nest, and goes to a reference", () => debugging("interference.nest", CACHES.slice(0, 2), async (page) => {
+	await page.click("text=Step >> nth=1");
+	assert.match(await marked(page, 14), /X\(j, i\) = X\(j, i \+ 1\)/);
+	await page.selectOption(FUNCTIONS, "Y(j,i)");
+	await page.click("text=Go to function");
+	await page.waitForSelector("text=/^Found/");
+	assert.equal((await ask(page, "/api/d/state")).reference.function, "Y(j,i)");
+}));
+
+test("shows the source of a program, and goes to main", async () => {
+	const [trace, profile] = [join(tmpdir(), `nearmiss-${process.pid}.nmt`), join(tmpdir(), `nearmiss-${process.pid}.nmp`)];
+	execFileSync(nearmiss, ["record", "-q", "-o", profile, "--trace", trace, ...CACHES.slice(0, 2), "--", join(dirname(plugin), "oneline")], { stdio: "ignore" });
+	const sources = resolve(examples, "../tests/programs");
+	await debugging(trace, [...CACHES.slice(0, 2), "--source-dir", sources], async (page) => {
+		await page.click("text=Step >> nth=1"); // in the loader, whose source is not here
+		assert.equal(await page.inputValue(FUNCTIONS), "main");
+		await page.keyboard.press("f");
+		await page.waitForSelector("text=/^Found/");
+		const { position, reference } = await ask(page, "/api/d/state");
+		assert.ok(position > 1000 && reference.function === "main", `${reference.function} at ${position}`);
+		const text = (await readFile(join(sources, "oneline.c"), "utf8")).split("\n")[reference.line - 1];
+		assert.ok((await marked(page, reference.line)).includes(text.trim()), text);
+	});
+	await debugging(trace, CACHES.slice(0, 2), async (page) => { // a trace does not choose which files are shown
+		await page.keyboard.press("f");
+		await page.waitForSelector(".source-text:has-text('say where it is with --source-dir')");
+		await refused(page, "condition", { condition: "object == items" }, "condition", "names of the program stand in quotes");
+	});
+	await Promise.all([rm(trace), rm(profile)]);
+});
+
+test("says at the field what is wrong with a breakpoint, and how often it stopped", () => debugging("interference.nest", CACHES.slice(0, 2), async (page) => {
+	await refused(page, "condition", { condition: "object = X" }, "condition", "a comparison is written ==");
+	await refused(page, "condition", { condition: "(set < 8" }, "condition", "a parenthesis is not closed");
+	await refused(page, "line", { line: "fourteen" }, "line", "this is not a whole number");
+	await refused(page, "line", { file: "interference.nest" }, "line", "line is missing");
+	await refused(page, "loops", { loops: "i 3" }, "loops", "i=3, j=7");
+	await addBreakpoint(page, "condition", { condition: 'object == "Y" && miss' });
+	assert.match(await page.innerText(".breakpoints li"), /stopped 0 times/);
+	await page.click("text=Next breakpoint");
+	await page.waitForSelector(".breakpoints li:has-text('stopped once')");
+	await page.click("text=Next breakpoint");
+	await page.waitForSelector(".breakpoints li:has-text('stopped 2 times')");
+}));
+
 // ---- every width and theme ----
 
-test("fits both widths and themes, and axe finds no serious fault", async () => {
-	const axe = await readFile(require.resolve("axe-core/axe.min.js"), "utf8");
+test("fits both widths and themes, and axe finds no fault", async () => {
 	const trace = await sharingTrace(`heap ${"a::long<name>::".repeat(12)}f()`);
 	for (const [source, options] of [["blocked.nest", CACHES], ["interference.nest", CACHES.slice(0, 2)], [trace, CORES]])
 		await debugging(source, options, async (page) => {
-			await page.evaluate(axe);
+			const axe = await axeOf(page);
 			await addBreakpoint(page, "conflict", {});
 			await goTo(page, 1500);
 			await page.click(".cache canvas", { position: { x: 20, y: 20 } });
@@ -385,9 +452,7 @@ test("fits both widths and themes, and axe finds no serious fault", async () => 
 				assert.deepEqual(await whatIsCut(page), [], where);
 				const scrolled = await page.$eval(".statistics .scroll", (table) => table.scrollWidth - table.clientWidth);
 				assert.ok(width < 1280 || scrolled <= 0, `${where}: ${scrolled} pixels of the statistics are out of sight`);
-				const { violations } = await page.evaluate(() => globalThis.axe.run());
-				const serious = violations.filter(({ impact }) => impact === "serious" || impact === "critical");
-				assert.deepEqual(serious.map(({ id, nodes }) => `${id}: ${nodes[0].html}`), [], where);
+				assert.deepEqual(await axe(), [], where);
 			}
 		});
 	await rm(trace);

@@ -68,18 +68,36 @@ static json_t *parameters_json(const struct nm_nest *nest)
 	return parameters;
 }
 
+/* The functions that make references, each once; of a nest, the references as they are written. */
+static json_t *functions_json(const struct nm_debug_program *p)
+{
+	json_t *functions = json_array(), *known = json_object();
+
+	for (size_t i = 0; i < p->sites.count; i++) {
+		const char *name = p->sites.at[i].function;
+
+		if (!name || json_object_get(known, name))
+			continue;
+		json_array_append_new(functions, nm_text_json(name));
+		json_object_set_new(known, name, json_null());
+	}
+	json_decref(known);
+	return functions;
+}
+
 int nm_answer_session(const struct nm_question *q, json_t **ret, struct nm_error *err)
 {
 	const struct nm_debugger *d = q->debugger;
 
 	(void)err;
 	*ret = json_pack(
-	    "{s:o, s:s, s:I, s:I, s:I, s:o, s:o, s:o}", "source", nm_text_json(d->source.path), "kind",
+	    "{s:o, s:s, s:I, s:I, s:I, s:o, s:o, s:o, s:o}", "source", nm_text_json(d->source.path), "kind",
 	    d->checkpoints->program.nest ? "nest" : "trace", "total", (json_int_t)nm_debugger_total(d),
 	    "first", (json_int_t)d->checkpoints->program.first, "cores",
 	    (json_int_t)(d->checkpoints->machine.cores ? d->checkpoints->machine.cores : 1), "caches",
 	    caches_json(&d->checkpoints->machine), "objects", objects_json(&d->checkpoints->program),
-	    "parameters", parameters_json(d->checkpoints->program.nest));
+	    "functions", functions_json(&d->checkpoints->program), "parameters",
+	    parameters_json(d->checkpoints->program.nest));
 	return 0;
 }
 

@@ -21,6 +21,19 @@ static int answer_request(struct nm_debugger *debugger, const struct nm_request 
 	return nm_debugger_answer(debugger, &asked, out, err);
 }
 
+static int answer_source(const struct nm_view *view, const struct nm_debugger *debugger,
+			 const struct nm_request *request, FILE *out, struct nm_error *err)
+{
+	json_t *answer = NULL;
+	const int status =
+	    nm_view_debugged_source(view, nm_debugger_program(debugger), request, &answer, err);
+
+	if (!status)
+		json_dumpf(answer, out, JSON_COMPACT);
+	json_decref(answer);
+	return status;
+}
+
 int nm_view_debugger_answer(struct nm_view *view, const struct nm_request *request, FILE *out,
 			    struct nm_error *err)
 {
@@ -29,7 +42,11 @@ int nm_view_debugger_answer(struct nm_view *view, const struct nm_request *reque
 
 	if (!status && !debugger)
 		status = nm_fail(err, NM_ENOENT, "no loop nest or trace was opened to be debugged");
-	return status ? status : answer_request(debugger, request, out, err);
+	if (status)
+		return status;
+	if (!strcmp(request->path, NM_VIEW_DEBUGGER_PATH "source") && !strcmp(request->method, "GET"))
+		return answer_source(view, debugger, request, out, err);
+	return answer_request(debugger, request, out, err);
 }
 
 static nm_view_report ask_session;

@@ -28,9 +28,12 @@ struct nm_view {
 	unsigned prepared;   /* steps of nm_view_prepare() */
 	struct nm_tabs tabs; /* of the debugger */
 	struct nm_prediction prediction;
+	const struct nm_source_search *search; /* borrowed, or NULL */
 	const char *program, *trace; /* borrowed: nearmiss itself, and the first profile's trace, or NULL */
 	uint64_t written;            /* references that the last file holds for the debugger */
 };
+
+struct nm_debug_program;
 
 #define NM_VIEW_DEBUGGER_PATH "/api/d/"
 #define NM_VIEW_PREDICTION_PATH "/api/prediction"
@@ -51,6 +54,10 @@ int nm_view_debugger_answer(struct nm_view *view, const struct nm_request *reque
 			    struct nm_error *err);
 int nm_view_compare(const struct nm_view *view, const struct nm_request *request, json_t **ret_answer,
 		    struct nm_error *err);
+
+/* Of a file in which the debugger's program makes references, lines from the parameter `from` on (debugged_source.c). */
+int nm_view_debugged_source(const struct nm_view *view, const struct nm_debug_program *program,
+			    const struct nm_request *request, json_t **ret_answer, struct nm_error *err);
 
 /* What runs or ran last, after POST has started one or DELETE cancelled it. */
 int nm_view_prediction(struct nm_view *view, const struct nm_request *request, FILE *out,

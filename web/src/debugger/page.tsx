@@ -16,6 +16,7 @@ import { MomentPanel } from "./panels/moment";
 import { NestPanel } from "./panels/nest";
 import { Scrubber } from "./panels/scrubber";
 import { source } from "./source";
+import { SourcePanel } from "./panels/source";
 import { StatisticsPanel } from "./panels/statistics";
 import { readView, writeView } from "./view";
 import { Watch } from "./watch";
@@ -65,7 +66,7 @@ function Visit({ set }: PageProps) {
 }
 
 function Open({ watch, set }: { watch: Watch; set: PageProps["set"] }) {
-	const [target, setTarget] = useState<Target>({ skip: 100, object: watch.objects[0] ?? "", set: 0 });
+	const [target, setTarget] = useState<Target>({ skip: 100, object: watch.objects[0] ?? "", set: 0, func: firstFunction(watch) });
 	const commands = commandsOf(target);
 	const address = writeView(watch.view);
 	useKeys(watch, commands);
@@ -78,9 +79,15 @@ function Open({ watch, set }: { watch: Watch; set: PageProps["set"] }) {
 			<Controls {...{ watch, commands, target, setTarget }} />
 			<Scrubber watch={watch} />
 			<Looks watch={watch} />
+			<SourcePanel watch={watch} />
 			<Panels watch={watch} />
 		</div>
 	);
+}
+
+/** Where the user's code begins, before which the loader runs. */
+function firstFunction({ session: { functions } }: Watch): string {
+	return functions.find((name) => name === "main") ?? functions[0] ?? "";
 }
 
 function Looks({ watch }: { watch: Watch }) {

@@ -123,10 +123,12 @@ export interface DebuggerSession {
 	cores: number;
 	caches: CacheShape[];
 	objects: { name: string; low: number; end: number }[];
+	/** Those that make references; of a nest, the references as they are written. */
+	functions: string[];
 	parameters?: Record<string, number>;  // of a nest
 }
 
-export type Stop = "miss" | "breakpoint" | "eviction" | "visit";
+export type Stop = "miss" | "breakpoint" | "eviction" | "visit" | "condition";
 
 export interface RunRequest {
 	until: Stop;
@@ -134,9 +136,13 @@ export interface RunRequest {
 	level?: string;
 	object?: string;
 	set?: number;
+	condition?: string;
 	backwards?: boolean;
 	limit_ms: number;
 }
+
+/** Lines of a file, from one of them on. */
+export interface SourceText { file: string; from: number; lines: string[] }
 
 /** Who made a line leave, the last time. */
 export interface Eviction { evicted: Departed; evictor: Reference; evicted_at: number }

@@ -3,7 +3,7 @@
 // what the reader asks for is done in order.
 import { categories } from "../common/colors";
 import { Ahead, BLOCK } from "./ahead";
-import type { Breakpoint, DebuggerSession, Evicted, Grid, Group, Memory, Played, RunRequest, SlowPanels, State,
+import type { Breakpoint, DebuggerSession, Evicted, Grid, Group, Memory, NewBreakpoint, Played, RunRequest, SlowPanels, State,
 	Statistics, Strip } from "./types";
 import { rowName } from "./names";
 import { Player } from "./player";
@@ -99,7 +99,15 @@ export class Watch {
 			await this.move(() => source.run({ ...this.level(0), ...request, limit_ms: RUN_LIMIT_MS }));
 		} while (this.search === search && this.state?.stopped_by === "limit");
 		if (this.search === search) this.search = null;
+		if (this.state?.stopped_by === "breakpoint") await this.changeBreakpoints(source.breakpoints); // it has stopped once more
 		this.changed();
+	}
+
+	/** To the first reference of a function, or to the first of a nest that is written so. */
+	async goToFunction(name: string): Promise<void> {
+		const quote = name.includes('"') ? "'" : '"';
+		await this.goTo(0);
+		await this.run({ until: "condition", condition: `function == ${quote}${name}${quote}` });
 	}
 
 	stop(): void {
@@ -136,6 +144,16 @@ export class Watch {
 		return this.guard(async () => {
 			({ breakpoints: this.breakpoints } = await change());
 		});
+	}
+
+	/** Adds one; why there is none, or null. */
+	async addBreakpoint(breakpoint: NewBreakpoint): Promise<string | null> {
+		let refusal: string | null = null;
+		await this.changeBreakpoints(() => source.addBreakpoint(breakpoint).catch((error: Error) => {
+			refusal = error.message;
+			return source.breakpoints();
+		}));
+		return refusal;
 	}
 
 	/** Once it does not run any more, all is read at the moment that is shown. */

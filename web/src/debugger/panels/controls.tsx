@@ -6,7 +6,7 @@ import { isTyping } from "../../common/keys";
 import type { Watch } from "../watch";
 
 /** What the reader has typed into the bar: the n of skips, and what to look for. */
-export interface Target { skip: number; object: string; set: number }
+export interface Target { skip: number; object: string; set: number; func: string }
 
 export interface Command { key: string; label: string; help: string; run: (watch: Watch) => void }
 
@@ -32,6 +32,8 @@ export function commandsOf(target: Target): Command[] {
 			run: (watch) => void watch.run({ until: "eviction", object: target.object }) },
 		{ key: "v", label: "Next visit of set", help: "run to the next visit of the chosen set",
 			run: (watch) => void watch.run({ until: "visit", set: target.set }) },
+		{ key: "f", label: "Go to function", help: "go to the first reference of the chosen function",
+			run: (watch) => void watch.goToFunction(target.func) },
 		{ key: "w", label: "Who evicted?", help: "who evicted the line of the last reference, and when was it last used",
 			run: (watch) => { if (watch.state?.reference) void watch.askWhoEvicted(watch.state.reference.address, 0); } },
 		{ key: "Home", label: "Start", help: "go to the start of the trace", run: (watch) => void watch.goTo(0) },
@@ -52,6 +54,8 @@ export function Controls({ watch, commands, target, setTarget }: ControlsProps) 
 	// Programs have hundreds of objects; a frame has nothing new about them.
 	const objects = useMemo(() => watch.objects.map((object) => <option key={object} value={object}>{brief(object)}</option>),
 		[watch.objects]);
+	const functions = useMemo(() => watch.session.functions.map((name) => <option key={name} value={name}>{brief(name)}</option>),
+		[watch.session.functions]);
 	return (
 		<div class="transport" role="toolbar" aria-label="Run control">
 			{commands.map((command) => (
@@ -72,6 +76,10 @@ export function Controls({ watch, commands, target, setTarget }: ControlsProps) 
 			<label>object <select value={target.object} onChange={(event) =>
 				setTarget({ ...target, object: event.currentTarget.value })}>
 				{objects}
+			</select></label>
+			<label>{watch.session.kind === "nest" ? "reference" : "function"} <select value={target.func} onChange={(event) =>
+				setTarget({ ...target, func: event.currentTarget.value })}>
+				{functions}
 			</select></label>
 			<label>set <input type="number" min={0} value={target.set} onChange={(event) =>
 				setTarget({ ...target, set: Number(event.currentTarget.value) })} /></label>
@@ -98,5 +106,5 @@ export function useKeys(watch: Watch, commands: Command[]): void {
 }
 
 /** For the page's help on keys. */
-export const keys: [string, string][] = commandsOf({ skip: 1, object: "", set: 0 })
+export const keys: [string, string][] = commandsOf({ skip: 1, object: "", set: 0, func: "" })
 	.map(({ key, help }) => [keyName(key), help]);
