@@ -78,7 +78,7 @@ const cases = {
 		await show(page, "sharing", "?p=1");
 		assert.match(await page.innerText(".verdict"), /^Hardly any sharing: \d+ of [\d,]+ misses/);
 		await show(page, "sharing", "?p=2");
-		assert.match(await page.innerText(".verdict"), /record with --cores=N/);
+		assert.match(await page.innerText(".lack pre"), /^nearmiss record --cores=4 -- /);
 		await page.setViewportSize({ width: 390, height: 844 });
 		await show(page, "sharing");
 		assert.deepEqual(await whatIsCut(page), []);
