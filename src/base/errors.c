@@ -1,12 +1,14 @@
 /* SPDX-License-Identifier: MIT */
 #include "errors.h"
 
+#include <assert.h>
 #include <errno.h>
 #include <stdio.h>
 #include <string.h>
 
 static void set_message(struct nm_error *err, enum nm_code code, const char *format, va_list args)
 {
+	assert(code < NM_OK);
 	err->code = code;
 	err->subject[0] = '\0';
 	err->column = -1;
@@ -79,6 +81,7 @@ int nm_fail_at(struct nm_error *err, const char *subject, int column, const char
 
 	if (!err)
 		return NM_EINVAL;
+	assert(column >= -1 && (column < 0 || (size_t)column <= strlen(subject)));
 	va_start(args, format);
 	set_message(err, NM_EINVAL, format, args);
 	va_end(args);

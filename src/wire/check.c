@@ -16,6 +16,7 @@
  */
 #include "check.h"
 
+#include <assert.h>
 #include <search.h>
 #include <stdlib.h>
 #include <string.h>
@@ -111,6 +112,7 @@ static int count_accesses(struct nm_wire_check *c, const struct nm_wire_block_in
 		unsigned flags = nm_wire_access_flags(b->accesses[i]);
 		uint64_t word = flags & NM_WIRE_FOLLOWS ? words[-1] : *words++;
 
+		assert(i > 0 || !(flags & NM_WIRE_FOLLOWS));
 		if (!word && !(flags & NM_WIRE_GUARDED))
 			return 0;
 		if (!word)
@@ -140,6 +142,7 @@ static int run_block(struct nm_wire_check *c, const struct nm_wire_record *r, st
 		return nm_wire_fault(r, err, "execution before any thread runs");
 	if (c->sampling.options.rate)
 		return nm_wire_fault(r, err, "code of a sampled stream");
+	assert(index < c->blocks.count);
 	b = &c->blocks.at[index];
 	executed = nm_wire_block_executed(b, r->words, &accesses);
 	if (executed < 0)
@@ -256,6 +259,7 @@ static void remove_heap_block(struct nm_wire_check *c, uint64_t address)
 		return;
 	}
 	b = *found;
+	assert(c->stats.live_blocks > 0 && c->stats.live_bytes >= b->bytes);
 	tdelete(b, &c->heap, by_range);
 	c->stats.live_blocks--;
 	c->stats.live_bytes -= b->bytes;

@@ -18,6 +18,7 @@
  */
 #include "consumer.h"
 
+#include <assert.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <signal.h>
@@ -211,6 +212,7 @@ static uint64_t *next_chunk(const struct nm_consumer *c, const struct ring *ring
 
 static void fill_chunk(const struct nm_consumer *c, struct ring *ring, size_t count, struct nm_chunk *ret)
 {
+	assert(count <= c->chunk_words);
 	*ret = (struct nm_chunk){.kind = NM_CHUNK_DATA,
 				 .ring = ring->number,
 				 .pid = ring->pid,
@@ -463,6 +465,7 @@ static int is_to_be_woken(const struct nm_consumer *c, const struct ring *ring)
 
 static void release_ring(struct nm_consumer *c, struct ring *ring)
 {
+	assert(ring->released != ring->taken); /* a chunk is given back once */
 	ring->released++;
 	store_word(&ring->shared->tail, ring->released);
 	if (is_to_be_woken(c, ring))

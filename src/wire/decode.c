@@ -7,6 +7,7 @@
  */
 #include "decode.h"
 
+#include <assert.h>
 #include <string.h>
 
 enum { PC_BITS = 48 };
@@ -31,6 +32,7 @@ static int scan_one(struct nm_wire_scan *scan, struct nm_wire_record *ret, struc
 	size_t words = nm_wire_words(header);
 	enum nm_wire_kind kind = nm_wire_kind(header);
 
+	assert(scan->at < scan->count);
 	if (!nm_wire_is_header(header))
 		return nm_fail(err, NM_EFORMAT, "word %llu is no record header: %#llx", offset,
 			       (unsigned long long)header);

@@ -4,6 +4,7 @@
  */
 #include "decode.h"
 
+#include <assert.h>
 #include <string.h>
 
 _Static_assert(sizeof(struct nm_wire_block_def) == 16, "the head of a block definition is two words");
@@ -165,6 +166,7 @@ int nm_wire_block_decode(const struct nm_wire_record *r, struct nm_wire_block_in
 
 int nm_wire_block_executed(const struct nm_wire_block_info *block, size_t words, unsigned *ret_accesses)
 {
+	assert(block->groups <= block->def.accesses);
 	*ret_accesses = block->def.accesses;
 	if (words == block->groups)
 		return block->def.instructions;

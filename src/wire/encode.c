@@ -36,7 +36,7 @@ static void put_parts(struct nm_wire_words *to, struct part part)
 static int append_record(struct nm_wire_words *to, enum nm_wire_kind kind, uint32_t arg, size_t parts,
 			 const struct part *part)
 {
-	size_t words = 0;
+	size_t words = 0, start;
 
 	assert(kind < NM_WIRE_HEADER_BIT >> 56); /* seven bits */
 	for (size_t i = 0; i < parts; i++) {
@@ -46,9 +46,11 @@ static int append_record(struct nm_wire_words *to, enum nm_wire_kind kind, uint3
 	}
 	if (nm_vec_reserve(to, 1 + words))
 		return NM_ENOMEM;
+	start = to->count;
 	to->at[to->count++] = nm_wire_header(kind, arg, kind == NM_WIRE_BLOCK ? 0 : (uint32_t)words);
 	for (size_t i = 0; i < parts; i++)
 		put_parts(to, part[i]);
+	assert(to->count == start + 1 + words);
 	return 0;
 }
 
@@ -205,11 +207,13 @@ int nm_wire_unname_encode(struct nm_wire_words *to, const struct nm_wire_unname 
 
 int nm_wire_region_encode(struct nm_wire_words *to, const struct nm_wire_region *r)
 {
+	assert(r->enter == 0 || r->enter == 1);
 	return append_fixed(to, NM_WIRE_REGION, (uint32_t)r->enter, r->name, NULL, 0);
 }
 
 int nm_wire_measure_encode(struct nm_wire_words *to, const struct nm_wire_measure *m)
 {
+	assert(m->on == 0 || m->on == 1);
 	return nm_wire_encode(to, NM_WIRE_MEASURE, (uint32_t)m->on, NULL, 0);
 }
 
@@ -243,6 +247,7 @@ int nm_wire_ran_encode(struct nm_wire_words *to, const struct nm_wire_ran *r)
 
 static uint64_t code_word(const struct nm_wire_code *code)
 {
+	assert(!(code->pc >> 48) && code->bytes < 1u << 15);
 	return code->pc | (uint64_t)code->bytes << 48 | (code->writes ? NM_WIRE_CODE_WRITES : 0);
 }
 

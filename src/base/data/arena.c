@@ -4,6 +4,7 @@
  */
 #include "arena.h"
 
+#include <assert.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -24,6 +25,7 @@ void *nm_arena_alloc(struct nm_arena *arena, size_t bytes)
 	size_t need = (bytes + 15) & ~(size_t)15;
 	void *at;
 
+	assert(!b || arena->used <= b->bytes);
 	if (need < bytes)
 		return NULL;
 	if (!b || b->bytes - arena->used < need) {
@@ -96,6 +98,7 @@ const char *nm_intern_n(struct nm_strings *pool, const char *text, size_t n)
 	n = strnlen(text, n);
 	if (pool->count * 2 >= pool->room && strings_grow(pool))
 		return NULL;
+	assert(pool->count < pool->room); /* or a search might not end */
 	for (at = hash_text(text, n) & (pool->room - 1); pool->slots[at]; at = (at + 1) & (pool->room - 1))
 		if (!strncmp(pool->slots[at], text, n) && !pool->slots[at][n])
 			return pool->slots[at];

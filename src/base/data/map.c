@@ -34,6 +34,7 @@ static int grow_table(struct nm_map *map)
 	size_t room = old ? old * 2 : 64;
 	struct nm_map bigger = {calloc(room, sizeof *bigger.slots), map->count, room - 1};
 
+	assert(map->count <= old);
 	if (!bigger.slots)
 		return NM_ENOMEM;
 	for (size_t i = 0; i < old; i++)
@@ -76,6 +77,7 @@ int nm_map_remove(struct nm_map *map, uint64_t key)
 			map->slots[i] = map->slots[next];
 			i = next;
 		}
+	assert(map->count > 0);
 	map->slots[i].value = 0;
 	map->count--;
 	return 1;

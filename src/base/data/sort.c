@@ -5,6 +5,7 @@
  */
 #include "sort.h"
 
+#include <assert.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -32,6 +33,7 @@ int nm_sort_by_key(struct nm_keyed *list, size_t count)
 	size_t places[BYTES][VALUES] = {{0}};
 	struct nm_keyed *from = list, *to = NULL, *other = NULL;
 
+	assert(list || !count);
 	for (size_t i = 0; i < count; i++)
 		for (unsigned byte = 0; byte < BYTES; byte++)
 			places[byte][byte_of(list[i].key, byte)]++;

@@ -8,6 +8,7 @@
 
 int nm_request_add(struct nm_request *request, const char *name, const char *value, struct nm_error *err)
 {
+	assert(request->count <= NM_REQUEST_PARAMETERS);
 	if (request->count == NM_REQUEST_PARAMETERS)
 		return nm_fail(err, NM_EINVAL, "more than %d parameters", NM_REQUEST_PARAMETERS);
 	request->parameters[request->count].name = name;
