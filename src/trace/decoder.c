@@ -10,6 +10,7 @@
  * Dropped: adaptive predictors. A quarter of the addresses was mispredicted,
  * and each of those cost a branch misprediction of the processor.
  */
+#include <assert.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -107,6 +108,7 @@ static enum next run_blocks(struct nm_chunk_decoder *d, struct nm_words *words, 
 	struct step s = d->last;
 	enum next next = MORE;
 
+	assert(enough + NM_MAX_ADDRESSES + 1 <= words->room);
 	while (out < stop) {
 		const struct step *to;
 

@@ -127,6 +127,7 @@ static int encode_step(struct nm_encoder *e, uint64_t header, uint32_t count)
 			return NM_ENOMEM;
 		e->paths.at[e->path].edge = edge;
 	}
+	assert(edge && e->edges.at[edge].to == to);
 	e->edges.at[edge].taken++;
 	e->paths.at[to].executions++;
 	e->path = to;

@@ -134,6 +134,7 @@ static int write_chunk(struct nm_trace_writer *w, struct chunk_header *head, str
 	    w->at, sizeof *head + w->packed.count, head->kind, head->stream, head->words, head->references};
 	int status;
 
+	assert(chunk_payload(head) == w->packed.count);
 	head->check = chunk_check(head);
 	if (nm_vec_push(&w->index, entry))
 		return nm_fail_memory(err);

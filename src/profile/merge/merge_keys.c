@@ -9,6 +9,7 @@
  *
  * Names of processes become unique when the profile is complete (writer.c), those of objects at once.
  */
+#include <assert.h>
 #include <ctype.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -37,6 +38,7 @@ static int for_each(sqlite3 *db, const char *const *sql, int count, int (*row)(s
 	sqlite3_stmt *statements[MOST_STATEMENTS] = {NULL};
 	int status = SQLITE_OK, more = 1;
 
+	assert(count <= MOST_STATEMENTS);
 	for (int i = 0; i < count && !status; i++)
 		status = sqlite3_prepare_v2(db, sql[i], -1, &statements[i], NULL);
 	while (!status && !(status = nm_merge_step(statements[0], &more)) && more)

@@ -2,6 +2,7 @@
  *
  * contexts.c - stores call chains: their calls, the counts of places in each, and sums that include callees.
  */
+#include <assert.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -95,6 +96,7 @@ static struct context_row *sorted_context_rows(const struct nm_result_writer *w)
 	for (uint32_t i = 0; rows && i < result->context_attr_count; i++) {
 		const struct nm_result_context_attr *c = &result->context_attrs[i];
 
+		assert(c->context < result->context_count && c->attr < result->attr_count);
 		rows[i] = (struct context_row){c->context, result->attrs[c->attr].thread,
 					       w->index.place_of[c->attr], i};
 	}
@@ -147,8 +149,10 @@ static void store_context_sums(struct nm_result_writer *w, unsigned level)
 	for (size_t i = 0; i < result->context_attr_count; i++)
 		nm_counts_sum(&sums[result->context_attrs[i].context],
 			      &result->levels[level].context_counts[i]);
-	for (size_t i = result->context_count; i-- > 1;)
+	for (size_t i = result->context_count; i-- > 1;) {
+		assert(result->contexts[i].parent < i);
 		nm_counts_sum(&sums[result->contexts[i].parent], &sums[i]);
+	}
 	for (size_t i = 0; i < result->context_count && !w->status; i++) {
 		sqlite3_stmt *insert = nm_row_of_level(w, NM_INSERT_CONTEXT_SUM, level);
 

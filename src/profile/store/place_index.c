@@ -77,6 +77,7 @@ static int rank_elements(size_t count, compare_fn *compare, void *things, uint32
 			order[n++] = order[i];
 		ranks[order[i]] = n - 1;
 	}
+	assert(n <= count);
 	*ret_ranks = n;
 	return 0;
 }
@@ -89,11 +90,13 @@ static int merge_keys(struct nm_place_index *index, const struct nm_result *resu
 	for (size_t i = 0; i < n; i++) {
 		const struct nm_result_attribution *attr = &result->attrs[i];
 
+		assert(attr->site < result->site_count && attr->object < result->object_count);
 		attrs[i].key = (uint64_t)attr->region << REGION_SHIFT |
 			       (uint64_t)index->site_rank[attr->site] << SITE_SHIFT |
 			       index->object_rank[attr->object];
 		attrs[i].value = i;
 	}
+	assert(index->sites <= RANK_MAX && index->objects <= RANK_MAX);
 	if (nm_sort_by_key(attrs, n))
 		return NM_ENOMEM;
 	for (size_t i = 0; i < n; i++) {
