@@ -419,6 +419,7 @@ static void remove_block(struct nm_blocks *blocks, const struct nm_block *b)
 {
 	struct nm_large_block *large = &blocks->large.at[b->large];
 
+	assert(blocks->live > 0);
 	clear_block(blocks, b->address, b->address + b->size);
 	blocks->live--;
 	if (!b->large)

@@ -8,6 +8,7 @@
  * where there are no samples of a kind, by the next best. Parts are whole numbers that add up to the count:
  * each is the difference of two rounded sums.
  */
+#include <assert.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -251,6 +252,7 @@ static void share_out(uint64_t count, const struct measure *by, const struct nm_
 {
 	uint64_t all = by->all, so_far = 0, given = 0;
 
+	assert(all > 0);
 	for (size_t i = 0; i < n; i++) {
 		uint64_t upto;
 
@@ -259,6 +261,7 @@ static void share_out(uint64_t count, const struct measure *by, const struct nm_
 		parts[i * step] = upto - given;
 		given = upto;
 	}
+	assert(given == count); /* fields add up to their attribution */
 }
 
 struct field_row {

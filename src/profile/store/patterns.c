@@ -50,6 +50,7 @@ static size_t list_entries(const struct nm_result *result, const struct nm_place
 							      s->strides[k].count, k ? 0 : s->sampled,
 							      k ? 0 : s->halved};
 	}
+	assert(n <= result->stride_count * NM_RESULT_STRIDES);
 	return n;
 }
 

@@ -4,6 +4,7 @@
  * as JSON, from the result's own misses on, which SQLite can take apart. A row for each number would be ten
  * times as large.
  */
+#include <assert.h>
 #include <inttypes.h>
 #include <stdlib.h>
 
@@ -18,6 +19,7 @@ static void sum_places(const struct nm_result_writer *w, unsigned level, uint64_
 	const struct nm_result *r = w->result;
 	const size_t columns = r->relocations + 1;
 
+	assert(r->relocated);
 	for (size_t attr = 0; attr < r->attr_count; attr++) {
 		const struct nm_counts *own = &r->levels[level].counts[attr];
 		uint64_t *to = &sums[w->index.place_of[attr] * columns];

@@ -6,6 +6,7 @@
 #ifndef NM_PROFILE_ROW_H
 #define NM_PROFILE_ROW_H
 
+#include <assert.h>
 #include <string.h>
 
 #include "profile_priv.h"
@@ -33,6 +34,7 @@ static inline void nm_row_counts(sqlite3_stmt *insert, int column, const struct 
 	uint64_t values[NM_COUNTS];
 	int i;
 
+	assert(column > 0 && column + NM_COUNTS - 1 <= sqlite3_bind_parameter_count(insert));
 	memcpy(values, c, sizeof values);
 	for (i = 0; i < NM_COUNTS; i++)
 		nm_row_number(insert, column + i, values[i]);

@@ -2,6 +2,7 @@
  *
  * samples.c - stores samples of a processor's counters, those of one place together.
  */
+#include <assert.h>
 #include <stdlib.h>
 
 #include "bins.h"
@@ -20,6 +21,7 @@ static int store_one(struct nm_result_writer *w, sqlite3_stmt *insert, const str
 	const struct nm_result_attribution *attr = &w->result->attrs[s->attr];
 	int status;
 
+	assert(s->attr < w->result->attr_count);
 	nm_row_number(insert, 1, (uint64_t)w->process);
 	nm_row_number(insert, 2, attr->thread);
 	nm_row_number(insert, 3, nm_row_place(w, w->index.place_of[s->attr]));

@@ -3,6 +3,7 @@
  * schedules.c - stores the results of each order of the threads, if several were simulated: the result's own
  * is number 0.
  */
+#include <assert.h>
 #include <inttypes.h>
 #include <stdio.h>
 
@@ -29,6 +30,7 @@ static int insert_row(sqlite3_stmt *insert, const uint64_t *values, int count)
 {
 	int status;
 
+	assert(count <= sqlite3_bind_parameter_count(insert));
 	for (int i = 0; i < count; i++)
 		sqlite3_bind_int64(insert, i + 1, (sqlite3_int64)values[i]);
 	status = sqlite3_step(insert);

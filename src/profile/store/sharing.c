@@ -7,6 +7,8 @@
  */
 #include "profile_priv.h"
 
+#include <assert.h>
+
 static const char touch_sql[] = "INSERT INTO touch VALUES(?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?)";
 static const char contender_sql[] = "INSERT INTO contender VALUES(?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?)";
 static const char latent_sql[] = "INSERT INTO latent_pair VALUES(?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?)";
@@ -45,6 +47,7 @@ static void bind_name(struct row *r, const char *text)
 
 static void thread_and_place(struct row *r, uint32_t attr)
 {
+	assert(attr < r->w->result->attr_count);
 	bind_number(r, r->w->result->attrs[attr].thread);
 	bind_number(r, (uint64_t)r->w->places + r->w->index.place_of[attr]);
 }
@@ -53,6 +56,7 @@ static void end_row(struct row *r)
 {
 	int status = sqlite3_step(r->insert);
 
+	assert(r->column == sqlite3_bind_parameter_count(r->insert));
 	sqlite3_reset(r->insert);
 	r->column = 0;
 	if (status != SQLITE_DONE && !r->status)

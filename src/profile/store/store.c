@@ -6,6 +6,7 @@
  * SQLite on its cheapest path. Evictions, the most frequent rows, have no key, which makes them twice as fast
  * to insert.
  */
+#include <assert.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -557,6 +558,7 @@ int nm_store_machine(struct nm_store *store, const struct nm_result *machine,
 {
 	struct nm_result_writer w = {.store = store, .result = machine};
 
+	assert(store->processes > 0);
 	w.index.place_of = machine_places(store, machine, owners);
 	if (!w.index.place_of)
 		return SQLITE_NOMEM;

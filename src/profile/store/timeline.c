@@ -2,6 +2,7 @@
  *
  * timeline.c - stores the timeline of a run: its intervals, what they counted, and its phases.
  */
+#include <assert.h>
 #include <stdlib.h>
 
 #include "row.h"
@@ -69,6 +70,7 @@ static void store_part(struct nm_result_writer *w, sqlite3_stmt *const *statemen
 {
 	sqlite3_stmt *insert = statements[part->of_site ? LINE : OBJECT];
 
+	assert(part->interval < w->result->interval_count && part->level < w->result->machine.count);
 	sqlite3_bind_int64(insert, 1, nm_level_id(w, part->level));
 	nm_row_number(insert, 2, part->interval);
 	nm_row_id(insert, 3,
