@@ -417,4 +417,5 @@ def main():
     return bool(failed or stray)
 
 
-sys.exit(main())
+if __name__ == "__main__":
+    sys.exit(main())
