@@ -12,6 +12,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "hash_index.h"
+
 struct nm_arena_block;
 
 struct nm_arena {
@@ -25,8 +27,9 @@ void nm_arena_done(struct nm_arena *arena);
 
 struct nm_strings {
 	struct nm_arena arena;
-	const char **slots; /* open addressing, a power of two */
-	size_t count, room;
+	struct nm_hash_index index; /* of the list */
+	const char **list;
+	size_t room;
 };
 
 /* The stored copy of text (its first n bytes, or less if it ends before), or NULL when memory is

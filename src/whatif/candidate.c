@@ -344,7 +344,7 @@ int nm_candidate_parse(struct nm_candidate *ret, const char *text, struct nm_err
 {
 	int status = 0;
 
-	*ret = (struct nm_candidate){.names = {.count = 0}};
+	*ret = (struct nm_candidate){.names = {.room = 0}};
 	while (*text && !status) {
 		const size_t n = strcspn(text, "\n;");
 		struct line line = {.candidate = ret, .at = text, .end = text + n, .err = err};

@@ -19,6 +19,7 @@
 #include "arena.h"
 #include "errors.h"
 #include "files.h"
+#include "hash_index.h"
 #include "lazy_array.h"
 #include "map.h"
 #include "memstream.h"
@@ -116,7 +117,7 @@ static void test_equal_texts_have_equal_addresses(void **state)
 		assert_string_equal(first[i], text);
 		assert_ptr_not_equal(first[i], text);
 	}
-	assert_int_equal(pool.count, 3000);
+	assert_int_equal(pool.index.count, 3000);
 	for (int i = 0; i < 3000; i++) {
 		snprintf(text, sizeof text, "name %d", i);
 		assert_ptr_equal(nm_intern(&pool, text), first[i]);
@@ -126,11 +127,11 @@ static void test_equal_texts_have_equal_addresses(void **state)
 	assert_ptr_not_equal(nm_intern(&pool, ""), nm_intern(&pool, "name"));
 	assert_ptr_equal(nm_intern_n(&pool, "x", 0), nm_intern(&pool, ""));
 	assert_ptr_equal(nm_intern_format(&pool, "%s %d", "name", 12), first[12]);
-	assert_int_equal(pool.count, 3002);
+	assert_int_equal(pool.index.count, 3002);
 	assert_ptr_equal(nm_intern_n(&pool, "name 12\0hidden", 14), first[12]);
-	assert_int_equal(pool.count, 3002);
+	assert_int_equal(pool.index.count, 3002);
 	nm_strings_done(&pool);
-	assert_int_equal(pool.count, 0);
+	assert_int_equal(pool.index.count, 0);
 }
 
 enum { KEYS = 300 };
@@ -196,6 +197,40 @@ static void test_map_does_what_its_twin_does(void **state)
 	compare_with_twin(&map, &twin);
 	nm_map_done(&map);
 	assert_int_equal(nm_map_remove(&map, 1), 0);
+}
+
+/* Against a search from the first to the last. Hashes of few values collide; keys of one hash are told apart. */
+static void test_hash_index_finds_what_a_list_has(void **state)
+{
+	enum { TIMES = 3000, KINDS = 700 };
+	static uint64_t keys[KINDS];
+	struct nm_hash_index index = {0};
+	uint32_t count = 0, i, seen;
+	uint64_t seed = 3;
+
+	(void)state;
+	for (unsigned n = 0; n < TIMES; n++) {
+		const uint64_t key = nm_mix64(seed++) % KINDS, hash = nm_mix64(key % 500) & ~(7ull << 32);
+		uint32_t twin = 0, found = UINT32_MAX;
+
+		while (twin < count && keys[twin] != key)
+			twin++;
+		seen = 0;
+		for (size_t at = 0; nm_hash_index_next(&index, hash, &at, &i); seen++) {
+			assert_true(i < count);
+			if (keys[i] == key)
+				found = i;
+		}
+		assert_true(seen <= count);
+		assert_int_equal(found, twin < count ? twin : UINT32_MAX);
+		if (found == UINT32_MAX) {
+			assert_int_equal(nm_hash_index_add(&index, hash, count), 0);
+			keys[count++] = key;
+		}
+	}
+	assert_true(count > KINDS / 2);
+	assert_int_equal(index.count, count);
+	nm_hash_index_done(&index);
 }
 
 static void test_mix_is_a_bijection_on_a_sample(void **state)
@@ -452,6 +487,7 @@ int main(void)
 	    cmocka_unit_test(test_equal_texts_have_equal_addresses),
 	    cmocka_unit_test(test_zeros_are_zero_aligned_and_own),
 	    cmocka_unit_test(test_map_does_what_its_twin_does),
+	    cmocka_unit_test(test_hash_index_finds_what_a_list_has),
 	    cmocka_unit_test(test_mix_is_a_bijection_on_a_sample),
 	    cmocka_unit_test(test_sorted_by_key_and_else_as_it_stood),
 	    cmocka_unit_test(test_each_task_runs_once),

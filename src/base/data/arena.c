@@ -57,58 +57,48 @@ void nm_arena_done(struct nm_arena *arena)
 	arena->used = 0;
 }
 
-/* FNV-1a, then mixed, since slots are chosen by the low bits. */
-static size_t hash_text(const char *text, size_t n)
+/* FNV-1a, mixed. */
+static uint64_t hash_text(const char *text, size_t n)
 {
 	uint64_t h = 0xcbf29ce484222325ull;
 
 	for (size_t i = 0; i < n; i++)
 		h = (h ^ (unsigned char)text[i]) * 0x100000001b3ull;
-	return (size_t)nm_mix64(h);
+	return nm_mix64(h);
 }
 
+/* Makes room for one more text. */
 static int strings_grow(struct nm_strings *pool)
 {
-	size_t room = pool->room ? pool->room * 2 : 256;
-	const char **slots = calloc(room, sizeof *slots);
+	const size_t room = pool->room ? pool->room * 2 : 128;
+	const char **list;
 
-	if (!slots)
+	if (pool->index.count < pool->room)
+		return 0;
+	list = room < UINT32_MAX ? realloc(pool->list, room * sizeof *list) : NULL;
+	if (!list)
 		return -1;
-	for (size_t i = 0; i < pool->room; i++) {
-		const char *s = pool->slots[i];
-		size_t at;
-
-		if (!s)
-			continue;
-		for (at = hash_text(s, strlen(s)) & (room - 1); slots[at]; at = (at + 1) & (room - 1))
-			;
-		slots[at] = s;
-	}
-	free(pool->slots);
-	pool->slots = slots;
+	pool->list = list;
 	pool->room = room;
 	return 0;
 }
 
 const char *nm_intern_n(struct nm_strings *pool, const char *text, size_t n)
 {
-	size_t at;
+	uint64_t hash;
+	uint32_t i;
 	char *copy;
 
 	n = strnlen(text, n);
-	if (pool->count * 2 >= pool->room && strings_grow(pool))
-		return NULL;
-	assert(pool->count < pool->room); /* or a search might not end */
-	for (at = hash_text(text, n) & (pool->room - 1); pool->slots[at]; at = (at + 1) & (pool->room - 1))
-		if (!strncmp(pool->slots[at], text, n) && !pool->slots[at][n])
-			return pool->slots[at];
-	copy = nm_arena_alloc(&pool->arena, n + 1);
-	if (!copy)
+	hash = hash_text(text, n);
+	for (size_t at = 0; nm_hash_index_next(&pool->index, hash, &at, &i);)
+		if (!strncmp(pool->list[i], text, n) && !pool->list[i][n])
+			return pool->list[i];
+	copy = strings_grow(pool) ? NULL : nm_arena_alloc(&pool->arena, n + 1);
+	if (!copy || nm_hash_index_add(&pool->index, hash, (uint32_t)pool->index.count))
 		return NULL;
 	memcpy(copy, text, n);
-	pool->slots[at] = copy;
-	pool->count++;
-	return copy;
+	return pool->list[pool->index.count - 1] = copy;
 }
 
 const char *nm_intern(struct nm_strings *pool, const char *text)
@@ -142,6 +132,7 @@ const char *nm_intern_format(struct nm_strings *pool, const char *format, ...)
 void nm_strings_done(struct nm_strings *pool)
 {
 	nm_arena_done(&pool->arena);
-	free(pool->slots);
+	nm_hash_index_done(&pool->index);
+	free(pool->list);
 	*pool = (struct nm_strings){0};
 }
