@@ -5,10 +5,11 @@
 
 #include "bins.h"
 #include "errors.h"
+#include "hash_index.h"
 #include "map.h"
 #include "vector.h"
 
-enum { FOUND_BITS = 12, FIRST_ROOM = 1 << 12, PART_BINS = 16, UNIT_BIT = 7 };
+enum { FOUND_BITS = 12, PART_BINS = 16, UNIT_BIT = 7 };
 
 _Static_assert(NM_BIN_COLD / PART_BINS < 1 << UNIT_BIT, "a part's number and its unit do not overlap");
 
@@ -30,34 +31,14 @@ struct found {
 	uint32_t part, index;
 };
 
-/* A slot of the hash. */
-struct slot {
-	uint32_t tag;   /* of the hash of its identity */
-	uint32_t index; /* of the part, plus 1; 0: free */
-};
-
 struct nm_histograms {
 	struct found found[1 << FOUND_BITS];
-	struct slot *slots;
-	size_t mask; /* mask + 1 slots, a power of two */
 	struct nm_vec(struct part) parts;
+	struct nm_hash_index index; /* of the parts, by their identity */
 	struct nm_map overflows; /* PART_BINS * index of the part + its bin -> how often the count was 2^16 */
 };
 
-struct nm_histograms *nm_histograms_new(void)
-{
-	struct nm_histograms *h = calloc(1, sizeof *h);
-
-	if (!h)
-		return NULL;
-	h->slots = calloc(FIRST_ROOM, sizeof *h->slots);
-	h->mask = FIRST_ROOM - 1;
-	if (!h->slots) {
-		free(h);
-		return NULL;
-	}
-	return h;
-}
+struct nm_histograms *nm_histograms_new(void) { return calloc(1, sizeof(struct nm_histograms)); }
 
 void nm_histograms_free(struct nm_histograms *h)
 {
@@ -65,7 +46,7 @@ void nm_histograms_free(struct nm_histograms *h)
 		return;
 	nm_map_done(&h->overflows);
 	nm_vec_free(&h->parts);
-	free(h->slots);
+	nm_hash_index_done(&h->index);
 	free(h);
 }
 
@@ -88,58 +69,22 @@ static int is_part(const struct part *p, const struct identity *id)
 	return own.pair == id->pair && own.part == id->part;
 }
 
-/* The slot of a part, or the free one where it would be. */
-static struct slot *slot_of(const struct nm_histograms *h, const struct identity *id, uint64_t hash_of_id)
-{
-	const uint32_t tag = (uint32_t)(hash_of_id >> 32);
-	size_t i = hash_of_id & h->mask;
-
-	while (h->slots[i].index &&
-	       (h->slots[i].tag != tag || !is_part(&h->parts.at[h->slots[i].index - 1], id)))
-		i = (i + 1) & h->mask;
-	return &h->slots[i];
-}
-
-static int grow_hash(struct nm_histograms *h)
-{
-	const size_t mask = 2 * h->mask + 1;
-	struct slot *slots = calloc(mask + 1, sizeof *slots);
-
-	if (!slots)
-		return NM_ENOMEM;
-	for (uint32_t index = 0; index < h->parts.count; index++) {
-		const struct identity id = identity_of(&h->parts.at[index]);
-		const uint64_t of = hash_identity(&id);
-		size_t i = of & mask;
-
-		while (slots[i].index)
-			i = (i + 1) & mask;
-		slots[i] = (struct slot){(uint32_t)(of >> 32), index + 1};
-	}
-	free(h->slots);
-	h->slots = slots;
-	h->mask = mask;
-	return 0;
-}
-
-/* Finds a part in the hash, or makes it. */
+/* Finds a part, or makes it. */
 static int find_part(struct nm_histograms *h, const struct identity *id, struct found *found)
 {
-	const uint64_t of = hash_identity(id);
-	struct slot *slot;
+	const struct part p = {(uint32_t)(id->pair >> 32), (uint32_t)id->pair, (uint16_t)id->part, {0}};
+	const uint64_t hash = hash_identity(id);
+	uint32_t index;
 
-	if (h->parts.count > h->mask / 2 && grow_hash(h))
+	for (size_t at = 0; nm_hash_index_next(&h->index, hash, &at, &index);)
+		if (is_part(&h->parts.at[index], id)) {
+			*found = (struct found){id->pair, id->part, index};
+			return 0;
+		}
+	if (h->parts.count == UINT32_MAX - 1 || nm_vec_push(&h->parts, p) ||
+	    nm_hash_index_add(&h->index, hash, (uint32_t)h->parts.count - 1))
 		return NM_ENOMEM;
-	slot = slot_of(h, id, of);
-	if (!slot->index) {
-		const struct part p = {
-		    (uint32_t)(id->pair >> 32), (uint32_t)id->pair, (uint16_t)id->part, {0}};
-
-		if (h->parts.count == UINT32_MAX - 1 || nm_vec_push(&h->parts, p))
-			return NM_ENOMEM;
-		*slot = (struct slot){(uint32_t)(of >> 32), (uint32_t)h->parts.count};
-	}
-	*found = (struct found){id->pair, id->part, slot->index - 1};
+	*found = (struct found){id->pair, id->part, (uint32_t)h->parts.count - 1};
 	return 0;
 }
 
