@@ -2,14 +2,14 @@
  *
  * event_filter.c - see event_filter.h.
  *
- * Rows are in a list, in the order in which they were made. A hash table of their numbers, at most half full,
- * finds them.
+ * Rows are in a list, in the order in which they were made.
  */
 #include "event_filter.h"
 
 #include <stdlib.h>
 #include <string.h>
 
+#include "hash_index.h"
 #include "map.h"
 #include "vector.h"
 
@@ -18,9 +18,8 @@
 struct nm_event_filter {
 	const struct nm_event_query *query;
 	struct nm_vec(struct nm_event_row) rows;
+	struct nm_hash_index index; /* of the rows, by their keys */
 	struct nm_vec(struct nm_event_residency) residencies;
-	uint32_t *table; /* 1 + the number of a row; 0: free */
-	size_t table_mask;
 	struct nm_vec(struct nm_logged_event) logged;
 	uint64_t total;
 	uint64_t line_bytes[NM_MAX_LEVELS];
@@ -52,42 +51,15 @@ static struct nm_event_row key_of(const struct nm_event_filter *f, const struct 
 	return key;
 }
 
-static int grow_slots(struct nm_event_filter *f)
-{
-	size_t room = f->table ? (f->table_mask + 1) * 2 : 1024;
-	uint32_t *table = calloc(room, sizeof *table);
-
-	if (!table || f->rows.count > UINT32_MAX / 2) {
-		free(table);
-		return NM_ENOMEM;
-	}
-	free(f->table);
-	f->table = table;
-	f->table_mask = room - 1;
-	for (size_t i = 0; i < f->rows.count; i++) {
-		struct nm_event_row key = key_of(f, &f->rows.at[i]);
-		size_t slot = hash_of(&key) & f->table_mask;
-
-		while (table[slot])
-			slot = (slot + 1) & f->table_mask;
-		table[slot] = (uint32_t)(i + 1);
-	}
-	return 0;
-}
-
 /* Adds to the row of this key. Its count before. */
 static uint64_t count_row(struct nm_event_filter *f, const struct nm_event_row *row)
 {
 	struct nm_event_row key = key_of(f, row), other;
-	size_t slot;
+	const uint64_t hash = hash_of(&key);
+	uint32_t i;
 
-	if (f->rows.count * 2 >= f->table_mask && grow_slots(f)) {
-		f->failed = 1;
-		return 0;
-	}
-	slot = hash_of(&key) & f->table_mask;
-	for (; f->table[slot]; slot = (slot + 1) & f->table_mask) {
-		struct nm_event_row *old = &f->rows.at[f->table[slot] - 1];
+	for (size_t at = 0; nm_hash_index_next(&f->index, hash, &at, &i);) {
+		struct nm_event_row *old = &f->rows.at[i];
 
 		other = key_of(f, old);
 		if (is_same(&key, &other)) {
@@ -95,10 +67,9 @@ static uint64_t count_row(struct nm_event_filter *f, const struct nm_event_row *
 			return old->count - row->count;
 		}
 	}
-	if (nm_vec_push(&f->rows, *row))
+	if (f->rows.count == UINT32_MAX - 1 || nm_vec_push(&f->rows, *row) ||
+	    nm_hash_index_add(&f->index, hash, (uint32_t)f->rows.count - 1))
 		f->failed = 1;
-	else
-		f->table[slot] = (uint32_t)f->rows.count;
 	return 0;
 }
 
@@ -227,7 +198,7 @@ void nm_event_filter_free(struct nm_event_filter *f)
 	nm_vec_free(&f->rows);
 	nm_vec_free(&f->residencies);
 	nm_vec_free(&f->logged);
-	free(f->table);
+	nm_hash_index_done(&f->index);
 	free(f);
 }
 
