@@ -31,7 +31,7 @@ void nm_cube_done(struct nm_cube *cube)
 {
 	free(cube->keys);
 	free(cube->sums);
-	free(cube->slots);
+	nm_hash_index_done(&cube->index);
 	*cube = (struct nm_cube){.key_count = 0};
 }
 
@@ -81,33 +81,13 @@ nm_key nm_key_find(struct nm_cube_names *names, const char *text)
 
 /* ---- rows by their keys ---- */
 
-static size_t hash(const nm_key *keys, unsigned count)
+static uint64_t hash_keys(const nm_key *keys, unsigned count)
 {
 	uint64_t hash = 0;
 
 	for (unsigned k = 0; k < count; k++)
 		hash = nm_mix64(hash ^ keys[k]);
-	return (size_t)hash;
-}
-
-static int grow_slots(struct nm_cube *cube)
-{
-	const size_t room = cube->slots ? 2 * (cube->mask + 1) : 256;
-	uint32_t *slots = room / 2 < UINT32_MAX ? calloc(room, sizeof *slots) : NULL;
-
-	if (!slots)
-		return NM_ENOMEM;
-	for (size_t row = 0; row < cube->row_count; row++) {
-		size_t i = hash(nm_cube_keys(cube, row), cube->key_count);
-
-		while (slots[i & (room - 1)])
-			i++;
-		slots[i & (room - 1)] = (uint32_t)row + 1;
-	}
-	free(cube->slots);
-	cube->slots = slots;
-	cube->mask = room - 1;
-	return 0;
+	return hash;
 }
 
 static int grow_rows(struct nm_cube *cube)
@@ -132,23 +112,18 @@ static int grow_rows(struct nm_cube *cube)
 static int64_t *sums_of(struct nm_cube *cube, const nm_key *keys)
 {
 	const size_t bytes = cube->key_count * sizeof *keys;
-	int64_t *sums;
-	size_t i;
+	const uint64_t hash = hash_keys(keys, cube->key_count);
+	uint32_t row;
 
-	if ((!cube->slots || 2 * cube->row_count >= cube->mask) && grow_slots(cube))
-		return NULL;
-	for (i = hash(keys, cube->key_count); cube->slots[i & cube->mask]; i++) {
-		const size_t row = cube->slots[i & cube->mask] - 1;
-
+	for (size_t at = 0; nm_hash_index_next(&cube->index, hash, &at, &row);)
 		if (!memcmp(nm_cube_keys(cube, row), keys, bytes))
 			return nm_cube_sums(cube, row);
-	}
 	if (cube->row_count == cube->room && grow_rows(cube))
 		return NULL;
+	if (cube->row_count == UINT32_MAX || nm_hash_index_add(&cube->index, hash, (uint32_t)cube->row_count))
+		return NULL;
 	memcpy(cube->keys + cube->row_count * cube->key_count, keys, bytes);
-	sums = nm_cube_sums(cube, cube->row_count);
-	cube->slots[i & cube->mask] = (uint32_t)++cube->row_count;
-	return memset(sums, 0, cube->sum_count * sizeof *sums);
+	return memset(nm_cube_sums(cube, cube->row_count++), 0, cube->sum_count * sizeof *cube->sums);
 }
 
 int nm_cube_add(struct nm_cube *cube, const nm_key *keys, const int64_t *sums)

@@ -18,6 +18,7 @@
 #define NM_CUBE_H
 
 #include "arena.h"
+#include "hash_index.h"
 #include "map.h"
 #include "metrics.h"
 #include "reader.h"
@@ -38,10 +39,9 @@ struct nm_cube {
 	unsigned key_count, sum_count;
 	unsigned numbers; /* bit k: key k is a number */
 	size_t row_count, room;
-	nm_key *keys;    /* [row][key_count]: of each row others */
-	int64_t *sums;   /* [row][sum_count]; within +-2^60, so that differences of two do not overflow */
-	uint32_t *slots; /* open hash table of the keys: a row + 1, or 0 */
-	size_t mask;     /* mask + 1 slots */
+	nm_key *keys;  /* [row][key_count]: of each row others */
+	int64_t *sums; /* [row][sum_count]; within +-2^60, so that differences of two do not overflow */
+	struct nm_hash_index index; /* of the rows, by their keys */
 };
 
 /* An empty cube. keys: their names, NULL behind the last. */
