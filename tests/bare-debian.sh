@@ -42,7 +42,7 @@ inside() { chroot "$root" /usr/bin/env -i PATH=/usr/sbin:/usr/bin:/sbin:/bin HOM
 	${http_proxy:+http_proxy="$http_proxy"} ${https_proxy:+https_proxy="$https_proxy"} \
 	sh -ec "cd /srv/nearmiss; $1"; }
 inside ./quickstart
-inside 'meson install -C build --quiet
+inside 'meson install -C build --no-rebuild --quiet
 	cd "$(mktemp -d)"
 	cp /usr/local/share/doc/nearmiss/examples/matrix.c /usr/local/share/doc/nearmiss/examples/simulate.c .
 	PATH=/usr/local/bin:$PATH
