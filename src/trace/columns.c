@@ -313,7 +313,7 @@ static int put_values(struct nm_chunk_bytes *to, const struct columns *c)
 	uint64_t before = 0;
 
 	for (size_t i = 0; i < c->values.count; i++) {
-		if (put_varint(to, nm_zigzag(c->values.at[i] - before)))
+		if (put_varint(to, trace_zigzag(c->values.at[i] - before)))
 			return NM_ENOMEM;
 		before = c->values.at[i];
 	}
@@ -354,7 +354,7 @@ static int write_offsets(struct nm_encoder *e, const struct slot *s, const uint6
 	if (put_varint(tables,
 		       (width ? NM_FORM_OFFSET + width - 1 : NM_FORM_CONSTANT) + NM_FORMS * s->kind) ||
 	    (s->kind == NM_BASE_OWN && put_varint(tables, s->first)) ||
-	    put_varint(tables, nm_zigzag(least)) ||
+	    put_varint(tables, trace_zigzag(least)) ||
 	    nm_vec_reserve(to, (size_t)s->executions * width + sizeof *d))
 		return NM_ENOMEM;
 	for (size_t i = 0; i < s->executions && width; i++) {
@@ -380,7 +380,7 @@ static int write_slot(struct nm_encoder *e, size_t at, uint64_t *start)
 		uint64_t step = s->executions > 1 ? d[1] : 0, begin = d[0] - step;
 
 		d[0] = step;
-		s->first = nm_zigzag(begin - *start);
+		s->first = trace_zigzag(begin - *start);
 		*start = begin;
 	}
 	least = most = (int64_t)d[0];

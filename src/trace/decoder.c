@@ -19,13 +19,13 @@
 
 enum { ENOUGH_WORDS = 1 << 14 };
 
-int nm_decoder_new(struct nm_chunk_decoder **ret_decoder, struct nm_error *err)
+int decoder_new(struct nm_chunk_decoder **ret_decoder, struct nm_error *err)
 {
 	*ret_decoder = calloc(1, sizeof **ret_decoder);
 	return *ret_decoder ? 0 : nm_fail_memory(err);
 }
 
-void nm_decoder_free(struct nm_chunk_decoder *d)
+void decoder_free(struct nm_chunk_decoder *d)
 {
 	if (!d)
 		return;
@@ -40,8 +40,8 @@ void nm_decoder_free(struct nm_chunk_decoder *d)
 	free(d);
 }
 
-int nm_decoder_begin(struct nm_chunk_decoder *d, const struct nm_chunk_bytes parts[NM_PARTS], uint64_t words,
-		     struct nm_error *err)
+int decoder_begin(struct nm_chunk_decoder *d, const struct nm_chunk_bytes parts[NM_PARTS], uint64_t words,
+		  struct nm_error *err)
 {
 	d->broken = decoder_read_tables(d, parts, words);
 	d->flow = parts[NM_PART_FLOW].at;
@@ -159,7 +159,7 @@ static int put_record(struct nm_chunk_decoder *d, struct nm_words *out)
 	return 0;
 }
 
-int nm_decoder_next(struct nm_chunk_decoder *d, struct nm_words *out, struct nm_error *err)
+int decoder_next(struct nm_chunk_decoder *d, struct nm_words *out, struct nm_error *err)
 {
 	int status = d->broken;
 

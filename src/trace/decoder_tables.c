@@ -46,7 +46,7 @@ static int get_block(struct nm_chunk_decoder *d, struct reading *r, uint32_t *id
 	uint64_t block = get_number(r);
 
 	if (block == d->blocks.count) {
-		*id += (uint32_t)nm_unzigzag(get_number(r));
+		*id += (uint32_t)trace_unzigzag(get_number(r));
 		if (nm_vec_push(&d->blocks, (struct block){.id = *id}))
 			return NM_ENOMEM;
 	}
@@ -109,7 +109,7 @@ static int get_paths(struct nm_chunk_decoder *d, struct reading *r, uint64_t wor
 static int get_list(struct nm_chunk_decoder *d, struct reading *r, size_t from, size_t count)
 {
 	for (size_t i = 0; i < count; i++) {
-		uint64_t to = from + nm_unzigzag(get_number(r));
+		uint64_t to = from + trace_unzigzag(get_number(r));
 
 		if (r->broken || to >= d->paths.count)
 			return NM_EFORMAT;
@@ -191,7 +191,7 @@ static int get_values(struct nm_chunk_decoder *d, struct reading *r, size_t coun
 	if (nm_vec_reserve(&d->values, count))
 		return NM_ENOMEM;
 	for (size_t i = 0; i < count; i++) {
-		value += nm_unzigzag(get_number(r));
+		value += trace_unzigzag(get_number(r));
 		d->values.at[d->values.count++] = value;
 	}
 	return r->broken ? NM_EFORMAT : 0;
@@ -228,7 +228,7 @@ static int get_column(struct nm_chunk_decoder *d, struct slot *s, unsigned form,
 	int status;
 
 	s->constant = d->values.count; /* until all values are there: where the slot's begin */
-	s->width = (uint8_t)nm_form_width(form);
+	s->width = (uint8_t)form_width(form);
 	s->at = s->width ? column->at : nothing;
 	if (r->broken || !values || (s->width && executions > (size_t)(column->end - column->at) / s->width))
 		return NM_EFORMAT;
@@ -257,7 +257,7 @@ static int get_slot(struct nm_chunk_decoder *d, uint32_t at, uint32_t access, ui
 	if (r->broken || (base >= NM_BASE_BACK && base - NM_BASE_BACK >= access))
 		return NM_EFORMAT;
 	if (base == NM_BASE_OWN)
-		*start += nm_unzigzag(get_number(r));
+		*start += trace_unzigzag(get_number(r));
 	status = get_column(d, s, kind % NM_FORMS, r, columns);
 	s->last = *start;
 	at = base == NM_BASE_OWN      ? at

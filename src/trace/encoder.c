@@ -11,16 +11,16 @@
 #include "decode.h"
 #include "encoder_priv.h"
 
-int nm_encoder_new(struct nm_encoder **ret_encoder, struct nm_error *err)
+int encoder_new(struct nm_encoder **ret_encoder, struct nm_error *err)
 {
 	struct nm_encoder *e = calloc(1, sizeof *e);
 
 	if (!e || columns_new(&e->columns) || nm_vec_reserve(&e->paths, 1024) ||
 	    nm_vec_reserve(&e->addresses, 1024) || nm_vec_reserve(&e->edges, 1024)) {
-		nm_encoder_free(e);
+		encoder_free(e);
 		return nm_fail_memory(err);
 	}
-	nm_encoder_reset(e);
+	encoder_reset(e);
 	*ret_encoder = e;
 	return 0;
 }
@@ -33,7 +33,7 @@ static void forget_chunk(struct nm_encoder *e)
 	e->path_of = e->block_of = e->edge_of = (struct nm_map){0};
 }
 
-void nm_encoder_free(struct nm_encoder *e)
+void encoder_free(struct nm_encoder *e)
 {
 	if (!e)
 		return;
@@ -50,7 +50,7 @@ void nm_encoder_free(struct nm_encoder *e)
 	free(e);
 }
 
-void nm_encoder_reset(struct nm_encoder *e)
+void encoder_reset(struct nm_encoder *e)
 {
 	forget_chunk(e);
 	e->paths.at[0] = (struct path){0};
@@ -63,8 +63,8 @@ void nm_encoder_reset(struct nm_encoder *e)
 	e->words = 0;
 }
 
-uint64_t nm_encoder_words(const struct nm_encoder *e) { return e->words; }
-uint64_t nm_encoder_references(const struct nm_encoder *e) { return e->addresses.count; }
+uint64_t encoder_words(const struct nm_encoder *e) { return e->words; }
+uint64_t encoder_references(const struct nm_encoder *e) { return e->addresses.count; }
 
 /* ---- steps ---- */
 
@@ -196,7 +196,7 @@ static int add_other(struct nm_encoder *e, const uint64_t *words, size_t left, s
 	return put_record(e, words, n) ? nm_fail_memory(err) : 0;
 }
 
-int nm_encoder_add(struct nm_encoder *e, const uint64_t *words, size_t count, struct nm_error *err)
+int encoder_add(struct nm_encoder *e, const uint64_t *words, size_t count, struct nm_error *err)
 {
 	const uint64_t *w = words, *end = words + count;
 
@@ -235,7 +235,7 @@ static int write_paths(struct nm_encoder *e)
 		if (p->block == known) {
 			uint32_t next = e->blocks.at[known++].id;
 
-			if (put_varint(to, nm_zigzag((uint64_t)next - id)))
+			if (put_varint(to, trace_zigzag((uint64_t)next - id)))
 				return NM_ENOMEM;
 			id = next;
 		}
@@ -277,7 +277,7 @@ static int write_successors(struct nm_encoder *e)
 			list.count = NM_MAX_RANKS;
 		status = status ? status : put_varint(to, list.count);
 		for (size_t k = 0; k < list.count && !status; k++)
-			status = put_varint(to, nm_zigzag(e->edges.at[list.at[k].edge].to - (uint64_t)i));
+			status = put_varint(to, trace_zigzag(e->edges.at[list.at[k].edge].to - (uint64_t)i));
 	}
 	nm_vec_free(&list);
 	return status;
@@ -305,10 +305,10 @@ static int write_flow(struct nm_encoder *e)
 	return 0;
 }
 
-int nm_encoder_finish(struct nm_encoder *e, const struct nm_chunk_bytes *ret_parts[NM_PARTS])
+int encoder_finish(struct nm_encoder *e, const struct nm_chunk_bytes *ret_parts[NM_PARTS])
 {
-	assert(nm_encoder_words(e) > 0);
-	NM_CHECK(nm_encoder_is_valid(e));
+	assert(encoder_words(e) > 0);
+	NM_CHECK(encoder_is_valid(e));
 	if (write_paths(e) || write_successors(e) || write_flow(e) || columns_write(e))
 		return NM_ENOMEM;
 	for (unsigned i = 0; i < NM_PARTS; i++) {
@@ -348,7 +348,7 @@ static int steps_are_valid(const struct nm_encoder *e)
 	return path == e->path;
 }
 
-int nm_encoder_is_valid(const struct nm_encoder *e)
+int encoder_is_valid(const struct nm_encoder *e)
 {
 	uint64_t addresses = 0, executions = 0, blocks = 0, taken = 0;
 

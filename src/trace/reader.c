@@ -64,7 +64,7 @@ void nm_trace_free(struct nm_trace *t)
 	nm_vec_free(&t->chunks);
 	nm_vec_free(&t->facts);
 	nm_vec_free(&t->words);
-	nm_decoder_free(t->decoder);
+	decoder_free(t->decoder);
 	ZSTD_freeDCtx(t->zstd);
 	free(t);
 }
@@ -281,7 +281,7 @@ int nm_trace_take(struct nm_trace **ret_trace, const struct nm_peeked_input *pee
 	t->fd = peeked->fd;
 	status = read_start(t, peeked, path, err);
 	if (!status)
-		status = nm_decoder_new(&t->decoder, err);
+		status = decoder_new(&t->decoder, err);
 	t->zstd = ZSTD_createDCtx();
 	if (!status && (!t->zstd || (!t->piped && read_index(t) && scan_chunks(t))))
 		status = nm_fail_memory(err);
@@ -441,13 +441,13 @@ int nm_trace_begin(struct nm_trace *t, const struct nm_trace_chunk *chunk, struc
 	if (status || head.kind != NM_TRACE_WORDS)
 		return fail_damaged(chunk, status, err);
 	t->reading = *chunk;
-	status = nm_decoder_begin(t->decoder, t->parts, head.words, err);
+	status = decoder_begin(t->decoder, t->parts, head.words, err);
 	return status ? fail_damaged(chunk, status, err) : 0;
 }
 
 int nm_trace_words(struct nm_trace *t, struct nm_words *words, struct nm_error *err)
 {
-	int status = nm_decoder_next(t->decoder, words, err);
+	int status = decoder_next(t->decoder, words, err);
 
 	return status < 0 ? fail_damaged(&t->reading, status, err) : status;
 }

@@ -76,9 +76,9 @@ void nm_trace_writer_free(struct nm_trace_writer *w)
 	if (!w)
 		return;
 	for (size_t i = 0; i < w->streams.count; i++)
-		nm_encoder_free(w->streams.at[i].encoder);
+		encoder_free(w->streams.at[i].encoder);
 	for (size_t i = 0; i < w->idle.count; i++)
-		nm_encoder_free(w->idle.at[i]);
+		encoder_free(w->idle.at[i]);
 	nm_vec_free(&w->idle);
 	nm_vec_free(&w->streams);
 	nm_vec_free(&w->index);
@@ -163,18 +163,18 @@ static int write_stream(struct nm_trace_writer *w, struct open_stream *s, struct
 	int status = 0;
 
 	s->full = s->forked = 0;
-	head.words = nm_encoder_words(s->encoder);
-	head.references = nm_encoder_references(s->encoder);
+	head.words = encoder_words(s->encoder);
+	head.references = encoder_references(s->encoder);
 	if (!head.words)
 		return 0;
-	if (nm_encoder_finish(s->encoder, parts))
+	if (encoder_finish(s->encoder, parts))
 		return nm_fail_memory(err);
 	w->packed.count = 0;
 	for (unsigned i = 0; i < NM_PARTS && !status; i++)
 		status = pack_part(w, &head, i, parts[i]->at, parts[i]->count, err);
 	if (!status)
 		status = write_chunk(w, &head, err);
-	nm_encoder_reset(s->encoder);
+	encoder_reset(s->encoder);
 	return status;
 }
 
@@ -221,9 +221,9 @@ static int find_stream(struct nm_trace_writer *w, uint32_t number, struct open_s
 	if (w->idle.count)
 		fresh.encoder = w->idle.at[--w->idle.count];
 	else
-		status = nm_encoder_new(&fresh.encoder, err);
+		status = encoder_new(&fresh.encoder, err);
 	if (!status && nm_vec_push(&w->streams, fresh)) {
-		nm_encoder_free(fresh.encoder);
+		encoder_free(fresh.encoder);
 		status = nm_fail_memory(err);
 	}
 	if (!status)
@@ -272,12 +272,12 @@ int nm_trace_writer_feed(struct nm_trace_writer *w, uint32_t number, const uint6
 	if (!status && s->full)
 		status = write_stream(w, s, err);
 	if (!status)
-		status = nm_encoder_add(s->encoder, words, count, err);
+		status = encoder_add(s->encoder, words, count, err);
 	if (status)
 		return status;
-	s->full = nm_encoder_words(s->encoder) >= CHUNK_WORDS;
+	s->full = encoder_words(s->encoder) >= CHUNK_WORDS;
 	s->forked = ends_with_fork(words, count);
-	NM_CHECK(nm_trace_writer_is_valid(w));
+	NM_CHECK(trace_writer_is_valid(w));
 	return 0;
 }
 
@@ -290,7 +290,7 @@ int nm_trace_writer_end(struct nm_trace_writer *w, uint32_t number, struct nm_er
 		status = write_stream(w, s, err);
 	if (s) {
 		if (nm_vec_push(&w->idle, s->encoder))
-			nm_encoder_free(s->encoder);
+			encoder_free(s->encoder);
 		*s = w->streams.at[--w->streams.count];
 	}
 	return status ? status : write_plain(w, NM_TRACE_END, number, NULL, 0, err);
@@ -331,7 +331,7 @@ int nm_trace_writer_close(struct nm_trace_writer *w, struct nm_error *err)
 	int status = nm_trace_writer_flush(w, err);
 
 	assert(w->fd >= 0);
-	NM_CHECK(status || nm_trace_writer_is_valid(w));
+	NM_CHECK(status || trace_writer_is_valid(w));
 	tail.index = w->at;
 	if (!status)
 		status = write_plain(w, NM_TRACE_INDEX, 0, (const uint8_t *)w->index.at,
@@ -345,7 +345,7 @@ int nm_trace_writer_close(struct nm_trace_writer *w, struct nm_error *err)
 	return status;
 }
 
-int nm_trace_writer_is_valid(const struct nm_trace_writer *w)
+int trace_writer_is_valid(const struct nm_trace_writer *w)
 {
 	uint64_t at = sizeof(struct file_header);
 	unsigned forked = 0;
@@ -358,8 +358,7 @@ int nm_trace_writer_is_valid(const struct nm_trace_writer *w)
 	for (size_t i = 0; i < w->streams.count; i++) {
 		const struct open_stream *s = &w->streams.at[i];
 
-		if (known_stream(w, s->number) != s ||
-		    s->full != (nm_encoder_words(s->encoder) >= CHUNK_WORDS))
+		if (known_stream(w, s->number) != s || s->full != (encoder_words(s->encoder) >= CHUNK_WORDS))
 			return 0;
 		forked += s->forked != 0;
 	}

@@ -110,16 +110,16 @@ static void run_decoder(const struct nm_chunk_bytes *parts, const uint64_t *word
 	struct nm_error err;
 	size_t total = 0;
 
-	demand(!nm_decoder_new(&d, &err));
-	if (!nm_decoder_begin(d, parts, count, &err))
-		while (nm_decoder_next(d, &piece, &err) > 0) {
+	demand(!decoder_new(&d, &err));
+	if (!decoder_begin(d, parts, count, &err))
+		while (decoder_next(d, &piece, &err) > 0) {
 			demand(piece.count && piece.count <= count - total && nm_wire_is_header(piece.at[0]));
 			demand(!words || !memcmp(piece.at, words + total, piece.count * sizeof *words));
 			total += piece.count;
 		}
 	demand(!words || total == count);
 	nm_vec_free(&piece);
-	nm_decoder_free(d);
+	decoder_free(d);
 }
 
 /* Three quarters are a stream; the rest changes its parts. */
@@ -132,11 +132,11 @@ static void code(const uint8_t *data, size_t size)
 	struct nm_encoder *e = NULL;
 	struct nm_error err;
 
-	demand(words && !nm_encoder_new(&e, &err));
+	demand(words && !encoder_new(&e, &err));
 	count = make_stream(data, told, words);
 	if (!count) /* a chunk has words */
 		goto done;
-	demand(!nm_encoder_add(e, words, count, &err) && !nm_encoder_finish(e, parts));
+	demand(!encoder_add(e, words, count, &err) && !encoder_finish(e, parts));
 	for (unsigned i = 0; i < NM_PARTS; i++) {
 		copies[i] =
 		    (struct nm_chunk_bytes){malloc(parts[i]->count + NM_PART_SLACK), parts[i]->count, 0};
@@ -155,7 +155,7 @@ static void code(const uint8_t *data, size_t size)
 	for (unsigned i = 0; i < NM_PARTS; i++)
 		free(copies[i].at);
 done:
-	nm_encoder_free(e);
+	encoder_free(e);
 	free(words);
 }
 

@@ -36,32 +36,32 @@ struct nm_chunk_bytes nm_vec(uint8_t);
 struct nm_words nm_vec(uint64_t);
 
 struct nm_encoder;
-int nm_encoder_new(struct nm_encoder **ret_encoder, struct nm_error *err);
-void nm_encoder_free(struct nm_encoder *encoder);
+int encoder_new(struct nm_encoder **ret_encoder, struct nm_error *err);
+void encoder_free(struct nm_encoder *encoder);
 
 /* Appends whole, well-formed records. 0, NM_ENOMEM or NM_EFORMAT. */
-int nm_encoder_add(struct nm_encoder *encoder, const uint64_t *words, size_t count, struct nm_error *err);
+int encoder_add(struct nm_encoder *encoder, const uint64_t *words, size_t count, struct nm_error *err);
 
-/* What has been added since the last nm_encoder_reset. */
-uint64_t nm_encoder_words(const struct nm_encoder *encoder);
-uint64_t nm_encoder_references(const struct nm_encoder *encoder);
+/* What has been added since the last encoder_reset. */
+uint64_t encoder_words(const struct nm_encoder *encoder);
+uint64_t encoder_references(const struct nm_encoder *encoder);
 
-/* Completes the chunk and returns its parts, which the encoder owns until it is reset. Call nm_encoder_reset
+/* Completes the chunk and returns its parts, which the encoder owns until it is reset. Call encoder_reset
  * next: it begins a new chunk, independent of this one. */
-int nm_encoder_finish(struct nm_encoder *encoder, const struct nm_chunk_bytes *ret_parts[NM_PARTS]);
-void nm_encoder_reset(struct nm_encoder *encoder);
+int encoder_finish(struct nm_encoder *encoder, const struct nm_chunk_bytes *ret_parts[NM_PARTS]);
+void encoder_reset(struct nm_encoder *encoder);
 
 struct nm_chunk_decoder;
-int nm_decoder_new(struct nm_chunk_decoder **ret_decoder, struct nm_error *err);
-void nm_decoder_free(struct nm_chunk_decoder *decoder);
+int decoder_new(struct nm_chunk_decoder **ret_decoder, struct nm_error *err);
+void decoder_free(struct nm_chunk_decoder *decoder);
 
 /* Begins a chunk of `words` words. The parts are borrowed until its end, with NM_PART_SLACK bytes of room
  * behind each. 0, NM_ENOMEM or NM_EFORMAT. */
-int nm_decoder_begin(struct nm_chunk_decoder *decoder, const struct nm_chunk_bytes parts[NM_PARTS],
-		     uint64_t words, struct nm_error *err);
+int decoder_begin(struct nm_chunk_decoder *decoder, const struct nm_chunk_bytes parts[NM_PARTS],
+		  uint64_t words, struct nm_error *err);
 
 /* 1 and the next whole records, which replace the contents of `words`; 0 at the end of the chunk; NM_EFORMAT
  * if it is damaged: the records before are good. */
-int nm_decoder_next(struct nm_chunk_decoder *decoder, struct nm_words *words, struct nm_error *err);
+int decoder_next(struct nm_chunk_decoder *decoder, struct nm_words *words, struct nm_error *err);
 
 #endif

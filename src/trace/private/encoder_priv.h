@@ -57,7 +57,7 @@ static inline int put_varint(struct nm_chunk_bytes *to, uint64_t n)
 }
 
 /* Whether the steps of the open chunk lead along its paths, and its sums are those of the paths. Slow. */
-int nm_encoder_is_valid(const struct nm_encoder *encoder);
+int encoder_is_valid(const struct nm_encoder *encoder);
 
 /* columns.c: room that is kept from chunk to chunk; the slots of the chunk, to its tables and columns; the
  * addresses that the next chunk starts with. */

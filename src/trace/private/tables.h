@@ -34,13 +34,13 @@ enum nm_base {
 /* The first slots are no accesses. */
 enum { NM_SLOT_BEFORE, NM_SLOT_ANCHOR, NM_SLOT_SPARE, NM_SLOT_NONE, NM_SLOT_FIRST };
 
-static inline unsigned nm_form_width(unsigned form)
+static inline unsigned form_width(unsigned form)
 {
 	return form < NM_FORM_OFFSET ? form : form - NM_FORM_OFFSET + 1;
 }
 
 /* Distance `d` with its sign in the lowest bit, and back. */
-static inline uint64_t nm_zigzag(uint64_t d) { return d << 1 ^ (uint64_t)((int64_t)d >> 63); }
-static inline uint64_t nm_unzigzag(uint64_t n) { return n >> 1 ^ -(n & 1); }
+static inline uint64_t trace_zigzag(uint64_t d) { return d << 1 ^ (uint64_t)((int64_t)d >> 63); }
+static inline uint64_t trace_unzigzag(uint64_t n) { return n >> 1 ^ -(n & 1); }
 
 #endif

@@ -29,6 +29,6 @@ struct nm_trace_writer {
 };
 
 /* Whether the chunks of the index fill the file, and each stream is open once, one at most since it forked. */
-int nm_trace_writer_is_valid(const struct nm_trace_writer *writer);
+int trace_writer_is_valid(const struct nm_trace_writer *writer);
 
 #endif

@@ -28,20 +28,20 @@ static void round_trip(struct nm_encoder *e, struct nm_chunk_decoder *d, const s
 	struct nm_error err;
 	int status;
 
-	assert_int_equal(nm_encoder_add(e, words->at, words->count, &err), 0);
-	assert_int_equal(nm_encoder_words(e), words->count);
-	assert_int_equal(nm_encoder_finish(e, parts), 0);
+	assert_int_equal(encoder_add(e, words->at, words->count, &err), 0);
+	assert_int_equal(encoder_words(e), words->count);
+	assert_int_equal(encoder_finish(e, parts), 0);
 	for (unsigned i = 0; i < NM_PARTS; i++)
 		copies[i] = *parts[i];
-	assert_int_equal(nm_decoder_begin(d, copies, words->count, &err), 0);
-	while ((status = nm_decoder_next(d, &piece, &err)) > 0) {
+	assert_int_equal(decoder_begin(d, copies, words->count, &err), 0);
+	while ((status = decoder_next(d, &piece, &err)) > 0) {
 		assert_int_equal(nm_vec_reserve(&back, piece.count), 0);
 		memcpy(back.at + back.count, piece.at, piece.count * sizeof *piece.at);
 		back.count += piece.count;
 	}
 	assert_int_equal(status, 0);
 	expect_words(words, back.at, back.count);
-	nm_encoder_reset(e);
+	encoder_reset(e);
 	nm_vec_free(&back);
 	nm_vec_free(&piece);
 }
@@ -52,8 +52,8 @@ static void test_codec(void **state)
 	struct nm_chunk_decoder *d;
 
 	(void)state;
-	assert_int_equal(nm_encoder_new(&e, NULL), 0);
-	assert_int_equal(nm_decoder_new(&d, NULL), 0);
+	assert_int_equal(encoder_new(&e, NULL), 0);
+	assert_int_equal(decoder_new(&d, NULL), 0);
 	for (unsigned seed = 1; seed <= 20; seed++) {
 		struct nm_wire_words words = {0};
 
@@ -61,8 +61,8 @@ static void test_codec(void **state)
 		round_trip(e, d, &words);
 		nm_vec_free(&words);
 	}
-	nm_encoder_free(e);
-	nm_decoder_free(d);
+	encoder_free(e);
+	decoder_free(d);
 }
 
 /* More successors than there are ranks, more values than one byte tells, calls and returns, bases in other
@@ -94,14 +94,14 @@ static void test_codec_with_many_of_all(void **state)
 	struct nm_chunk_decoder *d;
 
 	(void)state;
-	assert_int_equal(nm_encoder_new(&e, NULL), 0);
-	assert_int_equal(nm_decoder_new(&d, NULL), 0);
+	assert_int_equal(encoder_new(&e, NULL), 0);
+	assert_int_equal(decoder_new(&d, NULL), 0);
 	wide_stream(&words, 5);
 	round_trip(e, d, &words);
 	round_trip(e, d, &words); /* the second chunk begins where the first ended */
 	nm_vec_free(&words);
-	nm_encoder_free(e);
-	nm_decoder_free(d);
+	encoder_free(e);
+	decoder_free(d);
 }
 
 /* Plants faults in an open chunk. */
@@ -112,27 +112,27 @@ static void test_invariants(void **state)
 	struct path *p;
 
 	(void)state;
-	assert_int_equal(nm_encoder_new(&e, NULL), 0);
-	assert_true(nm_encoder_is_valid(e));
+	assert_int_equal(encoder_new(&e, NULL), 0);
+	assert_true(encoder_is_valid(e));
 	random_stream(&words, 4, 500);
-	assert_int_equal(nm_encoder_add(e, words.at, words.count, NULL), 0);
-	assert_true(nm_encoder_is_valid(e));
+	assert_int_equal(encoder_add(e, words.at, words.count, NULL), 0);
+	assert_true(encoder_is_valid(e));
 	p = &e->paths.at[2];
-	BREAKS(nm_encoder_is_valid(e), e->words, e->words + 1);
-	BREAKS(nm_encoder_is_valid(e), e->addresses.count, e->addresses.count - 1);
-	BREAKS(nm_encoder_is_valid(e), e->path, e->path ^ 1);
-	BREAKS(nm_encoder_is_valid(e), p->executions, p->executions + 1);
-	BREAKS(nm_encoder_is_valid(e), p->block, e->blocks.count);
-	BREAKS(nm_encoder_is_valid(e), p->header, e->paths.at[1].header);
-	BREAKS(nm_encoder_is_valid(e), e->blocks.at[p->block].count, p->count - 1);
-	BREAKS(nm_encoder_is_valid(e), e->edges.at[1].taken, e->edges.at[1].taken - 1);
-	BREAKS(nm_encoder_is_valid(e), e->edges.at[1].to, e->paths.count);
-	BREAKS(nm_encoder_is_valid(e), e->steps.at[7], 0);
-	BREAKS(nm_encoder_is_valid(e), e->steps.at[7], e->edges.count);
-	BREAKS(nm_encoder_is_valid(e), e->steps.at[7], e->steps.at[7] == 1 ? 2 : 1); /* from another path */
-	nm_encoder_reset(e);
-	assert_true(nm_encoder_is_valid(e));
-	nm_encoder_free(e);
+	BREAKS(encoder_is_valid(e), e->words, e->words + 1);
+	BREAKS(encoder_is_valid(e), e->addresses.count, e->addresses.count - 1);
+	BREAKS(encoder_is_valid(e), e->path, e->path ^ 1);
+	BREAKS(encoder_is_valid(e), p->executions, p->executions + 1);
+	BREAKS(encoder_is_valid(e), p->block, e->blocks.count);
+	BREAKS(encoder_is_valid(e), p->header, e->paths.at[1].header);
+	BREAKS(encoder_is_valid(e), e->blocks.at[p->block].count, p->count - 1);
+	BREAKS(encoder_is_valid(e), e->edges.at[1].taken, e->edges.at[1].taken - 1);
+	BREAKS(encoder_is_valid(e), e->edges.at[1].to, e->paths.count);
+	BREAKS(encoder_is_valid(e), e->steps.at[7], 0);
+	BREAKS(encoder_is_valid(e), e->steps.at[7], e->edges.count);
+	BREAKS(encoder_is_valid(e), e->steps.at[7], e->steps.at[7] == 1 ? 2 : 1); /* from another path */
+	encoder_reset(e);
+	assert_true(encoder_is_valid(e));
+	encoder_free(e);
 	nm_vec_free(&words);
 }
 
@@ -142,8 +142,8 @@ static void read_damaged(struct nm_chunk_decoder *d, const struct nm_chunk_bytes
 	struct nm_words piece = {0};
 	uint64_t total = 0;
 
-	if (!nm_decoder_begin(d, parts, words, NULL))
-		while (nm_decoder_next(d, &piece, NULL) > 0) {
+	if (!decoder_begin(d, parts, words, NULL))
+		while (decoder_next(d, &piece, NULL) > 0) {
 			assert_true(nm_wire_is_header(piece.at[0]));
 			total += piece.count;
 		}
@@ -161,11 +161,11 @@ static void test_damaged_parts(void **state)
 	struct nm_chunk_decoder *d;
 
 	(void)state;
-	assert_int_equal(nm_encoder_new(&e, NULL), 0);
-	assert_int_equal(nm_decoder_new(&d, NULL), 0);
+	assert_int_equal(encoder_new(&e, NULL), 0);
+	assert_int_equal(decoder_new(&d, NULL), 0);
 	random_stream(&words, 8, 300);
-	assert_int_equal(nm_encoder_add(e, words.at, words.count, NULL), 0);
-	assert_int_equal(nm_encoder_finish(e, parts), 0);
+	assert_int_equal(encoder_add(e, words.at, words.count, NULL), 0);
+	assert_int_equal(encoder_finish(e, parts), 0);
 	for (unsigned turn = 0; turn < 4000; turn++) {
 		unsigned part = turn % NM_PARTS, changes = 1 + turn / NM_PARTS % 3;
 
@@ -184,8 +184,8 @@ static void test_damaged_parts(void **state)
 			free(copies[i].at);
 	}
 	nm_vec_free(&words);
-	nm_encoder_free(e);
-	nm_decoder_free(d);
+	encoder_free(e);
+	decoder_free(d);
 }
 
 /* A loop over an array needs no columns, however long it runs. */
@@ -196,22 +196,22 @@ static void test_regular_streams_vanish(void **state)
 	struct nm_encoder *e;
 
 	(void)state;
-	assert_int_equal(nm_encoder_new(&e, NULL), 0);
+	assert_int_equal(encoder_new(&e, NULL), 0);
 	for (uint64_t i = 0; i < 100000; i++) {
 		const uint64_t at[] = {0x10000 + 8 * i, 0x900000 - 16 * i, 0x7000};
 
 		assert_int_equal(nm_wire_block_encode(&words, 3, at, 3), 0);
 	}
-	assert_int_equal(nm_encoder_add(e, words.at, words.count, NULL), 0);
-	assert_int_equal(nm_encoder_references(e), 300000);
-	assert_int_equal(nm_encoder_finish(e, parts), 0);
+	assert_int_equal(encoder_add(e, words.at, words.count, NULL), 0);
+	assert_int_equal(encoder_references(e), 300000);
+	assert_int_equal(encoder_finish(e, parts), 0);
 	assert_in_range(parts[NM_PART_TABLES]->count, 1, 60);
 	assert_int_equal(parts[NM_PART_FLOW]->count, 100000);
 	assert_int_equal(parts[NM_PART_INDICES]->count + parts[NM_PART_OFFSETS]->count, 0);
 	for (size_t i = 0; i < 100000; i++)
 		assert_int_equal(parts[NM_PART_FLOW]->at[i], 0);
 	nm_vec_free(&words);
-	nm_encoder_free(e);
+	encoder_free(e);
 }
 
 int main(void)

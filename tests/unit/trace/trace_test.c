@@ -66,15 +66,15 @@ static void test_invariants(void **state)
 	for (uint32_t stream = 0; stream < 2; stream++)
 		assert_int_equal(nm_trace_writer_feed(w, stream, words.at, words.count, NULL), 0);
 	assert_int_equal(nm_trace_writer_flush(w, NULL), 0);
-	assert_true(nm_trace_writer_is_valid(w));
-	BREAKS(nm_trace_writer_is_valid(w), w->at, w->at + 1);
-	BREAKS(nm_trace_writer_is_valid(w), w->index.at[1].offset, w->index.at[0].offset);
-	BREAKS(nm_trace_writer_is_valid(w), w->index.at[1].bytes, w->index.at[1].bytes - 1);
-	BREAKS(nm_trace_writer_is_valid(w), w->index.count, w->index.count - 1);
-	BREAKS(nm_trace_writer_is_valid(w), w->streams.at[1].number, 0);
-	BREAKS(nm_trace_writer_is_valid(w), w->streams.at[0].full, 1);
+	assert_true(trace_writer_is_valid(w));
+	BREAKS(trace_writer_is_valid(w), w->at, w->at + 1);
+	BREAKS(trace_writer_is_valid(w), w->index.at[1].offset, w->index.at[0].offset);
+	BREAKS(trace_writer_is_valid(w), w->index.at[1].bytes, w->index.at[1].bytes - 1);
+	BREAKS(trace_writer_is_valid(w), w->index.count, w->index.count - 1);
+	BREAKS(trace_writer_is_valid(w), w->streams.at[1].number, 0);
+	BREAKS(trace_writer_is_valid(w), w->streams.at[0].full, 1);
 	w->streams.at[0].forked = 1;
-	BREAKS(nm_trace_writer_is_valid(w), w->streams.at[1].forked, 1);
+	BREAKS(trace_writer_is_valid(w), w->streams.at[1].forked, 1);
 	nm_trace_writer_free(w);
 	nm_vec_free(&words);
 }
