@@ -43,7 +43,7 @@ struct child {
 
 struct nm_wire_check {
 	struct nm_wire_stats stats;
-	int inherited;          /* made by nm_wire_check_of_child */
+	int inherited;          /* made by wire_check_of_child */
 	int exited;             /* EXIT was seen */
 	enum nm_wire_kind last; /* kind of the last record */
 	struct nm_arena tables; /* of block definitions */
@@ -53,7 +53,7 @@ struct nm_wire_check {
 	uint32_t thread;                            /* the one that runs; 0: none yet */
 	uint64_t depth;                             /* of its calls */
 	struct nm_map modules;                      /* base to 1 */
-	struct nm_wire_sampling_check sampling;
+	struct wire_sampling_check sampling;
 	void *heap;                           /* tree of struct heap_block */
 	struct nm_vec(struct child) children; /* made by FORK records, not yet asked for */
 };
@@ -416,18 +416,18 @@ static int fork_process(struct nm_wire_check *c, const struct nm_wire_record *r,
 	struct child child;
 	int status = nm_wire_fork_decode(r, &f, err);
 
-	if (status || (status = nm_wire_check_new(&child.check, err)))
+	if (status || (status = wire_check_new(&child.check, err)))
 		return status;
 	child.ordinal = f.ordinal;
 	child.check->inherited = 1;
 	if (copy_knowledge(child.check, c) || nm_vec_push(&c->children, child)) {
-		nm_wire_check_free(child.check);
+		wire_check_free(child.check);
 		return nm_fail_memory(err);
 	}
 	return 0;
 }
 
-int nm_wire_check_of_child(struct nm_wire_check **ret, struct nm_wire_check *parent, uint32_t ordinal)
+int wire_check_of_child(struct nm_wire_check **ret, struct nm_wire_check *parent, uint32_t ordinal)
 {
 	for (size_t i = 0; i < parent->children.count; i++)
 		if (parent->children.at[i].ordinal == ordinal) {
@@ -452,7 +452,7 @@ static int count_ran(struct nm_wire_check *c, const struct nm_wire_record *r, st
 
 static int check_sampled(struct nm_wire_check *c, const struct nm_wire_record *r, struct nm_error *err)
 {
-	int status = nm_wire_sampling_check(&c->sampling, r, c->thread, err);
+	int status = wire_sampling_check(&c->sampling, r, c->thread, err);
 
 	c->stats.references = c->sampling.clock;
 	c->stats.open_samples = c->sampling.open.count;
@@ -547,7 +547,7 @@ static int check_record(struct nm_wire_check *c, const struct nm_wire_record *r,
 	}
 }
 
-int nm_wire_check_feed(struct nm_wire_check *c, const uint64_t *words, size_t count, struct nm_error *err)
+int wire_check_feed(struct nm_wire_check *c, const uint64_t *words, size_t count, struct nm_error *err)
 {
 	struct nm_wire_scan scan = nm_wire_scan_over(words, count);
 	struct nm_wire_record r;
@@ -566,7 +566,7 @@ int nm_wire_check_feed(struct nm_wire_check *c, const uint64_t *words, size_t co
 	return status;
 }
 
-int nm_wire_check_new(struct nm_wire_check **ret, struct nm_error *err)
+int wire_check_new(struct nm_wire_check **ret, struct nm_error *err)
 {
 	struct nm_wire_check *c = calloc(1, sizeof *c);
 
@@ -576,7 +576,7 @@ int nm_wire_check_new(struct nm_wire_check **ret, struct nm_error *err)
 	return 0;
 }
 
-int nm_wire_check_finish(const struct nm_wire_check *c, int whole, struct nm_error *err)
+int wire_check_finish(const struct nm_wire_check *c, int whole, struct nm_error *err)
 {
 	if (!whole)
 		return 0;
@@ -588,14 +588,14 @@ int nm_wire_check_finish(const struct nm_wire_check *c, int whole, struct nm_err
 	return 0;
 }
 
-const struct nm_wire_stats *nm_wire_check_stats(const struct nm_wire_check *c) { return &c->stats; }
+const struct nm_wire_stats *wire_check_stats(const struct nm_wire_check *c) { return &c->stats; }
 
-void nm_wire_check_free(struct nm_wire_check *c)
+void wire_check_free(struct nm_wire_check *c)
 {
 	if (!c)
 		return;
 	for (size_t i = 0; i < c->children.count; i++)
-		nm_wire_check_free(c->children.at[i].check);
+		wire_check_free(c->children.at[i].check);
 	nm_vec_free(&c->children);
 	nm_arena_done(&c->tables);
 	nm_vec_free(&c->blocks);
@@ -603,7 +603,7 @@ void nm_wire_check_free(struct nm_wire_check *c)
 	nm_map_done(&c->thread_states);
 	nm_map_done(&c->thread_depths);
 	nm_map_done(&c->modules);
-	nm_wire_sampling_check_done(&c->sampling);
+	wire_sampling_check_done(&c->sampling);
 	tdestroy(c->heap, free);
 	free(c);
 }

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "check_sampling.h"
 
-static int begin_thread(struct nm_wire_sampling_check *c, const struct nm_wire_record *r, uint32_t thread,
+static int begin_thread(struct wire_sampling_check *c, const struct nm_wire_record *r, uint32_t thread,
 			struct nm_error *err)
 {
 	struct nm_wire_sampling s;
@@ -15,7 +15,7 @@ static int begin_thread(struct nm_wire_sampling_check *c, const struct nm_wire_r
 	return 0;
 }
 
-static int advance_clock(struct nm_wire_sampling_check *c, uint64_t clock, const struct nm_wire_record *r,
+static int advance_clock(struct wire_sampling_check *c, uint64_t clock, const struct nm_wire_record *r,
 			 struct nm_error *err)
 {
 	if (clock < c->clock)
@@ -24,7 +24,7 @@ static int advance_clock(struct nm_wire_sampling_check *c, uint64_t clock, const
 	return 0;
 }
 
-static int take_sample(struct nm_wire_sampling_check *c, const struct nm_wire_record *r, struct nm_error *err)
+static int take_sample(struct wire_sampling_check *c, const struct nm_wire_record *r, struct nm_error *err)
 {
 	struct nm_wire_sample s;
 	int status = nm_wire_sample_decode(r, &s, err);
@@ -37,7 +37,7 @@ static int take_sample(struct nm_wire_sampling_check *c, const struct nm_wire_re
 	return nm_map_put(&c->open, s.clock, s.address / c->options.line) ? nm_fail_memory(err) : 0;
 }
 
-static int end_sample(struct nm_wire_sampling_check *c, const struct nm_wire_record *r, struct nm_error *err)
+static int end_sample(struct wire_sampling_check *c, const struct nm_wire_record *r, struct nm_error *err)
 {
 	struct nm_wire_reuse u;
 	int status = nm_wire_reuse_decode(r, &u, err);
@@ -56,7 +56,7 @@ static int end_sample(struct nm_wire_sampling_check *c, const struct nm_wire_rec
 	return 0;
 }
 
-static int tell_time(struct nm_wire_sampling_check *c, const struct nm_wire_record *r, struct nm_error *err)
+static int tell_time(struct wire_sampling_check *c, const struct nm_wire_record *r, struct nm_error *err)
 {
 	struct nm_wire_clock t;
 	int status = nm_wire_clock_decode(r, &t, err);
@@ -64,8 +64,8 @@ static int tell_time(struct nm_wire_sampling_check *c, const struct nm_wire_reco
 	return status ? status : advance_clock(c, t.references, r, err);
 }
 
-int nm_wire_sampling_check(struct nm_wire_sampling_check *c, const struct nm_wire_record *r, uint32_t thread,
-			   struct nm_error *err)
+int wire_sampling_check(struct wire_sampling_check *c, const struct nm_wire_record *r, uint32_t thread,
+			struct nm_error *err)
 {
 	struct nm_wire_frames frames;
 
@@ -83,4 +83,4 @@ int nm_wire_sampling_check(struct nm_wire_sampling_check *c, const struct nm_wir
 	}
 }
 
-void nm_wire_sampling_check_done(struct nm_wire_sampling_check *c) { nm_map_done(&c->open); }
+void wire_sampling_check_done(struct wire_sampling_check *c) { nm_map_done(&c->open); }

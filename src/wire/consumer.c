@@ -159,7 +159,7 @@ int nm_consumer_start_one(struct nm_consumer *c)
 	return c->starts_one;
 }
 
-size_t nm_consumer_live(const struct nm_consumer *c) { return c->rings.count + nm_rings_expected(c); }
+size_t nm_consumer_live(const struct nm_consumer *c) { return c->rings.count + rings_expected(c); }
 
 size_t nm_consumer_draining(const struct nm_consumer *c)
 {
@@ -181,7 +181,7 @@ void nm_consumer_detach_all(struct nm_consumer *c)
 
 	c->detached = 1;
 	for (size_t i = 0; i < c->rings.count; i++)
-		nm_ring_detach(&c->rings.at[i]);
+		ring_detach(&c->rings.at[i]);
 	fcntl(c->fd, F_SETLK, &gone); /* tells those whose rings were not found yet */
 }
 
@@ -189,7 +189,7 @@ void nm_consumer_free(struct nm_consumer *c)
 {
 	if (!c)
 		return;
-	nm_rings_done(c);
+	rings_done(c);
 	if (c->control)
 		munmap(c->control, NM_WIRE_CONTROL_BYTES);
 	if (c->fd >= 0)
@@ -292,7 +292,7 @@ static void take_end(struct nm_consumer *c, struct ring *ring, struct nm_chunk *
 		ret->end = NM_END_CLOSED;
 	else
 		ret->end = ring->end;
-	nm_ring_done(c, ring);
+	ring_done(c, ring);
 }
 
 /* 0: nothing to give now. 1: a chunk. 2: the end, and *ring is no more. */
@@ -440,12 +440,12 @@ int nm_consumer_next(struct nm_consumer *c, int timeout_ms, struct nm_chunk *ret
 	const double start = nm_now_ms();
 
 	for (;;) {
-		int status = nm_rings_find(c, err);
+		int status = rings_find(c, err);
 		double left;
 
 		if (status)
 			return status;
-		nm_rings_find_dead(c);
+		rings_find_dead(c);
 		if (take_any(c, ret))
 			return 1;
 		left = timeout_ms < 0 ? TICK_MS : start + timeout_ms - nm_now_ms();

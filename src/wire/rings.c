@@ -27,7 +27,7 @@ enum {
 	SLOTS_KEPT = 8
 };
 
-void nm_ring_detach(struct ring *ring)
+void ring_detach(struct ring *ring)
 {
 	store_word(&ring->shared->detached, 1);
 	wake_waiters(&ring->shared->tail);
@@ -46,7 +46,7 @@ static void free_slot(struct nm_consumer *c, uint32_t slot)
 	wake_waiters(&c->control->slots_freed);
 }
 
-void nm_ring_done(struct nm_consumer *c, struct ring *ring)
+void ring_done(struct nm_consumer *c, struct ring *ring)
 {
 	int closed = acquire_word(&ring->shared->state) == NM_WIRE_RING_CLOSED;
 	int unused = !ring->fault[0] && (closed || (ring->ended && !ring->unknown));
@@ -55,7 +55,7 @@ void nm_ring_done(struct nm_consumer *c, struct ring *ring)
 	if (unused)
 		memset(ring->shared, 0, sizeof *ring->shared);
 	else
-		nm_ring_detach(ring);
+		ring_detach(ring);
 	munmap(ring->shared, c->ring_bytes);
 	if (unused)
 		free_slot(c, ring->slot);
@@ -63,10 +63,10 @@ void nm_ring_done(struct nm_consumer *c, struct ring *ring)
 		close(ring->pidfd);
 }
 
-void nm_rings_done(struct nm_consumer *c)
+void rings_done(struct nm_consumer *c)
 {
 	for (size_t i = 0; i < c->rings.count; i++)
-		nm_ring_done(c, &c->rings.at[i]);
+		ring_done(c, &c->rings.at[i]);
 	nm_vec_free(&c->rings);
 	nm_vec_free(&c->announced);
 }
@@ -131,12 +131,12 @@ static int adopt_ring(struct nm_consumer *c, uint32_t number, struct nm_error *e
 		}
 	}
 	if (c->detached)
-		nm_ring_detach(&ring);
+		ring_detach(&ring);
 	c->rings.at[c->rings.count++] = ring;
 	return 1;
 }
 
-int nm_rings_find(struct nm_consumer *c, struct nm_error *err)
+int rings_find(struct nm_consumer *c, struct nm_error *err)
 {
 	uint32_t rings = load_word(&c->control->rings);
 	size_t kept = 0;
@@ -162,7 +162,7 @@ int nm_rings_find(struct nm_consumer *c, struct nm_error *err)
 	return 0;
 }
 
-size_t nm_rings_expected(const struct nm_consumer *c)
+size_t rings_expected(const struct nm_consumer *c)
 {
 	size_t expected = load_word(&c->control->rings) - c->known;
 
@@ -171,7 +171,7 @@ size_t nm_rings_expected(const struct nm_consumer *c)
 	return expected;
 }
 
-void nm_rings_find_dead(struct nm_consumer *c)
+void rings_find_dead(struct nm_consumer *c)
 {
 	const double now = nm_now_ms();
 

@@ -62,12 +62,12 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	demand(fd >= 0 && write(fd, data + skip, size - skip) == (ssize_t)(size - skip));
 	snprintf(path, sizeof path, "/proc/self/fd/%d", fd);
 	if (!nm_import_open(&import, path, &options, &err)) {
-		demand(!nm_wire_check_new(&check, &err));
+		demand(!wire_check_new(&check, &err));
 		while ((status = nm_import_next(import, &words, &count, &err)) > 0)
-			demand(!nm_wire_check_feed(check, words, count, &err));
+			demand(!wire_check_feed(check, words, count, &err));
 		if (!status)
-			demand(!nm_wire_check_finish(check, 1, &err));
-		nm_wire_check_free(check);
+			demand(!wire_check_finish(check, 1, &err));
+		wire_check_free(check);
 		nm_import_free(import);
 	}
 	close(fd);

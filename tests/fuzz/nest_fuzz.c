@@ -34,7 +34,7 @@ static int take(void *self, const uint64_t *words, size_t count, struct nm_error
 {
 	struct sink *s = self;
 
-	demand(!nm_wire_check_feed(s->check, words, count, err));
+	demand(!wire_check_feed(s->check, words, count, err));
 	return ++s->calls > CALLS ? nm_fail(err, NM_EIO, "enough") : 0;
 }
 
@@ -96,17 +96,17 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 		return 0;
 	}
 	look(nest);
-	demand(!nm_wire_check_new(&sink.check, NULL));
+	demand(!wire_check_new(&sink.check, NULL));
 	code = nm_nest_run(nest, argv, &to, &err);
 	if (code == NM_EINVAL) {
 		expect_place(&err);
 	} else if (code) {
 		demand(code == NM_EIO);
 	} else {
-		demand(!nm_wire_check_finish(sink.check, 1, NULL));
+		demand(!wire_check_finish(sink.check, 1, NULL));
 		walk(nest);
 	}
-	nm_wire_check_free(sink.check);
+	wire_check_free(sink.check);
 	nm_nest_free(nest);
 	return 0;
 }

@@ -45,23 +45,23 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 
 	demand(words != NULL);
 	memcpy(words, data, count * sizeof *words);
-	demand(!nm_wire_check_new(&check, &err));
-	status = nm_wire_check_feed(check, words, half, &err);
+	demand(!wire_check_new(&check, &err));
+	status = wire_check_feed(check, words, half, &err);
 	if (!status) {
-		if (nm_wire_check_of_child(&child, check, 1)) {
-			nm_wire_check_feed(child, words + half, count - half, &err);
-			nm_wire_check_free(child);
+		if (wire_check_of_child(&child, check, 1)) {
+			wire_check_feed(child, words + half, count - half, &err);
+			wire_check_free(child);
 		}
-		status = nm_wire_check_feed(check, words + half, count - half, &err);
+		status = wire_check_feed(check, words + half, count - half, &err);
 	} else { /* what is wrong in the first half may be right as one chunk */
-		nm_wire_check_free(check);
-		demand(!nm_wire_check_new(&check, &err));
-		status = nm_wire_check_feed(check, words, count, &err);
+		wire_check_free(check);
+		demand(!wire_check_new(&check, &err));
+		status = wire_check_feed(check, words, count, &err);
 	}
 	demand(status <= 0);
-	expect_sane(nm_wire_check_stats(check), count);
-	nm_wire_check_finish(check, size & 1, &err);
-	nm_wire_check_free(check);
+	expect_sane(wire_check_stats(check), count);
+	wire_check_finish(check, size & 1, &err);
+	wire_check_free(check);
 	free(words);
 	return 0;
 }

@@ -80,7 +80,7 @@ static void feed(struct wirecat *w, struct stream *s, const struct nm_chunk *chu
 {
 	struct nm_error err;
 
-	if (!s->faulty && nm_wire_check_feed(s->check, chunk->words, chunk->count, &err))
+	if (!s->faulty && wire_check_feed(s->check, chunk->words, chunk->count, &err))
 		set_fault(s, err.text);
 	nm_consumer_release(w->consumer, chunk);
 }
@@ -94,7 +94,7 @@ static struct nm_wire_check *check_from_parent(struct wirecat *w, const struct s
 		struct stream *p = &w->streams.at[i];
 
 		if (p->pid == child->parent && p->check &&
-		    nm_wire_check_of_child(&check, p->check, child->ordinal))
+		    wire_check_of_child(&check, p->check, child->ordinal))
 			return check;
 	}
 	return NULL;
@@ -131,7 +131,7 @@ static void begin_stream(struct stream *s, const struct nm_chunk *chunk)
 		s->parent = p.parent;
 		s->ordinal = p.ordinal;
 	}
-	if (s->start != NM_WIRE_FORKED && nm_wire_check_new(&s->check, NULL))
+	if (s->start != NM_WIRE_FORKED && wire_check_new(&s->check, NULL))
 		die("out of memory");
 }
 
@@ -171,7 +171,7 @@ static void take_end(struct stream *s, const struct nm_chunk *chunk)
 	s->end = chunk->end;
 	if (chunk->end == NM_END_DAMAGED)
 		set_fault(s, chunk->fault);
-	else if (s->check && !s->faulty && nm_wire_check_finish(s->check, whole, &err))
+	else if (s->check && !s->faulty && wire_check_finish(s->check, whole, &err))
 		set_fault(s, err.text);
 }
 
@@ -300,7 +300,7 @@ static void print_all(const struct wirecat *w, FILE *out, int status)
 		fprintf(out, "process %zu: pid %u, %s, %s\n  %-18s %llu\n", i, s->pid, starts[s->start],
 			ends[s->end], "words", (unsigned long long)s->words);
 		if (s->check)
-			print_stats(out, nm_wire_check_stats(s->check));
+			print_stats(out, wire_check_stats(s->check));
 		if (s->faulty)
 			fprintf(out, "  fault: %s\n", s->fault);
 	}
@@ -371,7 +371,7 @@ int main(int argc, char **argv)
 		die("cannot write the output");
 	fault = any_fault(&w);
 	for (size_t i = 0; i < w.streams.count; i++)
-		nm_wire_check_free(w.streams.at[i].check);
+		wire_check_free(w.streams.at[i].check);
 	nm_vec_free(&w.streams);
 	return WIFEXITED(status) && WEXITSTATUS(status) == 127 ? 127 : fault;
 }

@@ -125,14 +125,14 @@ static int import_file(struct telling *t, const char *format, struct nm_error *e
 	if (status)
 		return status;
 	assert_string_equal(nm_import_format(import), format);
-	assert_int_equal(nm_wire_check_new(&t->check, NULL), 0);
+	assert_int_equal(wire_check_new(&t->check, NULL), 0);
 	while ((status = nm_import_next(import, &words, &count, err)) > 0) {
 		tell(t, words, count);
-		assert_int_equal(nm_wire_check_feed(t->check, words, count, NULL), 0);
+		assert_int_equal(wire_check_feed(t->check, words, count, NULL), 0);
 	}
 	if (!status)
-		assert_int_equal(nm_wire_check_finish(t->check, 1, NULL), 0);
-	nm_wire_check_free(t->check);
+		assert_int_equal(wire_check_finish(t->check, 1, NULL), 0);
+	wire_check_free(t->check);
 	nm_import_remark(import, 0, t->remark, sizeof t->remark);
 	nm_import_free(import);
 	return status;

@@ -35,22 +35,21 @@ struct nm_wire_stats {
 
 struct nm_wire_check;
 
-int nm_wire_check_new(struct nm_wire_check **ret, struct nm_error *err);
+int wire_check_new(struct nm_wire_check **ret, struct nm_error *err);
 
 /* Feeds whole records (a chunk). 0, or a negative code with the first fault and its word offset in the
- * stream; afterwards only statistics and nm_wire_check_free make sense. */
-int nm_wire_check_feed(struct nm_wire_check *check, const uint64_t *words, size_t count,
-		       struct nm_error *err);
+ * stream; afterwards only statistics and wire_check_free make sense. */
+int wire_check_feed(struct nm_wire_check *check, const uint64_t *words, size_t count, struct nm_error *err);
 
 /* A forked child starts with what its parent knew: its blocks, threads, heap and modules. Every FORK
  * record that the parent's checker passes leaves a copy of that for the child. 1 and a checker for the
  * child's stream if that record has been fed, 0 if it is still to come (it can be asked for once). */
-int nm_wire_check_of_child(struct nm_wire_check **ret, struct nm_wire_check *parent, uint32_t ordinal);
+int wire_check_of_child(struct nm_wire_check **ret, struct nm_wire_check *parent, uint32_t ordinal);
 
 /* Ends the stream. whole: its producer closed it, so its last record must be EXIT or EXEC. */
-int nm_wire_check_finish(const struct nm_wire_check *check, int whole, struct nm_error *err);
+int wire_check_finish(const struct nm_wire_check *check, int whole, struct nm_error *err);
 
-const struct nm_wire_stats *nm_wire_check_stats(const struct nm_wire_check *check);
-void nm_wire_check_free(struct nm_wire_check *check);
+const struct nm_wire_stats *wire_check_stats(const struct nm_wire_check *check);
+void wire_check_free(struct nm_wire_check *check);
 
 #endif

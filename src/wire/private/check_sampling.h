@@ -11,7 +11,7 @@
 #include "decode.h"
 #include "map.h"
 
-struct nm_wire_sampling_check {
+struct wire_sampling_check {
 	struct nm_wire_sampling options; /* rate 0: no sampled stream */
 	struct nm_map open;              /* clock of a sample that nothing has ended -> its line */
 	uint64_t clock;                  /* the last one seen */
@@ -19,8 +19,8 @@ struct nm_wire_sampling_check {
 };
 
 /* thread: the one that runs; 0: none. */
-int nm_wire_sampling_check(struct nm_wire_sampling_check *check, const struct nm_wire_record *r,
-			   uint32_t thread, struct nm_error *err);
-void nm_wire_sampling_check_done(struct nm_wire_sampling_check *check);
+int wire_sampling_check(struct wire_sampling_check *check, const struct nm_wire_record *r, uint32_t thread,
+			struct nm_error *err);
+void wire_sampling_check_done(struct wire_sampling_check *check);
 
 #endif

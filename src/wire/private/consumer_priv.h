@@ -69,22 +69,22 @@ static inline void wake_waiters(uint32_t *word)
 }
 
 /* Maps what producers have announced. 0 or a code. */
-int nm_rings_find(struct nm_consumer *consumer, struct nm_error *err);
+int rings_find(struct nm_consumer *consumer, struct nm_error *err);
 
 /* Marks the rings whose producers have died, if the last look was not just now. */
-void nm_rings_find_dead(struct nm_consumer *consumer);
+void rings_find_dead(struct nm_consumer *consumer);
 
 /* Makes its producer discard all further events, without waiting. */
-void nm_ring_detach(struct ring *ring);
+void ring_detach(struct ring *ring);
 
 /* Detaches the ring, unmaps it, and frees its slot if no process writes to it; the entry in consumer->rings
  * stays. */
-void nm_ring_done(struct nm_consumer *consumer, struct ring *ring);
+void ring_done(struct nm_consumer *consumer, struct ring *ring);
 
 /* Rings that were announced lately and are not there yet. */
-size_t nm_rings_expected(const struct nm_consumer *consumer);
+size_t rings_expected(const struct nm_consumer *consumer);
 
 /* Ends all rings. */
-void nm_rings_done(struct nm_consumer *consumer);
+void rings_done(struct nm_consumer *consumer);
 
 #endif

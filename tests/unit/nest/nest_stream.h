@@ -48,7 +48,7 @@ static inline int take(void *self, const uint64_t *words, size_t count, struct n
 	s->words.count += count;
 	if (count > s->largest)
 		s->largest = count;
-	return nm_wire_check_feed(s->check, words, count, err);
+	return wire_check_feed(s->check, words, count, err);
 }
 
 static inline void see_block(struct stream *s, const struct nm_wire_record *run,
@@ -84,11 +84,11 @@ static inline int run(struct stream *s, struct nm_nest *nest, struct nm_error *e
 	int status;
 
 	*s = (struct stream){0};
-	assert_int_equal(nm_wire_check_new(&s->check, NULL), 0);
+	assert_int_equal(wire_check_new(&s->check, NULL), 0);
 	status = nm_nest_run(nest, argv, &sink, err);
 	if (status)
 		return status;
-	assert_int_equal(nm_wire_check_finish(s->check, 1, err), 0);
+	assert_int_equal(wire_check_finish(s->check, 1, err), 0);
 	scan = nm_wire_scan_over(s->words.at, s->words.count);
 	while (nm_wire_scan_next(&scan, &r, NULL) > 0) {
 		if (r.kind == NM_WIRE_BLOCK_DEF) {
@@ -106,7 +106,7 @@ static inline int run(struct stream *s, struct nm_nest *nest, struct nm_error *e
 
 static inline void done(struct stream *s)
 {
-	nm_wire_check_free(s->check);
+	wire_check_free(s->check);
 	nm_vec_free(&s->words);
 	nm_vec_free(&s->seen);
 }

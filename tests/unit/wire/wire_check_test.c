@@ -20,13 +20,13 @@ static int check(const struct nm_wire_words *stream, struct nm_wire_stats *ret, 
 	struct nm_wire_check *c;
 	int status;
 
-	assert_int_equal(nm_wire_check_new(&c, err), 0);
-	status = nm_wire_check_feed(c, stream->at, stream->count, err);
+	assert_int_equal(wire_check_new(&c, err), 0);
+	status = wire_check_feed(c, stream->at, stream->count, err);
 	if (!status)
-		status = nm_wire_check_finish(c, 1, err);
+		status = wire_check_finish(c, 1, err);
 	if (ret)
-		*ret = *nm_wire_check_stats(c);
-	nm_wire_check_free(c);
+		*ret = *wire_check_stats(c);
+	wire_check_free(c);
 	return status;
 }
 
@@ -436,13 +436,13 @@ static void test_only_a_whole_stream_must_end_with_exit(void **state)
 
 	(void)state;
 	assert_int_equal(sample_start(&stream), 0);
-	assert_int_equal(nm_wire_check_new(&c, NULL), 0);
-	assert_int_equal(nm_wire_check_finish(c, 1, NULL), NM_EFORMAT);
-	assert_int_equal(nm_wire_check_finish(c, 0, NULL), 0);
-	assert_int_equal(nm_wire_check_feed(c, stream.at, stream.count, NULL), 0);
-	assert_int_equal(nm_wire_check_finish(c, 1, NULL), NM_EFORMAT);
-	assert_int_equal(nm_wire_check_finish(c, 0, NULL), 0);
-	nm_wire_check_free(c);
+	assert_int_equal(wire_check_new(&c, NULL), 0);
+	assert_int_equal(wire_check_finish(c, 1, NULL), NM_EFORMAT);
+	assert_int_equal(wire_check_finish(c, 0, NULL), 0);
+	assert_int_equal(wire_check_feed(c, stream.at, stream.count, NULL), 0);
+	assert_int_equal(wire_check_finish(c, 1, NULL), NM_EFORMAT);
+	assert_int_equal(wire_check_finish(c, 0, NULL), 0);
+	wire_check_free(c);
 	nm_vec_free(&stream);
 }
 
@@ -478,18 +478,18 @@ static void test_a_child_knows_what_its_parent_knew_at_the_fork(void **state)
 	assert_int_equal(nm_wire_free_encode(&child, &(struct nm_wire_free){NM_WIRE_FREE_CALL, 0x500000}), 0);
 	assert_int_equal(check(&child, NULL, &err), NM_EFORMAT); /* alone it makes no sense */
 
-	assert_int_equal(nm_wire_check_new(&p, &err), 0);
-	assert_int_equal(nm_wire_check_of_child(&c, p, 1), 0);
-	assert_int_equal(nm_wire_check_feed(p, parent.at, parent.count, &err), 0);
-	assert_int_equal(nm_wire_check_of_child(&c, p, 2), 0);
-	assert_int_equal(nm_wire_check_of_child(&c, p, 1), 1);
-	if (nm_wire_check_feed(c, child.at, child.count, &err))
+	assert_int_equal(wire_check_new(&p, &err), 0);
+	assert_int_equal(wire_check_of_child(&c, p, 1), 0);
+	assert_int_equal(wire_check_feed(p, parent.at, parent.count, &err), 0);
+	assert_int_equal(wire_check_of_child(&c, p, 2), 0);
+	assert_int_equal(wire_check_of_child(&c, p, 1), 1);
+	if (wire_check_feed(c, child.at, child.count, &err))
 		fail_msg("%s", err.text);
-	assert_int_equal(nm_wire_check_stats(c)->unknown_frees, 0);
-	assert_int_equal(nm_wire_check_stats(c)->calls, 1);
-	nm_wire_check_free(c);
-	assert_int_equal(nm_wire_check_of_child(&c, p, 1), 0);
-	nm_wire_check_free(p);
+	assert_int_equal(wire_check_stats(c)->unknown_frees, 0);
+	assert_int_equal(wire_check_stats(c)->calls, 1);
+	wire_check_free(c);
+	assert_int_equal(wire_check_of_child(&c, p, 1), 0);
+	wire_check_free(p);
 	nm_vec_free(&parent);
 	nm_vec_free(&child);
 }
