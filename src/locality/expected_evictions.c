@@ -77,7 +77,7 @@ static int make_cells(struct nm_evictions *e, const struct nm_footprint *f)
 		const struct nm_kept_sample *at = &samples->at[i];
 
 		if (at->distance != NM_NO_REUSE) {
-			const uint32_t window = nm_footprint_window(f, (double)(at->start + at->distance));
+			const uint32_t window = footprint_window(f, (double)(at->start + at->distance));
 
 			next[i] = last[window];
 			last[window] = i;
@@ -110,7 +110,7 @@ static int make_moments(struct nm_evictions *e)
 static void find_touched(struct nm_evictions *e, const struct nm_footprint *f, double *touched)
 {
 	for (size_t i = 0; i < e->at.count; i++) {
-		double sum = touched[i] = nm_footprint_lines(f, 0, e->at.at[i]);
+		double sum = touched[i] = footprint_lines(f, 0, e->at.at[i]);
 		size_t first = i;
 
 		while (first && touched[first - 1] > sum / (double)(i - first + 1))
@@ -120,7 +120,7 @@ static void find_touched(struct nm_evictions *e, const struct nm_footprint *f, d
 	}
 }
 
-int nm_evictions_make(struct nm_evictions *e, struct nm_footprint *f)
+int evictions_make(struct nm_evictions *e, struct nm_footprint *f)
 {
 	double all = 0, references = 0;
 
@@ -135,13 +135,13 @@ int nm_evictions_make(struct nm_evictions *e, struct nm_footprint *f)
 	    !(e->touched = malloc(PATHS * e->at.count * sizeof *e->touched)))
 		return NM_ENOMEM;
 	for (unsigned r = PATHS; r-- > 0;) {
-		nm_footprint_weigh(f, r);
+		footprint_weigh(f, r);
 		find_touched(e, f, e->touched + r * e->at.count);
 	}
 	return 0;
 }
 
-void nm_evictions_done(struct nm_evictions *e)
+void evictions_done(struct nm_evictions *e)
 {
 	nm_vec_free(&e->cells);
 	nm_vec_free(&e->at);
@@ -168,13 +168,13 @@ static double interpolate(const double *from, const double *to, size_t count, do
 	return to[low - 1] + (to[low] - to[low - 1]) * (x - from[low - 1]) / (from[low] - from[low - 1]);
 }
 
-double nm_evictions_leave(const struct nm_evictions *e, double evicted)
+double evictions_leave(const struct nm_evictions *e, double evicted)
 {
 	assert(e->log_stay < 0);
 	return evicted > 0 ? -expm1(evicted * e->log_stay) : 0;
 }
 
-double nm_evictions_by(const struct nm_evictions *e, unsigned replicate, double reference)
+double evictions_by(const struct nm_evictions *e, unsigned replicate, double reference)
 {
 	const struct nm_eviction_path *path = &e->paths[replicate];
 	const double at = reference / e->length;
@@ -260,9 +260,9 @@ static void follow_window(struct nm_evictions *e, unsigned replicate, uint32_t w
 	for (size_t i = 0; i < s.count; i++) {
 		const double earlier = s.cells[i].distance - s.within;
 
-		before[i] = earlier > 0 ? path->evicted[window] -
-					      nm_evictions_by(e, replicate, fmax(start - earlier, 0))
-					: 0;
+		before[i] = earlier > 0
+				? path->evicted[window] - evictions_by(e, replicate, fmax(start - earlier, 0))
+				: 0;
 		s.weight += s.cells[i].weight[replicate];
 	}
 	path->ratio[window] = replicate && e->paths[0].full <= start
@@ -294,7 +294,7 @@ static void follow_run(struct nm_evictions *e, unsigned replicate, double lines)
 	}
 }
 
-void nm_evictions_solve(struct nm_evictions *e, uint64_t lines)
+void evictions_solve(struct nm_evictions *e, uint64_t lines)
 {
 	assert(lines > 0);
 	e->log_stay = fmax(log1p(-1 / (double)lines), LEAST_LOG);

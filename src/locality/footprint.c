@@ -10,7 +10,7 @@
 
 enum { SAMPLES_A_WINDOW = 50 };
 
-uint32_t nm_footprint_window(const struct nm_footprint *f, double reference)
+uint32_t footprint_window(const struct nm_footprint *f, double reference)
 {
 	const double at = reference / f->length;
 
@@ -34,7 +34,7 @@ static int sort_samples(struct nm_footprint *f)
 		const struct nm_kept_sample *at = &samples->at[i];
 
 		order[i] = (struct nm_keyed){2 * time_of(samples, at) + (at->distance == NM_NO_REUSE), i};
-		f->first[nm_footprint_window(f, (double)(at->start - 1)) + 1]++;
+		f->first[footprint_window(f, (double)(at->start - 1)) + 1]++;
 	}
 	if (!order || nm_sort_by_key(order, samples->count)) {
 		free(order);
@@ -46,7 +46,7 @@ static int sort_samples(struct nm_footprint *f)
 		next[w] = f->first[w];
 	for (size_t i = 0; i < samples->count; i++) {
 		const struct nm_kept_sample *at = &samples->at[order[i].value];
-		const size_t to = next[nm_footprint_window(f, (double)(at->start - 1))]++;
+		const size_t to = next[footprint_window(f, (double)(at->start - 1))]++;
 
 		f->order[to] = (uint32_t)order[i].value;
 		f->time[to] = (double)(order[i].key / 2);
@@ -55,7 +55,7 @@ static int sort_samples(struct nm_footprint *f)
 	return 0;
 }
 
-int nm_footprint_make(struct nm_footprint *ret, const struct nm_reuse_samples *samples)
+int footprint_make(struct nm_footprint *ret, const struct nm_reuse_samples *samples)
 {
 	const double affordable = nm_reuse_samples_effective(samples) / SAMPLES_A_WINDOW;
 	struct nm_footprint f = {.samples = samples};
@@ -75,7 +75,7 @@ int nm_footprint_make(struct nm_footprint *ret, const struct nm_reuse_samples *s
 		   : NM_ENOMEM;
 }
 
-void nm_footprint_done(struct nm_footprint *f)
+void footprint_done(struct nm_footprint *f)
 {
 	free(f->first);
 	free(f->order);
@@ -109,7 +109,7 @@ static void weigh_window(struct nm_footprint *f, uint32_t window, unsigned repli
 	}
 }
 
-void nm_footprint_weigh(struct nm_footprint *f, unsigned replicate)
+void footprint_weigh(struct nm_footprint *f, unsigned replicate)
 {
 	assert(replicate <= NM_REPLICATES);
 	for (uint32_t window = 0; window < f->windows; window++)
@@ -134,12 +134,12 @@ static double sum_up_to(const struct nm_footprint *f, uint32_t window, double ti
 	return f->sum[low - 1] + (time - f->time[low - 1]) * f->survives[low - 1];
 }
 
-double nm_footprint_lines(const struct nm_footprint *f, double from, double to)
+double footprint_lines(const struct nm_footprint *f, double from, double to)
 {
 	double lines = 0;
 
 	assert(f->windows && f->length > 0);
-	for (uint32_t i = nm_footprint_window(f, from); from < to; i++) {
+	for (uint32_t i = footprint_window(f, from); from < to; i++) {
 		const double end = i + 1 < f->windows ? fmin((i + 1) * f->length, to) : to;
 
 		if (end > from)
@@ -149,17 +149,17 @@ double nm_footprint_lines(const struct nm_footprint *f, double from, double to)
 	return lines;
 }
 
-void nm_footprint_distances(const struct nm_footprint *f, double *ret)
+void footprint_distances(const struct nm_footprint *f, double *ret)
 {
 	for (uint32_t window = 0; window < f->windows; window++)
 		for (size_t i = f->first[window]; i < f->first[window + 1]; i++) {
 			const struct nm_kept_sample *at = &f->samples->at[f->order[i]];
 			const double start = (double)at->start, end = start + f->time[i];
-			const uint32_t last = nm_footprint_window(f, end);
+			const uint32_t last = footprint_window(f, end);
 
 			ret[f->order[i]] = at->distance == NM_NO_REUSE ? INFINITY
 					   : last == window
 					       ? f->sum[i] - f->at_once[window]
-					       : nm_footprint_lines(f, start, end) - f->at_once[last];
+					       : footprint_lines(f, start, end) - f->at_once[last];
 		}
 }

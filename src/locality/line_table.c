@@ -12,7 +12,7 @@ enum { FIRST_ROOM = 1 << 10, GIVE_BACK = 1 << 16 /* slots */ };
 
 static struct nm_line *free_slot(const struct nm_line_table *t, uint64_t line)
 {
-	uint64_t i = nm_line_home(t, line);
+	uint64_t i = line_home(t, line);
 
 	while (t->at[i].name)
 		i = i + 1 == t->room ? 0 : i + 1;
@@ -43,16 +43,16 @@ static int move_lines(struct nm_line_table *t, uint64_t room, int (*keep)(void *
 			to.count++;
 		}
 	}
-	nm_line_table_free(t);
+	line_table_free(t);
 	*t = to;
 	return 0;
 }
 
-struct nm_line *nm_line_add(struct nm_line_table *t, uint64_t line)
+struct nm_line *line_add(struct nm_line_table *t, uint64_t line)
 {
 	struct nm_line *slot;
 
-	NM_CHECK(!nm_line_find(t, line));
+	NM_CHECK(!line_find(t, line));
 	if (t->count >= t->room / 5 * 4 &&
 	    move_lines(t, t->room ? t->room / 4 * 5 : FIRST_ROOM, keep_all, NULL))
 		return NULL;
@@ -62,19 +62,19 @@ struct nm_line *nm_line_add(struct nm_line_table *t, uint64_t line)
 	return slot;
 }
 
-void nm_line_visit(struct nm_line_table *t, int (*visit)(void *arg, struct nm_line *line), void *arg)
+void line_visit(struct nm_line_table *t, int (*visit)(void *arg, struct nm_line *line), void *arg)
 {
 	for (uint64_t i = 0; i < t->room; i++)
 		if (t->at[i].name)
 			visit(arg, &t->at[i]);
 }
 
-int nm_line_keep(struct nm_line_table *t, int (*keep)(void *arg, struct nm_line *line), void *arg)
+int line_keep(struct nm_line_table *t, int (*keep)(void *arg, struct nm_line *line), void *arg)
 {
 	return t->room ? move_lines(t, t->room, keep, arg) : 0;
 }
 
-void nm_line_table_free(struct nm_line_table *t)
+void line_table_free(struct nm_line_table *t)
 {
 	nm_lazy_array_free(t->at, t->room, sizeof *t->at);
 	memset(t, 0, sizeof *t);

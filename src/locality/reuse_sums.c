@@ -24,7 +24,7 @@ static int find_pair(struct nm_reuse_pairs *p, struct nm_map *numbers, const str
 		   : 0;
 }
 
-int nm_reuse_pairs_make(struct nm_reuse_pairs *p, const struct nm_reuse_samples *samples)
+int reuse_pairs_make(struct nm_reuse_pairs *p, const struct nm_reuse_samples *samples)
 {
 	struct nm_map numbers = {0};
 	int status;
@@ -37,7 +37,7 @@ int nm_reuse_pairs_make(struct nm_reuse_pairs *p, const struct nm_reuse_samples 
 	return status;
 }
 
-void nm_reuse_pairs_done(struct nm_reuse_pairs *p)
+void reuse_pairs_done(struct nm_reuse_pairs *p)
 {
 	nm_vec_free(&p->list);
 	free(p->of_sample);
@@ -61,8 +61,8 @@ static void add_sample(struct nm_reuse_sum *sum, const struct nm_kept_sample *at
 	sum->lost_hits[part] += loss * hit;
 }
 
-void nm_reuse_pairs_add_doubt(struct nm_reuse_pairs *p, const struct nm_reuse_samples *samples, size_t i,
-			      double fewer, double more)
+void reuse_pairs_add_doubt(struct nm_reuse_pairs *p, const struct nm_reuse_samples *samples, size_t i,
+			   double fewer, double more)
 {
 	const struct nm_kept_sample *at = &samples->at[i];
 	struct nm_reuse_sum *sum = &p->list.at[p->of_sample[i]].sum;
@@ -74,8 +74,8 @@ void nm_reuse_pairs_add_doubt(struct nm_reuse_pairs *p, const struct nm_reuse_sa
 	sum->more += at->weight * more;
 }
 
-void nm_reuse_pairs_add_changes(struct nm_reuse_pairs *p, const struct nm_reuse_samples *samples, size_t i,
-				const double changes[NM_REPLICATES])
+void reuse_pairs_add_changes(struct nm_reuse_pairs *p, const struct nm_reuse_samples *samples, size_t i,
+			     const double changes[NM_REPLICATES])
 {
 	const struct nm_kept_sample *at = &samples->at[i];
 	struct nm_reuse_sum *sum = &p->list.at[p->of_sample[i]].sum;
@@ -85,7 +85,7 @@ void nm_reuse_pairs_add_changes(struct nm_reuse_pairs *p, const struct nm_reuse_
 		sum->changes[r] += at->weight * changes[r];
 }
 
-void nm_reuse_pairs_sum(struct nm_reuse_pairs *p, const struct nm_reuse_samples *samples, const double *miss)
+void reuse_pairs_sum(struct nm_reuse_pairs *p, const struct nm_reuse_samples *samples, const double *miss)
 {
 	for (size_t i = 0; i < p->list.count; i++)
 		p->list.at[i].sum = (struct nm_reuse_sum){0};
@@ -122,8 +122,8 @@ static void add_both(struct nm_reuse_sum *sum, const struct nm_reuse_sum *more)
 	sum->starts_hits += more->starts_hits;
 }
 
-void nm_reuse_pairs_add(const struct nm_reuse_pairs *p, const struct nm_groups *groups,
-			struct nm_reuse_sum *sums)
+void reuse_pairs_add(const struct nm_reuse_pairs *p, const struct nm_groups *groups,
+		     struct nm_reuse_sum *sums)
 {
 	for (size_t i = 0; i < p->list.count; i++) {
 		const struct nm_reuse_pair *pair = &p->list.at[i];
@@ -188,8 +188,8 @@ static struct nm_estimate conclude_sum(const struct nm_reuse_sum *sum, uint64_t 
 	return e;
 }
 
-void nm_reuse_conclude(const struct nm_reuse_sum *sums, const struct nm_groups *groups,
-		       const struct nm_model_errors *errors, struct nm_estimate *ret)
+void reuse_conclude(const struct nm_reuse_sum *sums, const struct nm_groups *groups,
+		    const struct nm_model_errors *errors, struct nm_estimate *ret)
 {
 	assert(groups->count > 0);
 	for (uint32_t group = 0; group < groups->count; group++) {

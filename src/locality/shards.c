@@ -491,7 +491,7 @@ static int shards_estimate_ratios(void *self, const struct nm_groups *groups, ui
 {
 	const struct shards *s = self;
 
-	return nm_shards_estimate(&s->counts, groups, lines, (double)s->heaviest / ONE, ret);
+	return shards_estimate(&s->counts, groups, lines, (double)s->heaviest / ONE, ret);
 }
 
 const struct nm_estimator nm_estimator_shards = {

@@ -218,8 +218,8 @@ static void add_unsure(const struct nm_shards_counts *c, const struct nm_groups 
 	}
 }
 
-int nm_shards_estimate(const struct nm_shards_counts *c, const struct nm_groups *groups, uint64_t lines,
-		       double step, struct nm_estimate *ret)
+int shards_estimate(const struct nm_shards_counts *c, const struct nm_groups *groups, uint64_t lines,
+		    double step, struct nm_estimate *ret)
 {
 	const unsigned bin = nm_bin_of(lines);
 	struct group *known = calloc(groups->count, sizeof *known);

@@ -48,12 +48,12 @@ struct nm_lru_stack *nm_stack_new(uint64_t limit)
 	if (!s)
 		return NULL;
 	memset(s, 0, sizeof *s);
-	if (nm_touch_times_new(&s->timeline, MIN_TIMES)) {
+	if (touch_times_new(&s->timeline, MIN_TIMES)) {
 		free(s);
 		return NULL;
 	}
 	s->limit = limit ? limit : UINT64_MAX;
-	nm_recent_init(&s->recent);
+	recent_init(&s->recent);
 	return s;
 }
 
@@ -61,8 +61,8 @@ void nm_stack_free(struct nm_lru_stack *s)
 {
 	if (!s)
 		return;
-	nm_line_table_free(&s->table);
-	nm_touch_times_free(&s->timeline);
+	line_table_free(&s->table);
+	touch_times_free(&s->timeline);
 	nm_map_done(&s->seen);
 	free(s);
 }
@@ -71,7 +71,7 @@ uint64_t nm_stack_lines(const struct nm_lru_stack *s) { return s->table.count; }
 
 uint64_t nm_stack_bytes(const struct nm_lru_stack *s)
 {
-	return sizeof *s + s->table.room * sizeof *s->table.at + nm_touch_times_bytes(&s->timeline) +
+	return sizeof *s + s->table.room * sizeof *s->table.at + touch_times_bytes(&s->timeline) +
 	       (s->seen.slots ? (s->seen.mask + 1) * sizeof *s->seen.slots : 0);
 }
 
@@ -95,7 +95,7 @@ static int number_line(void *arg, struct nm_line *line)
 
 	if (!line->time)
 		return 1;
-	later = nm_touch_times_later(n->old, line->time);
+	later = touch_times_later(n->old, line->time);
 	if (later >= n->kept)
 		return 0;
 	line->time = n->kept - later;
@@ -110,16 +110,16 @@ static int renumber_times(struct nm_lru_stack *s)
 	const uint64_t times = (uint64_t)TIMES_A_LINE * numbering.kept;
 	struct nm_touch_times timeline;
 
-	if (nm_touch_times_new(&timeline, times > MIN_TIMES ? times : MIN_TIMES))
+	if (touch_times_new(&timeline, times > MIN_TIMES ? times : MIN_TIMES))
 		return NM_ENOMEM;
 	if (numbering.kept == live) {
-		nm_line_visit(&s->table, number_line, &numbering);
-	} else if (nm_line_keep(&s->table, number_line, &numbering)) {
-		nm_touch_times_free(&timeline);
+		line_visit(&s->table, number_line, &numbering);
+	} else if (line_keep(&s->table, number_line, &numbering)) {
+		touch_times_free(&timeline);
 		return NM_ENOMEM;
 	}
-	nm_touch_times_fill(&timeline, numbering.kept);
-	nm_touch_times_free(&s->timeline);
+	touch_times_fill(&timeline, numbering.kept);
+	touch_times_free(&s->timeline);
 	s->timeline = timeline;
 	return 0;
 }
@@ -129,13 +129,13 @@ static int leave_recent(struct nm_lru_stack *s, const struct nm_recent_line *lin
 {
 	struct nm_line *entry;
 
-	if (nm_touch_times_is_full(&s->timeline) && renumber_times(s))
+	if (touch_times_is_full(&s->timeline) && renumber_times(s))
 		return NM_ENOMEM;
-	entry = nm_line_find(&s->table, line->line);
+	entry = line_find(&s->table, line->line);
 	assert(entry && !entry->time);
 	entry->last = line->last;
 	entry->key = line->key;
-	entry->time = nm_touch_times_add(&s->timeline);
+	entry->time = touch_times_add(&s->timeline);
 	return 0;
 }
 
@@ -154,7 +154,7 @@ static int meet_line(struct nm_lru_stack *s, struct nm_touch *t)
 {
 	const int seen = s->limit < UINT64_MAX ? see_line(s, t->line) : 0;
 
-	if (seen < 0 || !nm_line_add(&s->table, t->line))
+	if (seen < 0 || !line_add(&s->table, t->line))
 		return NM_ENOMEM;
 	set_unknown(t, seen ? NM_STACK_BEYOND : NM_STACK_COLD);
 	return 0;
@@ -162,17 +162,17 @@ static int meet_line(struct nm_lru_stack *s, struct nm_touch *t)
 
 static int make_recent(struct nm_lru_stack *s, struct nm_touch *t)
 {
-	struct nm_line *entry = nm_line_find(&s->table, t->line);
+	struct nm_line *entry = line_find(&s->table, t->line);
 
 	if (!entry)
 		return meet_line(s, t);
 	assert(entry->time);
-	t->stack += nm_touch_times_later(&s->timeline, entry->time);
+	t->stack += touch_times_later(&s->timeline, entry->time);
 	t->reuse = t->first - entry->last - 1;
 	t->previous = entry->key;
 	if (t->stack >= s->limit)
 		set_unknown(t, NM_STACK_BEYOND);
-	nm_touch_times_remove(&s->timeline, entry->time);
+	touch_times_remove(&s->timeline, entry->time);
 	entry->time = 0;
 	return 0;
 }
@@ -186,7 +186,7 @@ static void fetch_ahead(const struct nm_lru_stack *s, size_t i)
 		nm_line_prefetch(&s->table, s->events[i + AHEAD].line.line);
 	if (i + TIME_AHEAD >= s->event_count || !s->events[i + TIME_AHEAD].touch)
 		return;
-	line = nm_line_find(&s->table, s->events[i + TIME_AHEAD].line.line);
+	line = line_find(&s->table, s->events[i + TIME_AHEAD].line.line);
 	if (line)
 		nm_timeline_prefetch(&s->timeline, line->time);
 }
@@ -211,7 +211,7 @@ static void enter_recent(struct nm_lru_stack *s, uint64_t line)
 {
 	struct nm_recent_line left;
 
-	if (nm_recent_enter(&s->recent, line, &left))
+	if (recent_enter(&s->recent, line, &left))
 		s->events[s->event_count++] = (struct event){left, NULL};
 }
 
@@ -221,9 +221,9 @@ static void touch_recent(struct nm_lru_stack *s, struct nm_touch *t, unsigned sl
 	t->reuse = t->first - s->recent.lines[slot].last - 1;
 	t->previous = s->recent.lines[slot].key;
 	if (slot < NM_RECENT_FRONT) {
-		t->stack = nm_recent_move(&s->recent, slot);
+		t->stack = recent_move(&s->recent, slot);
 	} else {
-		t->stack = nm_recent_take(&s->recent, slot);
+		t->stack = recent_take(&s->recent, slot);
 		enter_recent(s, t->line);
 	}
 	if (t->stack >= s->limit)
@@ -233,7 +233,7 @@ static void touch_recent(struct nm_lru_stack *s, struct nm_touch *t, unsigned sl
 /* A touch of another line. All recent lines were touched since; the event adds the others. */
 static void touch_other(struct nm_lru_stack *s, struct nm_touch *t)
 {
-	t->stack = nm_recent_count(&s->recent);
+	t->stack = recent_count(&s->recent);
 	s->events[s->event_count++] = (struct event){{.line = t->line}, t};
 	enter_recent(s, t->line);
 }
@@ -241,14 +241,14 @@ static void touch_other(struct nm_lru_stack *s, struct nm_touch *t)
 int nm_stack_touch(struct nm_lru_stack *s, struct nm_touch *touches, size_t count)
 {
 	for (struct nm_touch *t = touches; t < touches + count; t++) {
-		const unsigned slot = nm_recent_find(&s->recent, t->line);
+		const unsigned slot = recent_find(&s->recent, t->line);
 		struct nm_recent_line *top;
 
 		if (slot < NM_RECENT)
 			touch_recent(s, t, slot);
 		else
 			touch_other(s, t);
-		top = nm_recent_first(&s->recent);
+		top = recent_first(&s->recent);
 		top->last = t->last;
 		top->key = t->last_key;
 		if (s->event_count + 2 > EVENTS && resolve_touches(s))

@@ -52,8 +52,8 @@ static void statcache_release(void *self)
 {
 	struct statcache *s = self;
 
-	nm_evictions_done(&s->evictions);
-	nm_reuse_pairs_done(&s->pairs);
+	evictions_done(&s->evictions);
+	reuse_pairs_done(&s->pairs);
 	free(s->start);
 	free(s->end);
 	free(s->misses);
@@ -62,7 +62,7 @@ static void statcache_release(void *self)
 
 static struct moment moment_of(const struct nm_footprint *f, double reference)
 {
-	const uint32_t window = nm_footprint_window(f, reference);
+	const uint32_t window = footprint_window(f, reference);
 
 	return (struct moment){window, (float)(reference / f->length - window)};
 }
@@ -71,7 +71,7 @@ static int prepare_samples(struct statcache *s)
 {
 	const size_t n = s->samples->count + 1;
 	struct nm_footprint f;
-	int status = nm_footprint_make(&f, s->samples);
+	int status = footprint_make(&f, s->samples);
 
 	s->start = malloc(n * sizeof *s->start);
 	s->end = malloc(n * sizeof *s->end);
@@ -79,7 +79,7 @@ static int prepare_samples(struct statcache *s)
 	if (!s->start || !s->end || !s->misses)
 		status = NM_ENOMEM;
 	if (!status)
-		status = nm_evictions_make(&s->evictions, &f);
+		status = evictions_make(&s->evictions, &f);
 	for (size_t i = 0; i < s->samples->count && !status; i++) {
 		const struct nm_kept_sample *at = &s->samples->at[i];
 
@@ -87,9 +87,9 @@ static int prepare_samples(struct statcache *s)
 		if (at->distance != NM_NO_REUSE)
 			s->end[i] = moment_of(&f, (double)(at->start + at->distance));
 	}
-	nm_footprint_done(&f);
+	footprint_done(&f);
 	s->prepared = 1;
-	return status ? status : nm_reuse_pairs_make(&s->pairs, s->samples);
+	return status ? status : reuse_pairs_make(&s->pairs, s->samples);
 }
 
 /* By how much more lines each replicate has evicted by a moment. */
@@ -112,7 +112,7 @@ static void add_changes(struct statcache *s, size_t i)
 	excess_at(s, &s->end[i], changes);
 	for (unsigned r = 0; r < NM_REPLICATES; r++)
 		changes[r] = slope * (changes[r] - start[r]);
-	nm_reuse_pairs_add_changes(&s->pairs, s->samples, i, changes);
+	reuse_pairs_add_changes(&s->pairs, s->samples, i, changes);
 }
 
 /* Finds what a cache of so many lines does with each sample. */
@@ -121,20 +121,19 @@ static void follow_size(struct statcache *s, uint64_t lines)
 	struct nm_evictions *e = &s->evictions;
 
 	s->lines = lines;
-	nm_evictions_solve(e, lines);
+	evictions_solve(e, lines);
 	for (size_t i = 0; i < s->samples->count; i++) {
 		const struct nm_kept_sample *at = &s->samples->at[i];
 		const double start = (double)at->start;
 
 		if (at->distance != NM_NO_REUSE)
-			s->misses[i] =
-			    nm_evictions_leave(e, nm_evictions_by(e, 0, start + (double)at->distance) -
-						      nm_evictions_by(e, 0, start));
+			s->misses[i] = evictions_leave(e, evictions_by(e, 0, start + (double)at->distance) -
+							      evictions_by(e, 0, start));
 	}
 	for (uint32_t window = 0; window <= e->windows; window++)
 		for (unsigned r = 0; r < NM_REPLICATES; r++)
 			s->excess[window][r] = e->paths[1 + r].evicted[window] - e->paths[0].evicted[window];
-	nm_reuse_pairs_sum(&s->pairs, s->samples, s->misses);
+	reuse_pairs_sum(&s->pairs, s->samples, s->misses);
 	for (size_t i = 0; i < s->samples->count; i++)
 		if (s->samples->at[i].distance != NM_NO_REUSE && s->misses[i] < 1)
 			add_changes(s, i);
@@ -152,8 +151,8 @@ static int statcache_estimate(void *self, const struct nm_groups *groups, uint64
 	}
 	if (lines != s->lines)
 		follow_size(s, lines);
-	nm_reuse_pairs_add(&s->pairs, groups, sums);
-	nm_reuse_conclude(sums, groups, &errors, ret);
+	reuse_pairs_add(&s->pairs, groups, sums);
+	reuse_conclude(sums, groups, &errors, ret);
 	free(sums);
 	return 0;
 }

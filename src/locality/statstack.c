@@ -47,7 +47,7 @@ static void statstack_release(void *self)
 {
 	struct statstack *s = self;
 
-	nm_reuse_pairs_done(&s->pairs);
+	reuse_pairs_done(&s->pairs);
 	free(s->distance);
 	free(s->error);
 	free(s->misses);
@@ -58,8 +58,8 @@ static void statstack_release(void *self)
 static void find_errors(struct statstack *s, struct nm_footprint *f, double *scratch)
 {
 	for (unsigned r = 1; r <= NM_REPLICATES; r++) {
-		nm_footprint_weigh(f, r);
-		nm_footprint_distances(f, scratch);
+		footprint_weigh(f, r);
+		footprint_distances(f, scratch);
 		for (size_t i = 0; i < s->samples->count; i++)
 			if (isfinite(scratch[i]))
 				s->error[i] += pow(scratch[i] - s->distance[i], 2);
@@ -72,7 +72,7 @@ static int prepare_samples(struct statstack *s)
 {
 	const size_t n = s->samples->count + 1;
 	struct nm_footprint f;
-	int status = nm_footprint_make(&f, s->samples);
+	int status = footprint_make(&f, s->samples);
 
 	s->distance = malloc(n * sizeof *s->distance);
 	s->error = calloc(n, sizeof *s->error);
@@ -80,12 +80,12 @@ static int prepare_samples(struct statstack *s)
 	if (!s->distance || !s->error || !s->misses)
 		status = NM_ENOMEM;
 	if (!status) {
-		nm_footprint_weigh(&f, 0);
-		nm_footprint_distances(&f, s->distance);
+		footprint_weigh(&f, 0);
+		footprint_distances(&f, s->distance);
 		find_errors(s, &f, s->misses);
 	}
-	nm_footprint_done(&f);
-	return status ? status : nm_reuse_pairs_make(&s->pairs, s->samples);
+	footprint_done(&f);
+	return status ? status : reuse_pairs_make(&s->pairs, s->samples);
 }
 
 static int statstack_estimate(void *self, const struct nm_groups *groups, uint64_t lines,
@@ -102,15 +102,15 @@ static int statstack_estimate(void *self, const struct nm_groups *groups, uint64
 		s->lines = lines;
 		for (size_t i = 0; i < s->samples->count; i++)
 			s->misses[i] = s->distance[i] >= (double)lines - 0.5;
-		nm_reuse_pairs_sum(&s->pairs, s->samples, s->misses);
+		reuse_pairs_sum(&s->pairs, s->samples, s->misses);
 		for (size_t i = 0; i < s->samples->count; i++)
-			nm_reuse_pairs_add_doubt(
+			reuse_pairs_add_doubt(
 			    &s->pairs, s->samples, i,
 			    (s->distance[i] + s->error[i] >= (double)lines - 0.5) - s->misses[i],
 			    s->misses[i] - (s->distance[i] - s->error[i] >= (double)lines - 0.5));
 	}
-	nm_reuse_pairs_add(&s->pairs, groups, sums);
-	nm_reuse_conclude(sums, groups, &errors, ret);
+	reuse_pairs_add(&s->pairs, groups, sums);
+	reuse_conclude(sums, groups, &errors, ret);
 	free(sums);
 	return 0;
 }

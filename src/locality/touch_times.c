@@ -40,7 +40,7 @@ static uint64_t trunk_count(const struct nm_touch_times *t)
 	return ((uint64_t)t->room >> NM_TRUNK_BITS) + 1;
 }
 
-int nm_touch_times_new(struct nm_touch_times *ret, uint64_t times)
+int touch_times_new(struct nm_touch_times *ret, uint64_t times)
 {
 	struct nm_touch_times t = {.next = FIRST_TIME};
 
@@ -53,14 +53,14 @@ int nm_touch_times_new(struct nm_touch_times *ret, uint64_t times)
 	t.branches = nm_lazy_array(branch_count(&t), sizeof *t.branches);
 	t.trunks = nm_lazy_array(trunk_count(&t), sizeof *t.trunks);
 	if (!t.bits || !t.leaves || !t.twigs || !t.branches || !t.trunks) {
-		nm_touch_times_free(&t);
+		touch_times_free(&t);
 		return NM_ENOMEM;
 	}
 	*ret = t;
 	return 0;
 }
 
-void nm_touch_times_free(struct nm_touch_times *t)
+void touch_times_free(struct nm_touch_times *t)
 {
 	nm_lazy_array_free(t->bits, word_count(t), sizeof *t->bits);
 	nm_lazy_array_free(t->leaves, leaf_count(t), sizeof *t->leaves);
@@ -70,7 +70,7 @@ void nm_touch_times_free(struct nm_touch_times *t)
 	memset(t, 0, sizeof *t);
 }
 
-uint64_t nm_touch_times_bytes(const struct nm_touch_times *t)
+uint64_t touch_times_bytes(const struct nm_touch_times *t)
 {
 	return word_count(t) * sizeof *t->bits + leaf_count(t) * sizeof *t->leaves +
 	       twig_count(t) * sizeof *t->twigs + branch_count(t) * sizeof *t->branches +
@@ -86,7 +86,7 @@ static void add_time(struct nm_touch_times *t, uint32_t time, uint32_t more)
 	t->live += more;
 }
 
-uint32_t nm_touch_times_add(struct nm_touch_times *t)
+uint32_t touch_times_add(struct nm_touch_times *t)
 {
 	uint32_t time = t->next++;
 
@@ -97,14 +97,14 @@ uint32_t nm_touch_times_add(struct nm_touch_times *t)
 	return time;
 }
 
-void nm_touch_times_fill(struct nm_touch_times *t, uint32_t count)
+void touch_times_fill(struct nm_touch_times *t, uint32_t count)
 {
 	assert(t->next == FIRST_TIME && count < t->room);
 	while (t->next <= count)
-		nm_touch_times_add(t);
+		touch_times_add(t);
 }
 
-void nm_touch_times_remove(struct nm_touch_times *t, uint32_t time)
+void touch_times_remove(struct nm_touch_times *t, uint32_t time)
 {
 	assert(t->bits[time >> WORD_BITS] >> (time & 63) & 1);
 	t->bits[time >> WORD_BITS] &= ~(1ull << (time & 63));
@@ -167,7 +167,7 @@ static unsigned place_of(uint32_t time, unsigned low, unsigned high)
 	return time >> low & ((1u << (high - low)) - 1);
 }
 
-uint32_t nm_touch_times_later(const struct nm_touch_times *t, uint32_t time)
+uint32_t touch_times_later(const struct nm_touch_times *t, uint32_t time)
 {
 	const uint32_t end = (t->next >> NM_TRUNK_BITS) + 1;
 	uint32_t n =

@@ -41,16 +41,16 @@ struct nm_evictions {
 };
 
 /* Weighs the footprint anew.  0 or NM_ENOMEM. */
-int nm_evictions_make(struct nm_evictions *ret_evictions, struct nm_footprint *footprint);
-void nm_evictions_done(struct nm_evictions *evictions);
+int evictions_make(struct nm_evictions *ret_evictions, struct nm_footprint *footprint);
+void evictions_done(struct nm_evictions *evictions);
 
 /* Follows a cache of so many lines through the run. */
-void nm_evictions_solve(struct nm_evictions *evictions, uint64_t lines);
+void evictions_solve(struct nm_evictions *evictions, uint64_t lines);
 
 /* Lines that the solved cache has evicted by a moment. */
-double nm_evictions_by(const struct nm_evictions *evictions, unsigned replicate, double reference);
+double evictions_by(const struct nm_evictions *evictions, unsigned replicate, double reference);
 
 /* The probability that a line has left the solved cache after so many evictions. */
-double nm_evictions_leave(const struct nm_evictions *evictions, double evicted);
+double evictions_leave(const struct nm_evictions *evictions, double evicted);
 
 #endif

@@ -31,18 +31,18 @@ struct nm_footprint {
 };
 
 /* Cuts a run into windows with enough samples each.  0 or NM_ENOMEM. */
-int nm_footprint_make(struct nm_footprint *ret_footprint, const struct nm_reuse_samples *samples);
-void nm_footprint_done(struct nm_footprint *footprint);
+int footprint_make(struct nm_footprint *ret_footprint, const struct nm_reuse_samples *samples);
+void footprint_done(struct nm_footprint *footprint);
 
 /* Finds S of each window, for all samples (replicate 0) or one of their replicates (reuse_samples.c). */
-void nm_footprint_weigh(struct nm_footprint *footprint, unsigned replicate);
+void footprint_weigh(struct nm_footprint *footprint, unsigned replicate);
 
-uint32_t nm_footprint_window(const struct nm_footprint *footprint, double reference);
+uint32_t footprint_window(const struct nm_footprint *footprint, double reference);
 
 /* Expected lines that the references behind `from`, up to `to`, touch. */
-double nm_footprint_lines(const struct nm_footprint *footprint, double from, double to);
+double footprint_lines(const struct nm_footprint *footprint, double from, double to);
 
 /* Expected stack distance of each sample that was touched again; of the others: INFINITY. [samples->count] */
-void nm_footprint_distances(const struct nm_footprint *footprint, double *ret_distances);
+void footprint_distances(const struct nm_footprint *footprint, double *ret_distances);
 
 #endif

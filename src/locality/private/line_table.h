@@ -25,17 +25,17 @@ struct nm_line_table {
 	uint64_t room, count;
 };
 
-static inline uint64_t nm_line_home(const struct nm_line_table *t, uint64_t line)
+static inline uint64_t line_home(const struct nm_line_table *t, uint64_t line)
 {
 	return (uint64_t)((unsigned __int128)nm_mix64(line) * t->room >> 64);
 }
 
 /* The slot of a line; NULL: it is not there. */
-static inline struct nm_line *nm_line_find(const struct nm_line_table *t, uint64_t line)
+static inline struct nm_line *line_find(const struct nm_line_table *t, uint64_t line)
 {
 	if (!t->room)
 		return NULL;
-	for (uint64_t i = nm_line_home(t, line); t->at[i].name; i = i + 1 == t->room ? 0 : i + 1)
+	for (uint64_t i = line_home(t, line); t->at[i].name; i = i + 1 == t->room ? 0 : i + 1)
 		if (t->at[i].name == line + 1)
 			return &t->at[i];
 	return NULL;
@@ -47,7 +47,7 @@ __attribute__((always_inline)) static inline void nm_line_prefetch(const struct 
 								   uint64_t line)
 {
 	if (t->room) {
-		const char *home = (const char *)&t->at[nm_line_home(t, line)];
+		const char *home = (const char *)&t->at[line_home(t, line)];
 
 		__builtin_prefetch(home, 1);
 		__builtin_prefetch(home + 64, 1);
@@ -55,14 +55,14 @@ __attribute__((always_inline)) static inline void nm_line_prefetch(const struct 
 }
 
 /* Adds a line that is not there; all slots may move.  NULL: out of memory. */
-struct nm_line *nm_line_add(struct nm_line_table *table, uint64_t line);
+struct nm_line *line_add(struct nm_line_table *table, uint64_t line);
 
 /* Calls visit(arg, line) for each line, in the order of the slots. What it returns is ignored. */
-void nm_line_visit(struct nm_line_table *table, int (*visit)(void *arg, struct nm_line *line), void *arg);
+void line_visit(struct nm_line_table *table, int (*visit)(void *arg, struct nm_line *line), void *arg);
 
 /* Keeps the lines for which keep(arg, line) is not 0; all slots may move.  0 or NM_ENOMEM. */
-int nm_line_keep(struct nm_line_table *table, int (*keep)(void *arg, struct nm_line *line), void *arg);
+int line_keep(struct nm_line_table *table, int (*keep)(void *arg, struct nm_line *line), void *arg);
 
-void nm_line_table_free(struct nm_line_table *table);
+void line_table_free(struct nm_line_table *table);
 
 #endif

@@ -36,7 +36,7 @@ struct nm_recent {
 	unsigned head;  /* of the ring: the slot that is filled next, the oldest one */
 };
 
-static inline void nm_recent_init(struct nm_recent *r)
+static inline void recent_init(struct nm_recent *r)
 {
 	r->order = 0xfedcba9876543210;
 	r->live = r->head = 0;
@@ -47,7 +47,7 @@ static inline void nm_recent_init(struct nm_recent *r)
 }
 
 /* How many bits are set; not every processor has an instruction for it. */
-static inline unsigned nm_ones(uint64_t x)
+static inline unsigned locality_ones(uint64_t x)
 {
 	x -= x >> 1 & 0x5555555555555555;
 	x = (x & 0x3333333333333333) + (x >> 2 & 0x3333333333333333);
@@ -55,7 +55,7 @@ static inline unsigned nm_ones(uint64_t x)
 }
 
 /* Which of 16 tags are this one, as bits. */
-static inline unsigned nm_recent_same(const uint32_t *tags, uint32_t tag)
+static inline unsigned recent_same(const uint32_t *tags, uint32_t tag)
 {
 #ifdef __SSE2__
 	const __m128i key = _mm_set1_epi32((int)tag), *at = (const __m128i *)tags;
@@ -73,8 +73,7 @@ static inline unsigned nm_recent_same(const uint32_t *tags, uint32_t tag)
 }
 
 /* Which of these slots, from `first` on, has the line; NM_RECENT: none. */
-static inline unsigned nm_recent_pick(const struct nm_recent *r, unsigned first, uint64_t slots,
-				      uint64_t line)
+static inline unsigned recent_pick(const struct nm_recent *r, unsigned first, uint64_t slots, uint64_t line)
 {
 	for (; slots; slots &= slots - 1)
 		if (r->lines[first + (unsigned)__builtin_ctzll(slots)].line == line)
@@ -83,31 +82,31 @@ static inline unsigned nm_recent_pick(const struct nm_recent *r, unsigned first,
 }
 
 /* The slot of a line, in front if below NM_RECENT_FRONT; NM_RECENT: it is not here. */
-static inline unsigned nm_recent_find(const struct nm_recent *r, uint64_t line)
+static inline unsigned recent_find(const struct nm_recent *r, uint64_t line)
 {
-	const unsigned slot = nm_recent_pick(r, 0, nm_recent_same(r->tags, (uint32_t)line), line);
+	const unsigned slot = recent_pick(r, 0, recent_same(r->tags, (uint32_t)line), line);
 	uint64_t same = 0;
 
 	if (slot < NM_RECENT)
 		return slot;
 	for (unsigned i = 0; i < NM_RECENT_RING; i += 16)
-		same |= (uint64_t)nm_recent_same(&r->tags[NM_RECENT_FRONT + i], (uint32_t)line) << i;
-	return nm_recent_pick(r, NM_RECENT_FRONT, same & r->live, line);
+		same |= (uint64_t)recent_same(&r->tags[NM_RECENT_FRONT + i], (uint32_t)line) << i;
+	return recent_pick(r, NM_RECENT_FRONT, same & r->live, line);
 }
 
-static inline struct nm_recent_line *nm_recent_first(struct nm_recent *r)
+static inline struct nm_recent_line *recent_first(struct nm_recent *r)
 {
 	return &r->lines[r->order & (NM_RECENT_FRONT - 1)];
 }
 
 /* How many lines are here; only free slots of the front are none before the ring is used. */
-static inline unsigned nm_recent_count(const struct nm_recent *r)
+static inline unsigned recent_count(const struct nm_recent *r)
 {
-	return NM_RECENT_FRONT + nm_ones(r->live);
+	return NM_RECENT_FRONT + locality_ones(r->live);
 }
 
 /* Makes a line of the front the first. Returns how many stood before it. */
-static inline unsigned nm_recent_move(struct nm_recent *r, unsigned slot)
+static inline unsigned recent_move(struct nm_recent *r, unsigned slot)
 {
 	/* The nibble that is the slot becomes 0; the borrow finds the lowest that is. */
 	const uint64_t ones = 0x1111111111111111, others = r->order ^ slot * ones;
@@ -119,18 +118,18 @@ static inline unsigned nm_recent_move(struct nm_recent *r, unsigned slot)
 }
 
 /* Takes a line out of the ring. Returns how many lines were touched since it. */
-static inline unsigned nm_recent_take(struct nm_recent *r, unsigned slot)
+static inline unsigned recent_take(struct nm_recent *r, unsigned slot)
 {
 	const unsigned at = slot - NM_RECENT_FRONT, age = (at - r->head) % NM_RECENT_RING;
 	const uint64_t by_age = r->live >> r->head | r->live << 1 << (NM_RECENT_RING - 1 - r->head);
 
 	r->live &= ~(UINT64_C(1) << at);
-	return NM_RECENT_FRONT + nm_ones(by_age >> age >> 1);
+	return NM_RECENT_FRONT + locality_ones(by_age >> age >> 1);
 }
 
 /* Makes a line that is not here the first, in a slot of the front that the caller fills. The last one of the
  * front goes into the ring. 1: *ret_left left the ring for that. */
-static inline int nm_recent_enter(struct nm_recent *r, uint64_t line, struct nm_recent_line *ret_left)
+static inline int recent_enter(struct nm_recent *r, uint64_t line, struct nm_recent_line *ret_left)
 {
 	const unsigned slot = (unsigned)(r->order >> 60), ring = NM_RECENT_FRONT + r->head;
 	const uint64_t bit = UINT64_C(1) << r->head;

@@ -40,31 +40,31 @@ struct nm_reuse_pairs {
 };
 
 /* Finds the pairs of samples, which must not change from then on.  0 or NM_ENOMEM. */
-int nm_reuse_pairs_make(struct nm_reuse_pairs *ret_pairs, const struct nm_reuse_samples *samples);
-void nm_reuse_pairs_done(struct nm_reuse_pairs *pairs);
+int reuse_pairs_make(struct nm_reuse_pairs *ret_pairs, const struct nm_reuse_samples *samples);
+void reuse_pairs_done(struct nm_reuse_pairs *pairs);
 
 /* Sums the samples up anew. Sample i, if it ended, missed with probability miss[i]. */
-void nm_reuse_pairs_sum(struct nm_reuse_pairs *pairs, const struct nm_reuse_samples *samples,
-			const double *miss);
+void reuse_pairs_sum(struct nm_reuse_pairs *pairs, const struct nm_reuse_samples *samples,
+		     const double *miss);
 
 /* Sample i, if it ended as a hit, may be a miss with probability `fewer`, or the other way round. */
-void nm_reuse_pairs_add_doubt(struct nm_reuse_pairs *pairs, const struct nm_reuse_samples *samples, size_t i,
-			      double fewer, double more);
+void reuse_pairs_add_doubt(struct nm_reuse_pairs *pairs, const struct nm_reuse_samples *samples, size_t i,
+			   double fewer, double more);
 
 /* Sample i, if it ended, misses with a probability that is larger by so much in each replicate. */
-void nm_reuse_pairs_add_changes(struct nm_reuse_pairs *pairs, const struct nm_reuse_samples *samples,
-				size_t i, const double changes[NM_REPLICATES]);
+void reuse_pairs_add_changes(struct nm_reuse_pairs *pairs, const struct nm_reuse_samples *samples, size_t i,
+			     const double changes[NM_REPLICATES]);
 
 /* Adds them to sums[group] of each group that they belong to, and of group 0, which is all keys. */
-void nm_reuse_pairs_add(const struct nm_reuse_pairs *pairs, const struct nm_groups *groups,
-			struct nm_reuse_sum *sums);
+void reuse_pairs_add(const struct nm_reuse_pairs *pairs, const struct nm_groups *groups,
+		     struct nm_reuse_sum *sums);
 
 /* From sums to an estimate of each group, with these errors of the model. If it is known how many references a
  * group has, misses are corrected by how many too few or too many the samples stand for: the regression
  * estimator (Cochran, Sampling Techniques, 1977, section 7.3); else they are divided by the references that the
  * samples stand for (section 6.3). The interval is that of either, but at least Wilson's (1927) of as many
  * independent samples as would tell as much. */
-void nm_reuse_conclude(const struct nm_reuse_sum *sums, const struct nm_groups *groups,
-		       const struct nm_model_errors *errors, struct nm_estimate *ret_estimates);
+void reuse_conclude(const struct nm_reuse_sum *sums, const struct nm_groups *groups,
+		    const struct nm_model_errors *errors, struct nm_estimate *ret_estimates);
 
 #endif

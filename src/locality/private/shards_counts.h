@@ -37,7 +37,7 @@ struct nm_shards_counts {
 /* An estimate for each group, as nm_estimator.estimate() gives it. Sizes between quarters of an octave are taken
  * to be the next larger quarter, except for the whole. step: lines by which one sampled line may change a
  * distance. 0 or NM_ENOMEM. */
-int nm_shards_estimate(const struct nm_shards_counts *counts, const struct nm_groups *groups, uint64_t lines,
-		       double step, struct nm_estimate *ret_estimates);
+int shards_estimate(const struct nm_shards_counts *counts, const struct nm_groups *groups, uint64_t lines,
+		    double step, struct nm_estimate *ret_estimates);
 
 #endif

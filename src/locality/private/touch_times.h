@@ -22,25 +22,25 @@ struct nm_touch_times {
 };
 
 /* An empty set with room for so many times at least.  0 or NM_ENOMEM. */
-int nm_touch_times_new(struct nm_touch_times *ret_timeline, uint64_t times);
-void nm_touch_times_free(struct nm_touch_times *timeline);
-uint64_t nm_touch_times_bytes(const struct nm_touch_times *timeline);
+int touch_times_new(struct nm_touch_times *ret_timeline, uint64_t times);
+void touch_times_free(struct nm_touch_times *timeline);
+uint64_t touch_times_bytes(const struct nm_touch_times *timeline);
 
-static inline int nm_touch_times_is_full(const struct nm_touch_times *t) { return t->next == t->room; }
+static inline int touch_times_is_full(const struct nm_touch_times *t) { return t->next == t->room; }
 
 /* Adds the next time and returns it; the set is not full. */
-uint32_t nm_touch_times_add(struct nm_touch_times *timeline);
+uint32_t touch_times_add(struct nm_touch_times *timeline);
 
 /* Adds the times 1 ... count to an empty set. */
-void nm_touch_times_fill(struct nm_touch_times *timeline, uint32_t count);
+void touch_times_fill(struct nm_touch_times *timeline, uint32_t count);
 
 /* Removes a time of the set. */
-void nm_touch_times_remove(struct nm_touch_times *timeline, uint32_t time);
+void touch_times_remove(struct nm_touch_times *timeline, uint32_t time);
 
 /* How many times of the set are later than this one, which is in the set. */
-uint32_t nm_touch_times_later(const struct nm_touch_times *timeline, uint32_t time);
+uint32_t touch_times_later(const struct nm_touch_times *timeline, uint32_t time);
 
-/* Fetches what nm_touch_times_later reads.  Any time. Always inline, as nm_line_prefetch. */
+/* Fetches what touch_times_later reads.  Any time. Always inline, as nm_line_prefetch. */
 __attribute__((always_inline)) static inline void nm_timeline_prefetch(const struct nm_touch_times *t,
 								       uint32_t time)
 {

@@ -194,9 +194,9 @@ static void test_timeline(void **state)
 
 	(void)state;
 	rng_state = 1;
-	assert_int_equal(nm_touch_times_new(&t, TIMES), 0);
+	assert_int_equal(touch_times_new(&t, TIMES), 0);
 	for (uint32_t i = 1; i < TIMES; i++) {
-		assert_int_equal(nm_touch_times_add(&t), i);
+		assert_int_equal(touch_times_add(&t), i);
 		there[i] = 1;
 		live++;
 		for (uint64_t gone = below(3) ? 1 : 0; gone && below(10);) {
@@ -204,7 +204,7 @@ static void test_timeline(void **state)
 
 			gone = !there[time];
 			if (!gone) {
-				nm_touch_times_remove(&t, time);
+				touch_times_remove(&t, time);
 				there[time] = 0;
 				live--;
 			}
@@ -213,9 +213,9 @@ static void test_timeline(void **state)
 	assert_int_equal(t.live, live);
 	for (uint32_t i = TIMES; i-- > 1;)
 		if (there[i])
-			assert_int_equal(nm_touch_times_later(&t, i), later++);
+			assert_int_equal(touch_times_later(&t, i), later++);
 	assert_int_equal(later, live);
-	nm_touch_times_free(&t);
+	touch_times_free(&t);
 }
 
 /* More times than one node of the highest kind has. */
@@ -225,12 +225,12 @@ static void test_long_timeline(void **state)
 	struct nm_touch_times t;
 
 	(void)state;
-	assert_int_equal(nm_touch_times_new(&t, last + 1), 0);
-	nm_touch_times_fill(&t, last);
-	nm_touch_times_remove(&t, 2u << NM_TRUNK_BITS);
+	assert_int_equal(touch_times_new(&t, last + 1), 0);
+	touch_times_fill(&t, last);
+	touch_times_remove(&t, 2u << NM_TRUNK_BITS);
 	for (uint32_t time = 5; time < last; time += 1u << (NM_TRUNK_BITS - 1))
-		assert_int_equal(nm_touch_times_later(&t, time), last - time - (time < 2u << NM_TRUNK_BITS));
-	nm_touch_times_free(&t);
+		assert_int_equal(touch_times_later(&t, time), last - time - (time < 2u << NM_TRUNK_BITS));
+	touch_times_free(&t);
 }
 
 static void test_bins(void **state)

@@ -188,9 +188,9 @@ static void compare_footprint(const struct nm_reuse_samples *samples)
 	struct nm_footprint f;
 	double *survival, *distances = malloc(samples->count * sizeof *distances);
 
-	assert_int_equal(nm_footprint_make(&f, samples), 0);
-	nm_footprint_weigh(&f, 0);
-	nm_footprint_distances(&f, distances);
+	assert_int_equal(footprint_make(&f, samples), 0);
+	footprint_weigh(&f, 0);
+	footprint_distances(&f, distances);
 	survival = malloc((size_t)f.windows * REFS * sizeof *survival);
 	assert_true(distances && survival && f.windows > 1);
 	for (uint32_t window = 0; window < f.windows; window++)
@@ -198,7 +198,7 @@ static void compare_footprint(const struct nm_reuse_samples *samples)
 	for (unsigned n = 0; n < 200; n++) {
 		const uint64_t from = below(REFS - LONGEST), to = from + below(LONGEST);
 
-		assert_true(fabs(nm_footprint_lines(&f, (double)from, (double)to) -
+		assert_true(fabs(footprint_lines(&f, (double)from, (double)to) -
 				 twin_lines(&f, survival, from, to)) < 1e-6);
 	}
 	for (size_t i = 0; i < samples->count; i++) {
@@ -212,7 +212,7 @@ static void compare_footprint(const struct nm_reuse_samples *samples)
 	}
 	free(survival);
 	free(distances);
-	nm_footprint_done(&f);
+	footprint_done(&f);
 }
 
 static void test_footprint(void **state)
@@ -316,10 +316,10 @@ static void test_statstack(void **state)
 	rng_state = 5;
 	make_stream(&s, 0);
 	sample(&s, 1, 2, 1, &samples);
-	assert_int_equal(nm_footprint_make(&f, &samples), 0);
-	nm_footprint_weigh(&f, 0);
-	nm_footprint_distances(&f, distances);
-	nm_footprint_done(&f);
+	assert_int_equal(footprint_make(&f, &samples), 0);
+	footprint_weigh(&f, 0);
+	footprint_distances(&f, distances);
+	footprint_done(&f);
 	assert_int_equal(nm_estimator_statstack.make(&estimator, &setup), 0);
 	for (uint64_t lines = 1; lines < 1000; lines = lines * 3 / 2 + 1) {
 		struct nm_estimate got[GROUPS];
@@ -370,16 +370,16 @@ static void test_known_references(void **state)
 		miss[i] = i < SAMPLES && i % 4 == 0;
 	}
 	counted.references = references;
-	assert_int_equal(nm_reuse_pairs_make(&pairs, &samples), 0);
-	nm_reuse_pairs_sum(&pairs, &samples, miss);
-	nm_reuse_pairs_add(&pairs, &groups, sums);
-	nm_reuse_conclude(sums, &groups, &none, unknown);
-	nm_reuse_conclude(sums, &counted, &none, known);
+	assert_int_equal(reuse_pairs_make(&pairs, &samples), 0);
+	reuse_pairs_sum(&pairs, &samples, miss);
+	reuse_pairs_add(&pairs, &groups, sums);
+	reuse_conclude(sums, &groups, &none, unknown);
+	reuse_conclude(sums, &counted, &none, known);
 	assert_true(fabs(unknown[1].miss_ratio - (1 - hits / (2 * STARTS))) < 1e-9);
 	assert_true(fabs(known[1].miss_ratio - (1 - (hits + hit_part * rest) / REFERENCES)) < 1e-9);
 	assert_true(fabs(known[1].cold_ratio - cold_part * rest / REFERENCES) < 1e-9);
 	assert_int_equal(known[1].samples, STARTS);
-	nm_reuse_pairs_done(&pairs);
+	reuse_pairs_done(&pairs);
 }
 
 /* References to one line or two: they hit or miss by the larger of the distances, as the exact stack has them. */
