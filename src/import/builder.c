@@ -8,7 +8,7 @@
 
 static uint64_t pack_access(unsigned size, unsigned flags) { return size | (uint64_t)flags << 32; }
 
-int nm_builder_start(struct nm_builder *b, const char *name)
+int builder_start(struct nm_builder *b, const char *name)
 {
 	const struct nm_wire_process process = {.start = NM_WIRE_STARTED,
 						.version = NM_WIRE_VERSION,
@@ -20,14 +20,14 @@ int nm_builder_start(struct nm_builder *b, const char *name)
 	return nm_wire_process_encode(&b->words, &process, &name) ? NM_ENOMEM : 0;
 }
 
-void nm_builder_done(struct nm_builder *b)
+void builder_done(struct nm_builder *b)
 {
 	nm_vec_free(&b->words);
 	nm_vec_free(&b->blocks);
 	nm_map_done(&b->block_of);
 	nm_map_done(&b->thread_of);
 	nm_arena_done(&b->arena);
-	nm_object_bytes_done(&b->objects);
+	object_bytes_done(&b->objects);
 }
 
 /* ---- blocks ---- */
@@ -74,7 +74,7 @@ static int switch_thread(struct nm_builder *b, uint64_t thread)
 											       : 0;
 }
 
-int nm_builder_flush(struct nm_builder *b)
+int builder_flush(struct nm_builder *b)
 {
 	uint64_t key = b->instruction, id;
 
@@ -95,9 +95,9 @@ int nm_builder_flush(struct nm_builder *b)
 	return nm_wire_block_encode(&b->words, (uint32_t)id, b->addresses, b->count) ? NM_ENOMEM : 0;
 }
 
-int nm_builder_instruction(struct nm_builder *b, uint64_t pc, unsigned bytes)
+int builder_instruction(struct nm_builder *b, uint64_t pc, unsigned bytes)
 {
-	int status = nm_builder_flush(b);
+	int status = builder_flush(b);
 
 	b->open = 1;
 	b->is_given = 1;
@@ -106,16 +106,16 @@ int nm_builder_instruction(struct nm_builder *b, uint64_t pc, unsigned bytes)
 	return status;
 }
 
-int nm_builder_access(struct nm_builder *b, uint64_t address, unsigned size, unsigned flags)
+int builder_access(struct nm_builder *b, uint64_t address, unsigned size, unsigned flags)
 {
 	int status = 0;
 
 	if (!b->open || !b->is_given) {
-		status = nm_builder_instruction(b, 0, 1);
+		status = builder_instruction(b, 0, 1);
 		b->is_given = 0;
 	} else if (b->count == NM_BUILDER_ACCESSES) { /* more go to another instruction like it */
-		status = nm_builder_instruction(b, nm_wire_instruction_pc(b->instruction),
-						nm_wire_instruction_bytes(b->instruction));
+		status = builder_instruction(b, nm_wire_instruction_pc(b->instruction),
+					     nm_wire_instruction_bytes(b->instruction));
 	}
 	if (!address) { /* on the wire, 0 is an access that was not executed: take the next byte */
 		address = 1;
@@ -135,32 +135,30 @@ static int expect_thread(struct nm_builder *b)
 	    &b->words, &(struct nm_wire_sync_event){NM_WIRE_SYNC_CREATE, b->thread_of.count + 1});
 }
 
-int nm_builder_thread(struct nm_builder *b, uint64_t thread)
+int builder_thread(struct nm_builder *b, uint64_t thread)
 {
 	const size_t known = b->thread_of.count;
 
-	if (nm_builder_flush(b) || switch_thread(b, thread))
+	if (builder_flush(b) || switch_thread(b, thread))
 		return NM_ENOMEM;
 	return b->thread_of.count > known && expect_thread(b) ? NM_ENOMEM : 0;
 }
 
-int nm_builder_place(struct nm_builder *b, uint64_t pc, const char *function, const char *file, uint32_t line)
+int builder_place(struct nm_builder *b, uint64_t pc, const char *function, const char *file, uint32_t line)
 {
-	return nm_builder_flush(b) ||
+	return builder_flush(b) ||
 		       nm_wire_place_encode(&b->words, &(struct nm_wire_place){pc, line, function, file})
 		   ? NM_ENOMEM
 		   : 0;
 }
 
-int nm_builder_object(struct nm_builder *b, uint64_t address, unsigned size, const char *name)
+int builder_object(struct nm_builder *b, uint64_t address, unsigned size, const char *name)
 {
-	return nm_builder_flush(b) || nm_object_bytes_set(&b->objects, &b->words, address, size, name)
-		   ? NM_ENOMEM
-		   : 0;
+	return builder_flush(b) || object_bytes_set(&b->objects, &b->words, address, size, name) ? NM_ENOMEM
+												 : 0;
 }
 
-int nm_builder_exit(struct nm_builder *b)
+int builder_exit(struct nm_builder *b)
 {
-	return nm_builder_flush(b) || nm_wire_exit_encode(&b->words, &(struct nm_wire_exit){0}) ? NM_ENOMEM
-												: 0;
+	return builder_flush(b) || nm_wire_exit_encode(&b->words, &(struct nm_wire_exit){0}) ? NM_ENOMEM : 0;
 }

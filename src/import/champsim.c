@@ -81,7 +81,7 @@ static int probe_cloudsuite(const uint8_t *bytes, size_t count)
 static int fail_record(const struct nm_import *import, struct nm_error *err, const char *what)
 {
 	return nm_fail(err, NM_EFORMAT, "record at byte %llu: %s",
-		       (unsigned long long)nm_input_offset(import->input), what);
+		       (unsigned long long)input_offset(import->input), what);
 }
 
 static int import_accesses(struct nm_import *import, const uint8_t *at, unsigned count, unsigned flags,
@@ -93,8 +93,7 @@ static int import_accesses(struct nm_import *import, const uint8_t *at, unsigned
 		uint64_t address = word_at(at + 8 * i);
 
 		if (address)
-			status =
-			    nm_import_reference(import, address, nm_import_size(address, SIZE), flags, err);
+			status = import_reference(import, address, import_size(address, SIZE), flags, err);
 	}
 	return status;
 }
@@ -103,14 +102,14 @@ static int read_shape(struct nm_import *import, const struct shape *shape, struc
 {
 	const uint8_t *r;
 	const char *fault;
-	int status = nm_input_bytes(import->input, shape->record, &r, err);
+	int status = input_bytes(import->input, shape->record, &r, err);
 
 	if (status <= 0)
 		return status;
 	fault = fault_of(shape, r);
 	if (fault)
 		return fail_record(import, err, fault);
-	status = nm_import_instruction(import, word_at(r), LENGTH, err);
+	status = import_instruction(import, word_at(r), LENGTH, err);
 	if (status > 0)
 		status = import_accesses(import, r + shape->reads_at, shape->reads, NM_WIRE_READ, err);
 	if (status > 0)

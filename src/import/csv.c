@@ -96,7 +96,7 @@ static const char *split_line(struct csv_state *s, char *line)
 		int last;
 
 		if (s->separator == ' ') /* any number of them */
-			nm_import_blanks((const char **)&line);
+			import_blanks((const char **)&line);
 		end = *line == '"' ? unquote_field(line, s->separator) : end_of_field(line, s->separator);
 		if (!end)
 			return "a quoted field does not end";
@@ -132,7 +132,7 @@ static int parse_number(const char *text, int is_hex, uint64_t *ret_number)
 {
 	int hex = is_hex || (text[0] == '0' && (text[1] == 'x' || text[1] == 'X'));
 
-	return (hex ? nm_import_hex(&text, ret_number) : nm_import_decimal(&text, ret_number)) && !*text;
+	return (hex ? import_hex(&text, ret_number) : import_decimal(&text, ret_number)) && !*text;
 }
 
 /* ---- the header ---- */
@@ -181,7 +181,7 @@ static const char *read_header(struct csv_state *s, const char *line)
 		line += 3;
 	if (*line == '#') /* some write their titles as a comment */
 		line++;
-	nm_import_blanks(&line);
+	import_blanks(&line);
 	for (const char *separator = separators; *separator; separator++) {
 		snprintf(copy, sizeof copy, "%s", line);
 		if (read_titles(s, copy, *separator)) {
@@ -199,7 +199,7 @@ static const char *read_header(struct csv_state *s, const char *line)
 /* The i-th line, without its end, of text that may be cut; 0: there are no more. */
 static int line_of(const uint8_t *bytes, size_t count, size_t *at, char *line)
 {
-	const char ending = nm_input_line_end(bytes, count);
+	const char ending = input_line_end(bytes, count);
 	size_t n = 0;
 
 	if (*at >= count)
@@ -227,7 +227,7 @@ static int probe_csv(const uint8_t *bytes, size_t count)
 	return 0;
 }
 
-const char *nm_csv_lacks(const uint8_t *bytes, size_t count)
+const char *csv_lacks(const uint8_t *bytes, size_t count)
 {
 	struct csv_state s = {0};
 	char line[LINE_ROOM];
@@ -247,7 +247,7 @@ static int find_hex(struct nm_import *import, enum column column, struct nm_erro
 	char line[LINE_ROOM];
 	const uint8_t *bytes;
 	size_t count;
-	int status = nm_input_peek(import->input, NM_INPUT_AHEAD, &bytes, &count, err);
+	int status = input_peek(import->input, NM_INPUT_AHEAD, &bytes, &count, err);
 
 	for (size_t at = 0;
 	     !status && s->where[column] >= 0 && !s->hex[column] && line_of(bytes, count, &at, line);) {
@@ -342,7 +342,7 @@ static int tell_place(struct nm_import *import, struct row *row)
 	if (nm_map_get(&s->place_at, row->pc, 0) == (uintptr_t)stored || row->pc >> 48)
 		return 0;
 	return nm_map_put(&s->place_at, row->pc, (uintptr_t)stored) ||
-		       nm_builder_place(&import->builder, row->pc, function, file, (uint32_t)row->line)
+		       builder_place(&import->builder, row->pc, function, file, (uint32_t)row->line)
 		   ? NM_ENOMEM
 		   : 0;
 }
@@ -354,19 +354,19 @@ static int import_row(struct nm_import *import, struct row *row, struct nm_error
 
 	import->in_kernel = 0;
 	if (!row->size)
-		row->size = nm_import_size(row->address, DEFAULT_SIZE);
-	if (!nm_import_takes(import, &row->address, row->size))
+		row->size = import_size(row->address, DEFAULT_SIZE);
+	if (!import_takes(import, &row->address, row->size))
 		return 1;
 	status = tell_place(import, row);
 	if (!status && s->where[THREAD] >= 0)
-		status = nm_builder_thread(&import->builder, row->thread);
+		status = builder_thread(&import->builder, row->thread);
 	if (!status && s->where[OBJECT] >= 0)
-		status = nm_builder_object(&import->builder, row->address, (unsigned)row->size,
-					   field_of(s, OBJECT));
+		status =
+		    builder_object(&import->builder, row->address, (unsigned)row->size, field_of(s, OBJECT));
 	if (status)
 		return nm_fail_memory(err);
-	taken = nm_import_instruction(import, row->pc, 1, err);
-	return taken < 0 ? taken : nm_import_reference(import, row->address, row->size, row->flags, err);
+	taken = import_instruction(import, row->pc, 1, err);
+	return taken < 0 ? taken : import_reference(import, row->address, row->size, row->flags, err);
 }
 
 static int begin_table(struct nm_import *import, const char *line, struct nm_error *err)
@@ -376,7 +376,7 @@ static int begin_table(struct nm_import *import, const char *line, struct nm_err
 	int status;
 
 	if (fault)
-		return nm_import_pass_over(import, *line == '#' ? "a comment" : fault);
+		return import_pass_over(import, *line == '#' ? "a comment" : fault);
 	status = find_hex(import, ADDR, err);
 	if (!status)
 		status = find_hex(import, PC, err);
@@ -389,14 +389,14 @@ static int read_line(struct nm_import *import, struct nm_error *err)
 	const char *fault;
 	struct row row;
 	char *line;
-	int status = nm_input_line(import->input, &line, err);
+	int status = input_line(import->input, &line, err);
 
 	if (status <= 0 || !*line)
 		return status;
 	if (!s->has_header)
 		return begin_table(import, line, err);
 	fault = read_row(s, line, &row);
-	return fault ? nm_import_pass_over(import, fault) : import_row(import, &row, err);
+	return fault ? import_pass_over(import, fault) : import_row(import, &row, err);
 }
 
 const struct nm_importer nm_import_csv = {.name = "csv",

@@ -46,20 +46,20 @@ static int word_ends(const char *s) { return !*s || *s == ' ' || *s == '\t'; }
 
 static const char *parse_line(const char *s, struct din_line *l)
 {
-	nm_import_blanks(&s);
+	import_blanks(&s);
 	if (!parse_label(&s, l))
 		return "a label 0 to 5 (or r, w, i, m, c, v) and a blank were expected";
-	nm_import_blanks(&s);
-	if (!nm_import_hex(&s, &l->address))
+	import_blanks(&s);
+	if (!import_hex(&s, &l->address))
 		return "a hexadecimal address was expected";
 	if (!word_ends(s))
 		return "the address is no hexadecimal number";
 	if (!l->extended) {
-		l->size = nm_import_size(l->address, DEFAULT_SIZE);
+		l->size = import_size(l->address, DEFAULT_SIZE);
 		return NULL;
 	}
-	nm_import_blanks(&s);
-	return nm_import_hex(&s, &l->size) && word_ends(s) ? NULL : "a hexadecimal size was expected";
+	import_blanks(&s);
+	return import_hex(&s, &l->size) && word_ends(s) ? NULL : "a hexadecimal size was expected";
 }
 
 static int is_din(const char *line)
@@ -73,7 +73,7 @@ static int probe_din(const uint8_t *bytes, size_t count)
 {
 	unsigned yes, no;
 
-	nm_import_count_lines(bytes, count, is_din, &yes, &no);
+	import_count_lines(bytes, count, is_din, &yes, &no);
 	return !yes ? 0 : !no ? 70 : yes > 1 && yes > no ? 30 : 0;
 }
 
@@ -82,19 +82,19 @@ static int read_line(struct nm_import *import, struct nm_error *err)
 	struct din_line l;
 	const char *fault;
 	char *line;
-	int status = nm_input_line(import->input, &line, err);
+	int status = input_line(import->input, &line, err);
 
 	if (status <= 0 || !line[strspn(line, " \t")])
 		return status;
 	fault = parse_line(line, &l);
 	if (fault)
-		return nm_import_pass_over(import, fault);
+		return import_pass_over(import, fault);
 	if (l.label > MISCELLANEOUS)
 		return 1;
 	if (l.label == FETCH)
-		return nm_import_instruction(import, l.address, l.size, err);
-	return nm_import_reference(import, l.address, l.size, l.label == WRITE ? NM_WIRE_WRITE : NM_WIRE_READ,
-				   err);
+		return import_instruction(import, l.address, l.size, err);
+	return import_reference(import, l.address, l.size, l.label == WRITE ? NM_WIRE_WRITE : NM_WIRE_READ,
+				err);
 }
 
 const struct nm_importer nm_import_din = {.name = "din",

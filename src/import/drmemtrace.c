@@ -49,13 +49,13 @@ static const char *parse_place(const char *s, struct drmemtrace_line *l)
 	static const char between[] = " byte(s) @ ", by[] = " by PC ";
 
 	s += strcspn(s, "0123456789");
-	if (!nm_import_decimal(&s, &l->size) || !starts_with(s, between))
+	if (!import_decimal(&s, &l->size) || !starts_with(s, between))
 		return "a size and \"byte(s) @\" were expected";
 	s += sizeof between - 1;
-	if (!nm_import_hex(&s, &l->address))
+	if (!import_hex(&s, &l->address))
 		return "an address was expected behind the @";
 	s += starts_with(s, by) ? sizeof by - 1 : strlen(s);
-	l->has_pc = nm_import_hex(&s, &l->pc);
+	l->has_pc = import_hex(&s, &l->pc);
 	return NULL;
 }
 
@@ -97,11 +97,11 @@ static int parse_thread(const char **at, struct drmemtrace_line *l)
 
 	if (*s == 'W') {
 		s++;
-		if (!nm_import_decimal(&s, &workload) || *s++ != '.')
+		if (!import_decimal(&s, &workload) || *s++ != '.')
 			return 0;
 	}
 	s += *s == 'T';
-	if (!nm_import_decimal(&s, &l->thread))
+	if (!import_decimal(&s, &l->thread))
 		return 0;
 	l->thread ^= workload << 48;
 	*at = s;
@@ -113,11 +113,11 @@ static const char *parse_record(const char *s, struct drmemtrace_line *l, int *r
 {
 	const char *fault;
 
-	nm_import_blanks(&s);
+	import_blanks(&s);
 	*ret_is_record = 0;
 	if (!parse_thread(&s, l) || (*s && *s != ' ' && *s != '\t'))
 		return "a thread was expected behind the colon";
-	nm_import_blanks(&s);
+	import_blanks(&s);
 	fault = parse_details(s, l);
 	*ret_is_record = !fault && (l->kind >= FETCH || *s == '<');
 	return fault;
@@ -129,11 +129,11 @@ static int parse_numbers(const char **at)
 	const char *s = *at;
 	uint64_t number;
 
-	nm_import_blanks(&s);
-	if (!nm_import_decimal(&s, &number))
+	import_blanks(&s);
+	if (!import_decimal(&s, &number))
 		return 0;
-	nm_import_blanks(&s);
-	nm_import_decimal(&s, &number);
+	import_blanks(&s);
+	import_decimal(&s, &number);
 	if (*s++ != ':')
 		return 0;
 	*at = s;
@@ -196,8 +196,8 @@ static int probe_drmemtrace(const uint8_t *bytes, size_t count)
 
 	if (count >= sizeof head - 1 && !memcmp(bytes, head, sizeof head - 1))
 		return 100;
-	nm_import_count_lines(bytes, count, is_record, &yes, &no);
-	nm_import_count_lines(bytes, count, is_access, &certain, &without);
+	import_count_lines(bytes, count, is_record, &yes, &no);
+	import_count_lines(bytes, count, is_access, &certain, &without);
 	return yes && !no ? 80 : certain >= FEW ? 60 : 0;
 }
 
@@ -210,9 +210,9 @@ static int begin_instruction(struct nm_import *import, const struct drmemtrace_l
 	state->fetched = 1;
 	state->pc = pc;
 	state->thread = l->thread;
-	if (nm_builder_thread(&import->builder, l->thread))
+	if (builder_thread(&import->builder, l->thread))
 		return nm_fail_memory(err);
-	return nm_import_instruction(import, pc, bytes, err);
+	return import_instruction(import, pc, bytes, err);
 }
 
 static int is_of_another(const struct drmemtrace_state *state, const struct drmemtrace_line *l)
@@ -226,13 +226,13 @@ static int read_line(struct nm_import *import, struct nm_error *err)
 	struct drmemtrace_line l;
 	const char *fault;
 	char *line;
-	int status = nm_input_line(import->input, &line, err);
+	int status = input_line(import->input, &line, err);
 
 	if (status <= 0 || state->over)
 		return status;
 	fault = parse_line(line, &l);
 	if (fault)
-		nm_import_pass_over(import, fault);
+		import_pass_over(import, fault);
 	state->over = l.kind == OVER;
 	if (l.kind < FETCH)
 		return 1;
@@ -247,7 +247,7 @@ static int read_line(struct nm_import *import, struct nm_error *err)
 	}
 	if (l.flags & NM_WIRE_WRITE && state->streams)
 		l.flags |= NM_WIRE_NON_TEMPORAL;
-	return nm_import_reference(import, l.address, l.size ? l.size : 1, l.flags, err);
+	return import_reference(import, l.address, l.size ? l.size : 1, l.flags, err);
 }
 
 const struct nm_importer nm_import_drmemtrace = {.name = "drmemtrace",

@@ -54,7 +54,7 @@ static const char *wide_text(const uint8_t *bytes, size_t count)
 	return NULL;
 }
 
-const char *nm_known_elsewhere(const uint8_t *bytes, size_t count)
+const char *known_elsewhere(const uint8_t *bytes, size_t count)
 {
 	for (size_t i = 0; i < sizeof kinds / sizeof *kinds; i++)
 		if (count >= kinds[i].bytes && !memcmp(bytes, kinds[i].magic, kinds[i].bytes))

@@ -58,8 +58,8 @@ static const struct nm_importer *surest_format(const uint8_t *bytes, size_t coun
 /* Nothing fits: what the file is instead, or what a table of references lacks. */
 static int fail_unknown(const uint8_t *bytes, size_t count, const char *path, struct nm_error *err)
 {
-	const char *elsewhere = nm_known_elsewhere(bytes, count);
-	const char *lacks = elsewhere ? NULL : nm_csv_lacks(bytes, count);
+	const char *elsewhere = known_elsewhere(bytes, count);
+	const char *lacks = elsewhere ? NULL : csv_lacks(bytes, count);
 
 	if (elsewhere)
 		return nm_fail(err, NM_EFORMAT, "%s %s", path, elsewhere);
@@ -83,7 +83,7 @@ static int choose_format(struct nm_import *import, const char *path, const char 
 		return import->importer ? 0
 					: nm_fail(err, NM_EINVAL, "there is no trace format \"%s\"", format);
 	}
-	status = nm_input_peek(import->input, PROBE_BYTES, &bytes, &count, err);
+	status = input_peek(import->input, PROBE_BYTES, &bytes, &count, err);
 	if (status)
 		return status;
 	import->importer = surest_format(bytes, count);
@@ -96,7 +96,7 @@ static int start_process(struct nm_import *import, const char *path, struct nm_e
 	const char *slash = strrchr(path, '/');
 
 	import->state = calloc(1, import->importer->state_bytes + 1);
-	if (!import->state || nm_builder_start(&import->builder, slash ? slash + 1 : path))
+	if (!import->state || builder_start(&import->builder, slash ? slash + 1 : path))
 		return nm_fail_memory(err);
 	return 0;
 }
@@ -112,7 +112,7 @@ int nm_import_take(struct nm_import **ret_import, const struct nm_peeked_input *
 		return nm_fail_memory(err);
 	}
 	import->takes_kernel = options && options->kernel;
-	status = nm_input_take(&import->input, peeked, err);
+	status = input_take(&import->input, peeked, err);
 	if (!status)
 		status = choose_format(import, path, options ? options->format : NULL, err);
 	if (!status)
@@ -141,8 +141,8 @@ void nm_import_free(struct nm_import *import)
 	if (import->state && import->importer->done)
 		import->importer->done(import->state);
 	free(import->state);
-	nm_builder_done(&import->builder);
-	nm_input_close(import->input);
+	builder_done(&import->builder);
+	input_close(import->input);
 	free(import);
 }
 
@@ -160,7 +160,7 @@ int nm_import_remark(const struct nm_import *import, unsigned i, char *text, siz
 		    text, room,
 		    "%" PRIu64 " of %" PRIu64 " lines have no %s record, or other text before one, and that "
 		    "was skipped; the first is line %" PRIu64 ": %s",
-		    p->lines, nm_input_line_number(import->input), import->importer->name, p->first, p->why);
+		    p->lines, input_line_number(import->input), import->importer->name, p->first, p->why);
 		return 1;
 	}
 	if (!kernel || i != (p->lines ? 1 : 0))
@@ -208,8 +208,8 @@ int nm_import_next(struct nm_import *import, const uint64_t **ret_words, size_t 
 		status = fail_empty(import, &import->fault);
 	if (!status) {
 		import->ended = 1;
-		status = nm_builder_exit(b) ? nm_fail_memory(&import->fault) : 0;
-	} else if (status < 0 && nm_builder_flush(b)) {
+		status = builder_exit(b) ? nm_fail_memory(&import->fault) : 0;
+	} else if (status < 0 && builder_flush(b)) {
 		nm_fail_memory(&import->fault);
 	}
 	b->given = 1;

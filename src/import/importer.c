@@ -10,24 +10,24 @@
 #include <stdio.h>
 #include <string.h>
 
-int nm_import_fail(const struct nm_import *import, struct nm_error *err, const char *what)
+int import_fail(const struct nm_import *import, struct nm_error *err, const char *what)
 {
-	return nm_fail(err, NM_EFORMAT, "line %llu: %s",
-		       (unsigned long long)nm_input_line_number(import->input), what);
+	return nm_fail(err, NM_EFORMAT, "line %llu: %s", (unsigned long long)input_line_number(import->input),
+		       what);
 }
 
-int nm_import_pass_over(struct nm_import *import, const char *why)
+int import_pass_over(struct nm_import *import, const char *why)
 {
 	struct nm_import_passed *p = &import->passed;
 
 	if (!p->lines++) {
-		p->first = nm_input_line_number(import->input);
+		p->first = input_line_number(import->input);
 		snprintf(p->why, sizeof p->why, "%s", why);
 	}
 	return 1;
 }
 
-void nm_import_blanks(const char **at) { *at += strspn(*at, " \t"); }
+void import_blanks(const char **at) { *at += strspn(*at, " \t"); }
 
 static int parse_digits(const char **at, unsigned base, uint64_t *ret_number)
 {
@@ -53,7 +53,7 @@ static int parse_digits(const char **at, unsigned base, uint64_t *ret_number)
 	return 1;
 }
 
-int nm_import_hex(const char **at, uint64_t *ret_number)
+int import_hex(const char **at, uint64_t *ret_number)
 {
 	const char *s = *at;
 
@@ -65,12 +65,12 @@ int nm_import_hex(const char **at, uint64_t *ret_number)
 	return 1;
 }
 
-int nm_import_decimal(const char **at, uint64_t *ret_number) { return parse_digits(at, 10, ret_number); }
+int import_decimal(const char **at, uint64_t *ret_number) { return parse_digits(at, 10, ret_number); }
 
-void nm_import_count_lines(const uint8_t *bytes, size_t count, nm_line_check *is_line, unsigned *ret_yes,
-			   unsigned *ret_no)
+void import_count_lines(const uint8_t *bytes, size_t count, line_check *is_line, unsigned *ret_yes,
+			unsigned *ret_no)
 {
-	const char ending = nm_input_line_end(bytes, count);
+	const char ending = input_line_end(bytes, count);
 	char line[512];
 	const uint8_t *end;
 
@@ -96,23 +96,23 @@ void nm_import_count_lines(const uint8_t *bytes, size_t count, nm_line_check *is
 
 static int is_kernel(uint64_t address) { return address >> 63; }
 
-int nm_import_instruction(struct nm_import *import, uint64_t pc, uint64_t bytes, struct nm_error *err)
+int import_instruction(struct nm_import *import, uint64_t pc, uint64_t bytes, struct nm_error *err)
 {
 	import->in_kernel = is_kernel(pc) && !import->takes_kernel;
 	if (import->in_kernel) {
 		import->passed.kernel_instructions++;
-		return nm_builder_flush(&import->builder) ? nm_fail_memory(err) : 1;
+		return builder_flush(&import->builder) ? nm_fail_memory(err) : 1;
 	}
 	if (is_kernel(pc) && pc >> 47 == UINT64_MAX >> 47)
 		pc &= UINT64_MAX >> 16;
 	if (pc >> 48)
-		return nm_import_pass_over(import, "the address of the instruction is out of range");
+		return import_pass_over(import, "the address of the instruction is out of range");
 	if (!bytes || bytes > UINT8_MAX)
-		return nm_import_pass_over(import, "the length of the instruction must be 1 to 255");
-	return nm_builder_instruction(&import->builder, pc, (unsigned)bytes) ? nm_fail_memory(err) : 1;
+		return import_pass_over(import, "the length of the instruction must be 1 to 255");
+	return builder_instruction(&import->builder, pc, (unsigned)bytes) ? nm_fail_memory(err) : 1;
 }
 
-int nm_import_takes(struct nm_import *import, uint64_t *address, uint64_t size)
+int import_takes(struct nm_import *import, uint64_t *address, uint64_t size)
 {
 	const int kernel = is_kernel(*address);
 
@@ -121,18 +121,18 @@ int nm_import_takes(struct nm_import *import, uint64_t *address, uint64_t size)
 		return 0;
 	}
 	if (!size || size > UINT16_MAX)
-		return nm_import_pass_over(import, "the size must be 1 to 65535") < 0;
+		return import_pass_over(import, "the size must be 1 to 65535") < 0;
 	*address &= UINT64_MAX >> 1;
 	if (*address + size > 1ull << 63)
-		return nm_import_pass_over(import, "the address is out of range") < 0;
+		return import_pass_over(import, "the address is out of range") < 0;
 	return 1;
 }
 
-int nm_import_reference(struct nm_import *import, uint64_t address, uint64_t size, unsigned flags,
-			struct nm_error *err)
+int import_reference(struct nm_import *import, uint64_t address, uint64_t size, unsigned flags,
+		     struct nm_error *err)
 {
-	if (!nm_import_takes(import, &address, size))
+	if (!import_takes(import, &address, size))
 		return 1;
 	import->references += !(flags & NM_WIRE_PREFETCH);
-	return nm_builder_access(&import->builder, address, (unsigned)size, flags) ? nm_fail_memory(err) : 1;
+	return builder_access(&import->builder, address, (unsigned)size, flags) ? nm_fail_memory(err) : 1;
 }

@@ -34,7 +34,7 @@ struct nm_input {
 	void *state;
 };
 
-int nm_input_take(struct nm_input **ret_input, const struct nm_peeked_input *peeked, struct nm_error *err)
+int input_take(struct nm_input **ret_input, const struct nm_peeked_input *peeked, struct nm_error *err)
 {
 	struct nm_input *in = calloc(1, sizeof *in);
 
@@ -49,15 +49,15 @@ int nm_input_take(struct nm_input **ret_input, const struct nm_peeked_input *pee
 	return 0;
 }
 
-int nm_input_open(struct nm_input **ret_input, const char *path, struct nm_error *err)
+int input_open(struct nm_input **ret_input, const char *path, struct nm_error *err)
 {
 	struct nm_peeked_input peeked;
 	int status = nm_peek_input(&peeked, path, err);
 
-	return status ? status : nm_input_take(ret_input, &peeked, err);
+	return status ? status : input_take(ret_input, &peeked, err);
 }
 
-void nm_input_close(struct nm_input *in)
+void input_close(struct nm_input *in)
 {
 	if (!in)
 		return;
@@ -67,8 +67,8 @@ void nm_input_close(struct nm_input *in)
 	free(in);
 }
 
-uint64_t nm_input_line_number(const struct nm_input *in) { return in->line; }
-uint64_t nm_input_offset(const struct nm_input *in) { return in->given; }
+uint64_t input_line_number(const struct nm_input *in) { return in->line; }
+uint64_t input_offset(const struct nm_input *in) { return in->given; }
 
 /* ---- filling ---- */
 
@@ -102,7 +102,7 @@ static int detect_compression(struct nm_input *in, struct nm_error *err)
 		status = fill_raw(in, err);
 	if (status)
 		return status;
-	in->unpacker = nm_unpacker_for(in->raw, in->raw_end);
+	in->unpacker = unpacker_for(in->raw, in->raw_end);
 	if (in->unpacker && !(in->state = in->unpacker->begin()))
 		return nm_fail_memory(err);
 	return 0;
@@ -137,8 +137,7 @@ static void copy_input(struct nm_input *in)
 /* Keeps of the bytes from `from` on what is in the archive's file. */
 static int filter_tar(struct nm_input *in, size_t from, struct nm_error *err)
 {
-	in->plain_end =
-	    from + nm_tar_filter(&in->tar, in->plain + from, in->plain_end - from, &in->tar_fault);
+	in->plain_end = from + tar_filter(&in->tar, in->plain + from, in->plain_end - from, &in->tar_fault);
 	return in->tar_fault ? nm_fail(err, NM_EFORMAT, "%s", in->tar_fault) : 0;
 }
 
@@ -187,7 +186,7 @@ static int find_tar(struct nm_input *in, struct nm_error *err)
 		if (status)
 			return status;
 	}
-	in->is_tar = nm_is_tar(in->plain, in->plain_end);
+	in->is_tar = import_is_tar(in->plain, in->plain_end);
 	return in->is_tar ? filter_tar(in, 0, err) : 0;
 }
 
@@ -203,8 +202,8 @@ static int want_bytes(struct nm_input *in, size_t count, struct nm_error *err)
 
 /* ---- giving ---- */
 
-int nm_input_peek(struct nm_input *in, size_t count, const uint8_t **ret_bytes, size_t *ret_count,
-		  struct nm_error *err)
+int input_peek(struct nm_input *in, size_t count, const uint8_t **ret_bytes, size_t *ret_count,
+	       struct nm_error *err)
 {
 	int status = want_bytes(in, count, err);
 	size_t there = in->plain_end - in->plain_at;
@@ -216,7 +215,7 @@ int nm_input_peek(struct nm_input *in, size_t count, const uint8_t **ret_bytes, 
 	return 0;
 }
 
-char nm_input_line_end(const uint8_t *bytes, size_t count)
+char input_line_end(const uint8_t *bytes, size_t count)
 {
 	return !memchr(bytes, '\n', count) && memchr(bytes, '\r', count) ? '\r' : '\n';
 }
@@ -226,14 +225,14 @@ static int find_line_end(struct nm_input *in, struct nm_error *err)
 {
 	const uint8_t *bytes;
 	size_t count;
-	int status = nm_input_peek(in, NM_INPUT_AHEAD, &bytes, &count, err);
+	int status = input_peek(in, NM_INPUT_AHEAD, &bytes, &count, err);
 
 	if (!status)
-		in->line_end = nm_input_line_end(bytes, count);
+		in->line_end = input_line_end(bytes, count);
 	return status;
 }
 
-int nm_input_line(struct nm_input *in, char **ret_line, struct nm_error *err)
+int input_line(struct nm_input *in, char **ret_line, struct nm_error *err)
 {
 	char *line, *end;
 	size_t looked = 0, there;
@@ -268,7 +267,7 @@ int nm_input_line(struct nm_input *in, char **ret_line, struct nm_error *err)
 	return 1;
 }
 
-int nm_input_bytes(struct nm_input *in, size_t count, const uint8_t **ret_bytes, struct nm_error *err)
+int input_bytes(struct nm_input *in, size_t count, const uint8_t **ret_bytes, struct nm_error *err)
 {
 	int status = want_bytes(in, count, err);
 	size_t there = in->plain_end - in->plain_at;

@@ -42,9 +42,9 @@ static const char *parse_record(const char *s, struct lackey_line *l, ptrdiff_t 
 	if (i == 4)
 		return "\"I  \", \" L \", \" S \" or \" M \" was expected";
 	digits = s += 3;
-	if (!nm_import_hex(&s, &l->address) || s - digits < least_digits || *s++ != ',')
+	if (!import_hex(&s, &l->address) || s - digits < least_digits || *s++ != ',')
 		return "an address and a comma were expected";
-	if (!nm_import_decimal(&s, &l->size) || *s)
+	if (!import_decimal(&s, &l->size) || *s)
 		return "a size was expected behind the comma";
 	l->kind = "ILSM"[i];
 	return NULL;
@@ -94,9 +94,9 @@ static int probe_lackey(const uint8_t *bytes, size_t count)
 {
 	unsigned yes, no, with_access, certain, without;
 
-	nm_import_count_lines(bytes, count, is_lackey, &yes, &no);
-	nm_import_count_lines(bytes, count, has_reference, &with_access, &without);
-	nm_import_count_lines(bytes, count, is_certain, &certain, &without);
+	import_count_lines(bytes, count, is_lackey, &yes, &no);
+	import_count_lines(bytes, count, has_reference, &with_access, &without);
+	import_count_lines(bytes, count, is_certain, &certain, &without);
 	return with_access && !no ? 90 : certain >= FEW ? 60 : 0;
 }
 
@@ -112,22 +112,22 @@ static int read_line(struct nm_import *import, struct nm_error *err)
 	struct lackey_line l, last = state->last;
 	const char *fault;
 	char *line;
-	int status = nm_input_line(import->input, &line, err);
+	int status = input_line(import->input, &line, err);
 
 	if (status <= 0)
 		return status;
 	fault = parse_line(line, &l);
 	if (fault)
-		nm_import_pass_over(import, fault);
+		import_pass_over(import, fault);
 	if (!l.kind)
 		return 1;
 	state->last = l;
 	if (l.kind == 'I')
-		return nm_import_instruction(import, l.address, l.size, err);
+		return import_instruction(import, l.address, l.size, err);
 	if (l.kind != 'S' && !is_told(&last, &l))
-		status = nm_import_reference(import, l.address, l.size, NM_WIRE_READ, err);
+		status = import_reference(import, l.address, l.size, NM_WIRE_READ, err);
 	if (status > 0 && l.kind != 'L')
-		status = nm_import_reference(import, l.address, l.size, NM_WIRE_WRITE, err);
+		status = import_reference(import, l.address, l.size, NM_WIRE_WRITE, err);
 	return status;
 }
 

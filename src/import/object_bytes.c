@@ -10,7 +10,7 @@ struct line {
 	uint64_t starts;     /* bytes at which a range on the wire begins */
 };
 
-void nm_object_bytes_done(struct nm_object_bytes *o)
+void object_bytes_done(struct nm_object_bytes *o)
 {
 	nm_strings_done(&o->texts);
 	nm_map_done(&o->number_of);
@@ -99,8 +99,8 @@ static int set_in_line(struct nm_object_bytes *o, struct nm_wire_words *words, u
 	return 0;
 }
 
-int nm_object_bytes_set(struct nm_object_bytes *o, struct nm_wire_words *words, uint64_t address,
-			unsigned size, const char *name)
+int object_bytes_set(struct nm_object_bytes *o, struct nm_wire_words *words, uint64_t address, unsigned size,
+		     const char *name)
 {
 	const uint64_t end = address + size;
 	uint32_t number;

@@ -38,7 +38,7 @@ static int sum_holds(const uint8_t *header)
 	return sum == header_number(header + SUM_AT, SUM_BYTES);
 }
 
-int nm_is_tar(const uint8_t *bytes, size_t count)
+int import_is_tar(const uint8_t *bytes, size_t count)
 {
 	return count >= NM_TAR_BLOCK && !memcmp(bytes + MAGIC_AT, magic, sizeof magic) && sum_holds(bytes);
 }
@@ -51,7 +51,7 @@ static const char *begin_member(struct nm_tar *tar)
 	tar->have = 0;
 	if (is_zero(h)) /* the end, padded with zeros */
 		return NULL;
-	if (!nm_is_tar(h, NM_TAR_BLOCK))
+	if (!import_is_tar(h, NM_TAR_BLOCK))
 		return "the tar archive is damaged";
 	tar->data = header_number(h + SIZE_AT, SIZE_BYTES);
 	tar->padding = -tar->data % NM_TAR_BLOCK;
@@ -62,7 +62,7 @@ static const char *begin_member(struct nm_tar *tar)
 
 static size_t least_of(uint64_t a, size_t b) { return a < b ? (size_t)a : b; }
 
-size_t nm_tar_filter(struct nm_tar *tar, uint8_t *bytes, size_t count, const char **ret_fault)
+size_t tar_filter(struct nm_tar *tar, uint8_t *bytes, size_t count, const char **ret_fault)
 {
 	size_t kept = 0;
 

@@ -148,7 +148,7 @@ static const struct nm_unpacker unpackers[] = {
     {"xz", {0xfd, '7', 'z', 'X', 'Z', 0}, 6, xz_begin, xz_step, xz_end},
 };
 
-const struct nm_unpacker *nm_unpacker_for(const uint8_t *bytes, size_t count)
+const struct nm_unpacker *unpacker_for(const uint8_t *bytes, size_t count)
 {
 	for (size_t i = 0; i < sizeof unpackers / sizeof *unpackers; i++)
 		if (count >= unpackers[i].magic_bytes &&

@@ -96,7 +96,7 @@ static struct nm_input *open_bytes(const uint8_t *bytes, size_t count, int *ret_
 	*ret_fd = memfd_create("packed", MFD_CLOEXEC);
 	demand(*ret_fd >= 0 && write(*ret_fd, bytes, count) == (ssize_t)count);
 	snprintf(path, sizeof path, "/proc/self/fd/%d", *ret_fd);
-	demand(!nm_input_open(&input, path, &err));
+	demand(!input_open(&input, path, &err));
 	return input;
 }
 
@@ -110,15 +110,15 @@ static long long take(struct nm_input *input, int by_lines, const uint8_t *expec
 	int status;
 
 	for (;;) {
-		status = by_lines ? nm_input_line(input, &line, &err)
-				  : nm_input_bytes(input, RECORD, &record, &err);
+		status =
+		    by_lines ? input_line(input, &line, &err) : input_bytes(input, RECORD, &record, &err);
 		if (status <= 0)
 			break;
 		if (!expected) {
 			at++;
 			continue;
 		}
-		demand(nm_input_offset(input) == at);
+		demand(input_offset(input) == at);
 		n = by_lines ? strcspn((const char *)expected + at, "\n") : RECORD;
 		demand(at + n <= size && !memcmp(expected + at, by_lines ? (uint8_t *)line : record, n));
 		at += n + (by_lines && at + n < size);
@@ -167,7 +167,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 		demand(take(input, 1, text, size) == (long long)size);
 	else
 		demand(take(input, 0, text, size) == (size % RECORD ? -1 : (long long)size));
-	nm_input_close(input);
+	input_close(input);
 	close(fd);
 	free(text);
 	return 0;

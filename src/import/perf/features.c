@@ -170,12 +170,12 @@ int perf_read_features(struct nm_perf *perf, struct nm_error *err)
 	for (unsigned feature = 0; feature < PERF_FEATURES; feature++) {
 		if (!(perf->features[feature / 64] >> feature % 64 & 1))
 			continue;
-		if (nm_input_bytes(perf->input, 16, &at, &ignored) <= 0)
+		if (input_bytes(perf->input, 16, &at, &ignored) <= 0)
 			return 0;
 		memcpy(&sections[count].offset, at, 8);
 		memcpy(&sections[count].bytes, at + 8, 8);
 		sections[count++].feature = feature;
-		end = nm_input_offset(perf->input) + 16;
+		end = input_offset(perf->input) + 16;
 	}
 	return read_sections(perf, sections, count, end, err) == NM_ENOMEM ? NM_ENOMEM : 0;
 }

@@ -27,7 +27,7 @@ static const char magic[] = "PERFILE2", magic_of_others[] = "2ELIFREP";
 int perf_damaged(const struct nm_perf *perf, const char *what, struct nm_error *err)
 {
 	return nm_fail(err, NM_EFORMAT, "%s is damaged at byte %llu: %s", perf->path,
-		       (unsigned long long)nm_input_offset(perf->input), what);
+		       (unsigned long long)input_offset(perf->input), what);
 }
 
 static int cut_off(const struct nm_perf *perf, struct nm_error *err)
@@ -36,7 +36,7 @@ static int cut_off(const struct nm_perf *perf, struct nm_error *err)
 		return nm_fail(err, NM_EFORMAT, "perf record did not finish %s: what it wrote was read",
 			       perf->path);
 	return nm_fail(err, NM_EFORMAT, "%s is cut off after byte %llu", perf->path,
-		       (unsigned long long)nm_input_offset(perf->input));
+		       (unsigned long long)input_offset(perf->input));
 }
 
 int perf_pass(struct nm_perf *perf, uint64_t bytes, uint8_t *to, struct nm_error *err)
@@ -45,7 +45,7 @@ int perf_pass(struct nm_perf *perf, uint64_t bytes, uint8_t *to, struct nm_error
 
 	while (bytes) {
 		const size_t step = bytes < NM_INPUT_AHEAD ? (size_t)bytes : NM_INPUT_AHEAD;
-		const int status = nm_input_bytes(perf->input, step, &at, err);
+		const int status = input_bytes(perf->input, step, &at, err);
 
 		if (status <= 0)
 			return status ? status : cut_off(perf, err);
@@ -157,7 +157,7 @@ static int open_file(struct nm_perf *perf, struct nm_error *err)
 	uint64_t offset;
 	uint8_t *front;
 	size_t there;
-	int status = nm_input_peek(perf->input, FILE_HEADER, &header, &there, err);
+	int status = input_peek(perf->input, FILE_HEADER, &header, &there, err);
 
 	if (status)
 		return status;
@@ -189,7 +189,7 @@ static int read_magic(struct nm_perf *perf, struct nm_error *err)
 	const uint8_t *at;
 	size_t there;
 	uint64_t size;
-	int status = nm_input_peek(perf->input, PIPE_HEADER, &at, &there, err);
+	int status = input_peek(perf->input, PIPE_HEADER, &at, &there, err);
 
 	if (status)
 		return status;
@@ -212,7 +212,7 @@ int nm_perf_open(struct nm_perf **ret_perf, const char *path, struct nm_error *e
 	if (!perf)
 		return nm_fail_memory(err);
 	perf->path = nm_intern(&perf->strings, strcmp(path, "-") ? path : "standard input");
-	status = perf->path ? nm_input_open(&perf->input, path, err) : nm_fail_memory(err);
+	status = perf->path ? input_open(&perf->input, path, err) : nm_fail_memory(err);
 	if (!status)
 		status = read_magic(perf, err);
 	if (status) {
@@ -228,7 +228,7 @@ void nm_perf_free(struct nm_perf *perf)
 	if (!perf)
 		return;
 	if (perf->input)
-		nm_input_close(perf->input);
+		input_close(perf->input);
 	if (perf->zstd)
 		ZSTD_freeDStream(perf->zstd);
 	perf_order_done(perf);
@@ -302,7 +302,7 @@ static int input_record(struct nm_perf *perf, struct perf_bytes *ret, struct nm_
 
 	if (!perf->is_pipe && !perf->data_left)
 		return 0;
-	status = nm_input_peek(perf->input, RECORD_HEADER, &at, &there, err);
+	status = input_peek(perf->input, RECORD_HEADER, &at, &there, err);
 	if (status || (!there && perf->is_pipe))
 		return status;
 	if (there < RECORD_HEADER)
@@ -310,7 +310,7 @@ static int input_record(struct nm_perf *perf, struct perf_bytes *ret, struct nm_
 	memcpy(&bytes, at + 6, 2);
 	if (bytes < RECORD_HEADER || (!perf->is_pipe && bytes > perf->data_left))
 		return perf_damaged(perf, "a record has an impossible size", err);
-	status = nm_input_bytes(perf->input, bytes, &at, err);
+	status = input_bytes(perf->input, bytes, &at, err);
 	if (status <= 0)
 		return status ? status : cut_off(perf, err);
 	perf->data_left -= perf->is_pipe ? 0 : bytes;

@@ -31,29 +31,29 @@ struct nm_builder {
 };
 
 /* Begins the stream of a process called `name`. */
-int nm_builder_start(struct nm_builder *builder, const char *name);
-void nm_builder_done(struct nm_builder *builder);
+int builder_start(struct nm_builder *builder, const char *name);
+void builder_done(struct nm_builder *builder);
 
 /* Begins an instruction, and ends the one before. pc below 2^48, bytes 1 to 255. */
-int nm_builder_instruction(struct nm_builder *builder, uint64_t pc, unsigned bytes);
+int builder_instruction(struct nm_builder *builder, uint64_t pc, unsigned bytes);
 
 /* Adds an access (NM_WIRE_READ, NM_WIRE_WRITE); address below 2^63, size 1 to 65535. */
-int nm_builder_access(struct nm_builder *builder, uint64_t address, unsigned size, unsigned flags);
+int builder_access(struct nm_builder *builder, uint64_t address, unsigned size, unsigned flags);
 
 /* Sets the thread of what follows. */
-int nm_builder_thread(struct nm_builder *builder, uint64_t thread);
+int builder_thread(struct nm_builder *builder, uint64_t thread);
 
 /* Sets the source line of the instruction at pc. */
-int nm_builder_place(struct nm_builder *builder, uint64_t pc, const char *function, const char *file,
-		     uint32_t line);
+int builder_place(struct nm_builder *builder, uint64_t pc, const char *function, const char *file,
+		  uint32_t line);
 
 /* Sets the object of some bytes; "": none that the trace names. */
-int nm_builder_object(struct nm_builder *builder, uint64_t address, unsigned size, const char *name);
+int builder_object(struct nm_builder *builder, uint64_t address, unsigned size, const char *name);
 
 /* Ends the instruction. */
-int nm_builder_flush(struct nm_builder *builder);
+int builder_flush(struct nm_builder *builder);
 
 /* Ends the stream. */
-int nm_builder_exit(struct nm_builder *builder);
+int builder_exit(struct nm_builder *builder);
 
 #endif

@@ -9,6 +9,6 @@
 #include <stdint.h>
 
 /* "is ...: do this", to follow the name of a file that begins with these bytes; NULL: it is not known. */
-const char *nm_known_elsewhere(const uint8_t *bytes, size_t count);
+const char *known_elsewhere(const uint8_t *bytes, size_t count);
 
 #endif

@@ -47,43 +47,43 @@ extern const struct nm_importer nm_import_din, nm_import_lackey, nm_import_champ
     nm_import_csv, nm_import_cloudsuite;
 
 /* What a table lacks that was to be a csv of references; NULL: it is no table. */
-const char *nm_csv_lacks(const uint8_t *bytes, size_t count);
+const char *csv_lacks(const uint8_t *bytes, size_t count);
 
 /* Passes the line over, which is no record, and counts it: 1. */
-int nm_import_pass_over(struct nm_import *import, const char *why);
+int import_pass_over(struct nm_import *import, const char *why);
 
 /* "line N: what" with NM_EFORMAT. */
-int nm_import_fail(const struct nm_import *import, struct nm_error *err, const char *what);
+int import_fail(const struct nm_import *import, struct nm_error *err, const char *what);
 
 /* A hexadecimal number (0x or not), or a decimal one: moves *at behind it. 0: there is none, or it is too
  * large. */
-int nm_import_hex(const char **at, uint64_t *ret_number);
-int nm_import_decimal(const char **at, uint64_t *ret_number);
+int import_hex(const char **at, uint64_t *ret_number);
+int import_decimal(const char **at, uint64_t *ret_number);
 
 /* Moves *at over blanks. */
-void nm_import_blanks(const char **at);
+void import_blanks(const char **at);
 
 /* Counts the complete lines of the beginning that `is_line` accepts, and those that it does not; empty lines
  * are ignored. */
-typedef int nm_line_check(const char *line);
-void nm_import_count_lines(const uint8_t *bytes, size_t count, nm_line_check *is_line, unsigned *ret_yes,
-			   unsigned *ret_no);
+typedef int line_check(const char *line);
+void import_count_lines(const uint8_t *bytes, size_t count, line_check *is_line, unsigned *ret_yes,
+			unsigned *ret_no);
 
 /* The size of an access in a trace without sizes: `size` bytes, or less, up to the next multiple of it. */
-static inline unsigned nm_import_size(uint64_t address, unsigned size)
+static inline unsigned import_size(uint64_t address, unsigned size)
 {
 	return size - (unsigned)(address % size);
 }
 
 /* Begins the next instruction: 1, or a code. One that the wire cannot carry is passed over. */
-int nm_import_instruction(struct nm_import *import, uint64_t pc, uint64_t bytes, struct nm_error *err);
+int import_instruction(struct nm_import *import, uint64_t pc, uint64_t bytes, struct nm_error *err);
 
 /* 1 if an access is to be taken, its address made one that the wire carries; 0 if it was passed over. */
-int nm_import_takes(struct nm_import *import, uint64_t *address, uint64_t size);
+int import_takes(struct nm_import *import, uint64_t *address, uint64_t size);
 
 /* Adds an access to the open instruction, or to one of its own: 1, or a code. One that the wire cannot carry is
  * passed over. */
-int nm_import_reference(struct nm_import *import, uint64_t address, uint64_t size, unsigned flags,
-			struct nm_error *err);
+int import_reference(struct nm_import *import, uint64_t address, uint64_t size, unsigned flags,
+		     struct nm_error *err);
 
 #endif

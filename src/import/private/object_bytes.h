@@ -24,11 +24,11 @@ struct nm_object_bytes {
 	struct nm_arena arena;
 };
 
-void nm_object_bytes_done(struct nm_object_bytes *objects);
+void object_bytes_done(struct nm_object_bytes *objects);
 
 /* Sets the object of bytes [address, address + size); "": none that the trace names. Appends records to
  * `words` where that changes something. 0 or NM_ENOMEM. */
-int nm_object_bytes_set(struct nm_object_bytes *objects, struct nm_wire_words *words, uint64_t address,
-			unsigned size, const char *name);
+int object_bytes_set(struct nm_object_bytes *objects, struct nm_wire_words *words, uint64_t address,
+		     unsigned size, const char *name);
 
 #endif

@@ -20,10 +20,10 @@ struct nm_tar {
 };
 
 /* Whether a stream that begins with these bytes is a tar archive. */
-int nm_is_tar(const uint8_t *bytes, size_t count);
+int import_is_tar(const uint8_t *bytes, size_t count);
 
 /* Moves the data of the first file to the start of the bytes. Returns how many there are; *ret_fault, if the
  * bytes are no tar archive or a second file begins, says so. */
-size_t nm_tar_filter(struct nm_tar *tar, uint8_t *bytes, size_t count, const char **ret_fault);
+size_t tar_filter(struct nm_tar *tar, uint8_t *bytes, size_t count, const char **ret_fault);
 
 #endif

@@ -26,6 +26,6 @@ struct nm_unpacker {
 };
 
 /* The decompressor for a file that begins with these bytes; NULL: it is not compressed. */
-const struct nm_unpacker *nm_unpacker_for(const uint8_t *bytes, size_t count);
+const struct nm_unpacker *unpacker_for(const uint8_t *bytes, size_t count);
 
 #endif
