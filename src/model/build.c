@@ -305,7 +305,7 @@ static int has_one_source(const struct nm_hierarchy *h, const struct nm_cache *c
 static int asks_next(const struct nm_cache *c) { return c->coherent && c->next && c->next->coherent; }
 
 /* From the last level on. */
-void nm_find_short_cuts(struct nm_hierarchy *h)
+void find_short_cuts(struct nm_hierarchy *h)
 {
 	for (unsigned u = unit_count(h); u-- > 0;) {
 		struct nm_cache *c = &h->units[u];
@@ -321,7 +321,7 @@ void nm_find_short_cuts(struct nm_hierarchy *h)
 void nm_hierarchy_set_data_only(struct nm_hierarchy *h)
 {
 	h->data_only = 1;
-	nm_find_short_cuts(h);
+	find_short_cuts(h);
 }
 
 /* Finds the entry levels that must issue prefetches after each reference: those with a prefetcher on the way
@@ -354,7 +354,7 @@ static int new_hierarchy(struct nm_hierarchy **ret_hierarchy, const struct nm_ma
 	for (unsigned i = 0; i < h->count; i++)
 		h->same[i] = (uint8_t)i;
 	if (shares && !h->hints)
-		nm_share_levels(h, machine);
+		share_levels(h, machine);
 	if (wire_levels(h, machine))
 		status = nm_fail(err, NM_ENOMEM, "out of memory for the cache model");
 	if (!status && wire_foresight(h, machine))
@@ -367,7 +367,7 @@ static int new_hierarchy(struct nm_hierarchy **ret_hierarchy, const struct nm_ma
 		nm_hierarchy_free(h);
 		return status;
 	}
-	nm_find_short_cuts(h);
+	find_short_cuts(h);
 	find_entries_of_prefetchers(h);
 	*ret_hierarchy = h;
 	return 0;
@@ -408,7 +408,7 @@ void nm_hierarchy_free(struct nm_hierarchy *h)
 	free(h->foresight);
 	free(h->units);
 	free(h->entry_levels);
-	nm_pages_done(&h->pages);
+	pages_done(&h->pages);
 	free(h->apart);
 	nm_vec_free(&h->queue.list);
 	nm_vec_free(&h->queue.instructions);

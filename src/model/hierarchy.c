@@ -90,7 +90,7 @@ int nm_hierarchy_sample_rest(struct nm_hierarchy *h)
 
 int nm_hierarchy_set_memory(struct nm_hierarchy *h, const struct nm_range *ranges, size_t count)
 {
-	return nm_pages_set(&h->pages, ranges, count);
+	return pages_set(&h->pages, ranges, count);
 }
 
 int nm_hierarchy_add_instructions(struct nm_hierarchy *h, const uint32_t *instructions, size_t count)
@@ -130,7 +130,7 @@ static void run_paged(struct nm_hierarchy *h, const struct nm_pager *pager, cons
 		      size_t count)
 {
 	for (size_t i = 0; i < count; i++)
-		nm_pager_take(pager, &h->pages, &refs[i]);
+		pager_take(pager, &h->pages, &refs[i]);
 }
 
 /* Runs references one by one, data and fetches mixed. */
@@ -396,7 +396,7 @@ int nm_hierarchy_set_hints(struct nm_hierarchy *h, const struct nm_cache_hint *h
 {
 	if (!count || h->broken)
 		return h->broken;
-	h->broken = nm_hierarchy_take_hints(h);
+	h->broken = hierarchy_take_hints(h);
 	h->due = hints;
 	h->due_count = h->hints ? count : 0;
 	return h->broken;

@@ -28,8 +28,8 @@ void nm_event_sink_emit(const struct nm_cache *c, enum nm_event_kind kind, uint6
 		return;
 	e.line = line << c->line_shift;
 	if (c->spec.pages) {
-		e.line = nm_page_origin(e.line);
-		e.address = nm_page_origin(e.address);
+		e.line = page_origin(e.line);
+		e.address = page_origin(e.address);
 	}
 	e.set = c->general ? nm_general_set(c, line) : nm_cache_set(c, line);
 	e.times = c->sink->uncounted ? 0 : times;

@@ -25,7 +25,7 @@ enum {
 
 const unsigned nm_page_shifts[NM_PAGE_SIZES] = {12, 21, 30};
 
-int nm_pages_set(struct nm_page_rules *p, const struct nm_range *ranges, size_t count)
+int pages_set(struct nm_page_rules *p, const struct nm_range *ranges, size_t count)
 {
 	struct nm_range *copy = malloc((count + 1) * sizeof *copy);
 
@@ -40,7 +40,7 @@ int nm_pages_set(struct nm_page_rules *p, const struct nm_range *ranges, size_t 
 	return 0;
 }
 
-void nm_pages_done(struct nm_page_rules *p) { free(p->ranges); }
+void pages_done(struct nm_page_rules *p) { free(p->ranges); }
 
 /* The largest page that can hold an address, and the size that was requested. */
 static unsigned look_up(const struct nm_page_rules *p, uint64_t address, unsigned *ret_least)
@@ -87,7 +87,7 @@ static unsigned size_of(const struct nm_pager *pager, struct nm_page_rules *p, u
 	return size;
 }
 
-uint64_t nm_page_address(uint64_t address, unsigned size)
+uint64_t model_page_address(uint64_t address, unsigned size)
 {
 	unsigned more = nm_page_shifts[size] - nm_page_shifts[NM_PAGE_4K];
 
@@ -95,7 +95,7 @@ uint64_t nm_page_address(uint64_t address, unsigned size)
 	return size == NM_PAGE_4K ? address : address >> more | (uint64_t)size << SIZE_SHIFT;
 }
 
-uint64_t nm_page_origin(uint64_t a)
+uint64_t page_origin(uint64_t a)
 {
 	unsigned size = (unsigned)(a >> SIZE_SHIFT);
 
@@ -104,7 +104,7 @@ uint64_t nm_page_origin(uint64_t a)
 	return (a & ((1ull << SIZE_SHIFT) - 1)) << (nm_page_shifts[size] - nm_page_shifts[NM_PAGE_4K]);
 }
 
-void nm_pager_take(const struct nm_pager *pager, struct nm_page_rules *p, const struct nm_ref *r)
+void pager_take(const struct nm_pager *pager, struct nm_page_rules *p, const struct nm_ref *r)
 {
 	const unsigned side = r->kind == NM_REF_FETCH;
 
@@ -121,8 +121,8 @@ void nm_pager_take(const struct nm_pager *pager, struct nm_page_rules *p, const 
 			bytes = left;
 		struct nm_cache *c = pager->entry[side][size];
 		struct nm_ref part = *r;
-		part.address = nm_page_address(at, size);
-		part.size = (uint16_t)(nm_page_address(at + bytes - 1, size) - part.address + 1);
+		part.address = model_page_address(at, size);
+		part.size = (uint16_t)(model_page_address(at + bytes - 1, size) - part.address + 1);
 		if (c)
 			c->lookup->any(c, &part);
 		at += bytes;

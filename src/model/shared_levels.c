@@ -73,7 +73,7 @@ static int enters_within(const struct nm_hierarchy *h, const struct nm_machine *
 	return 1;
 }
 
-void nm_share_levels(struct nm_hierarchy *h, const struct nm_machine *m)
+void share_levels(struct nm_hierarchy *h, const struct nm_machine *m)
 {
 	struct levels machines[NM_MAX_LEVELS];
 	unsigned count = 0;

@@ -107,15 +107,15 @@ static int decode_unit(struct nm_counters *c, const struct unit_head *head, stru
 	c->reads = head->reads;
 	c->writes = head->writes;
 	memcpy(c->own_total, head->own, sizeof c->own_total);
-	if (nm_bytes_read(from, c->loads, attrs, sizeof *c->loads) ||
-	    nm_bytes_read(from, c->residencies, attrs, sizeof *c->residencies) ||
-	    nm_bytes_read(from, c->own, attrs, sizeof *c->own) ||
-	    (c->foresees && nm_bytes_read(from, c->foreseen, attrs, sizeof *c->foreseen)))
+	if (bytes_read(from, c->loads, attrs, sizeof *c->loads) ||
+	    bytes_read(from, c->residencies, attrs, sizeof *c->residencies) ||
+	    bytes_read(from, c->own, attrs, sizeof *c->own) ||
+	    (c->foresees && bytes_read(from, c->foreseen, attrs, sizeof *c->foreseen)))
 		return NM_EINVAL;
 	for (uint64_t i = 0; i < head->pairs; i++) {
 		struct nm_pair pair;
 
-		if (nm_bytes_read(from, &pair, 1, sizeof pair) || !pair.count)
+		if (bytes_read(from, &pair, 1, sizeof pair) || !pair.count)
 			return NM_EINVAL;
 		if (nm_counters_add_pair(c, &pair))
 			return NM_ENOMEM;
@@ -127,7 +127,7 @@ static int add_unit(struct nm_counters *to, struct nm_bytes *from)
 {
 	struct unit_head head;
 	struct nm_counters more = {0};
-	int status = nm_bytes_read(from, &head, 1, sizeof head);
+	int status = bytes_read(from, &head, 1, sizeof head);
 
 	if (!status)
 		status = nm_counters_init(&more, 0, to->foresees);
@@ -143,7 +143,7 @@ int nm_hierarchy_decode_counts(struct nm_hierarchy *to, const void *bytes, size_
 {
 	struct nm_bytes from = {bytes, count};
 	struct head head, mine = head_of(to);
-	int status = nm_bytes_read(&from, &head, 1, sizeof head);
+	int status = bytes_read(&from, &head, 1, sizeof head);
 
 	if (status)
 		return status;
@@ -159,7 +159,7 @@ int nm_hierarchy_decode_counts(struct nm_hierarchy *to, const void *bytes, size_
 	if (!status && head.walks) {
 		struct nm_walk_state *walks = malloc(from.left);
 
-		status = walks ? nm_bytes_read(&from, walks, head.walks, sizeof *walks) : NM_ENOMEM;
+		status = walks ? bytes_read(&from, walks, head.walks, sizeof *walks) : NM_ENOMEM;
 		if (!status)
 			status = add_walks(to->foresight, walks, head.walks);
 		free(walks);

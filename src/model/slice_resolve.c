@@ -37,7 +37,7 @@ static int resolve_classes(struct nm_run_slice *s, const struct nm_run_slice_uni
 			return NM_ENOMEM;
 		}
 	for (size_t i = 0; i < unit->firsts.count && left; i++) {
-		struct nm_miss *m = nm_miss_at(&s->list, unit->firsts.at[i]);
+		struct nm_miss *m = miss_at(&s->list, unit->firsts.at[i]);
 		size_t found = nm_map_get(&at, m->line, count);
 
 		if (found < count && held[found] == m->line) {
@@ -63,7 +63,7 @@ static int resolve_classes(struct nm_run_slice *s, const struct nm_run_slice_uni
 /* Makes one residency of two of a line, the earlier of which another slice began. */
 static void join(struct nm_residency *to, const struct nm_residency *earlier)
 {
-	nm_run_slice_credit(to, earlier);
+	run_slice_credit(to, earlier);
 	to->attr = earlier->attr;
 }
 
@@ -77,22 +77,22 @@ static void cancel(struct nm_miss *m)
 static void resolve_load(struct nm_run_slice *s, const struct nm_run_slice_unit *unit,
 			 struct nm_run_slice_level *l, const struct nm_open *open)
 {
-	struct nm_miss *m = nm_miss_at(&s->list, open->miss);
-	struct nm_run_slice_line *found = nm_run_slice_level_find(l, m->line);
+	struct nm_miss *m = miss_at(&s->list, open->miss);
+	struct nm_run_slice_line *found = run_slice_level_find(l, m->line);
 	const uint64_t set = m->line % l->sets;
 
 	if (found) {
 		join(open->left == NM_STAYS ? &unit->cache->residencies[m->slot]
-					    : &nm_miss_at(&s->list, open->left)->residency,
+					    : &miss_at(&s->list, open->left)->residency,
 		     &found->residency);
-		nm_run_slice_level_remove(l, found);
+		run_slice_level_remove(l, found);
 		cancel(m);
 	} else if (l->held[set] + unit->filled[set] == l->ways) {
-		struct nm_run_slice_line *oldest = nm_run_slice_set(l, m->line);
+		struct nm_run_slice_line *oldest = run_slice_set(l, m->line);
 
 		m->left = oldest->line;
 		m->residency = oldest->residency;
-		nm_run_slice_level_remove(l, oldest);
+		run_slice_level_remove(l, oldest);
 	}
 	unit->filled[set]++;
 }
@@ -100,11 +100,11 @@ static void resolve_load(struct nm_run_slice *s, const struct nm_run_slice_unit 
 /* A credit of a line that the slice has not loaded. */
 static void resolve_credit(struct nm_run_slice_level *l, struct nm_miss *m)
 {
-	struct nm_run_slice_line *found = nm_run_slice_level_find(l, m->left);
+	struct nm_run_slice_line *found = run_slice_level_find(l, m->left);
 
 	if (!found)
 		return;
-	nm_run_slice_credit(&found->residency, &m->residency);
+	run_slice_credit(&found->residency, &m->residency);
 	cancel(m);
 }
 
@@ -152,8 +152,7 @@ static int leave_lines(const struct nm_run_slice_unit *unit, struct nm_run_slice
 			order[at] = way;
 		}
 		for (uint32_t i = 0; i < count; i++)
-			nm_run_slice_level_add(l, c->tags[first + order[i]],
-					       &c->residencies[first + order[i]]);
+			run_slice_level_add(l, c->tags[first + order[i]], &c->residencies[first + order[i]]);
 	}
 	if (nm_vec_reserve(&l->shadow, c->shadow.live))
 		return NM_ENOMEM;
@@ -168,7 +167,7 @@ static int foresee(struct nm_run_slice *s, struct nm_foresight *f)
 	if (nm_foresight_reserve(f, s->keys))
 		return NM_ENOMEM;
 	for (uint64_t i = 0; i < s->list.count; i++) {
-		struct nm_miss *m = nm_miss_at(&s->list, i);
+		struct nm_miss *m = miss_at(&s->list, i);
 		const struct nm_cache *c = s->units[m->unit].cache;
 
 		if (!c->foresight || m->line == NM_NO_LINE)
@@ -192,7 +191,7 @@ int nm_run_slice_resolve(struct nm_run_slice *s, struct nm_run_slice_state *stat
 		status = resolve_classes(s, &s->units[u], &state->levels[u]);
 	}
 	for (size_t i = 0; i < s->opens.count && !status; i++) {
-		struct nm_miss *m = nm_miss_at(&s->list, s->opens.at[i].miss);
+		struct nm_miss *m = miss_at(&s->list, s->opens.at[i].miss);
 
 		if (m->class == NM_MISS_NONE)
 			resolve_credit(&state->levels[m->unit], m);

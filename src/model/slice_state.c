@@ -12,9 +12,9 @@
 #include "memstream.h"
 #include "slices_priv.h"
 
-struct nm_run_slice_line *nm_run_slice_level_find(const struct nm_run_slice_level *l, uint64_t line)
+struct nm_run_slice_line *run_slice_level_find(const struct nm_run_slice_level *l, uint64_t line)
 {
-	struct nm_run_slice_line *at = nm_run_slice_set(l, line);
+	struct nm_run_slice_line *at = run_slice_set(l, line);
 
 	for (unsigned i = 0; i < l->held[line % l->sets]; i++, at++)
 		if (at->line == line)
@@ -22,21 +22,21 @@ struct nm_run_slice_line *nm_run_slice_level_find(const struct nm_run_slice_leve
 	return NULL;
 }
 
-void nm_run_slice_level_remove(struct nm_run_slice_level *l, struct nm_run_slice_line *at)
+void run_slice_level_remove(struct nm_run_slice_level *l, struct nm_run_slice_line *at)
 {
 	uint8_t *held = &l->held[at->line % l->sets];
-	const struct nm_run_slice_line *end = nm_run_slice_set(l, at->line) + (*held)--;
+	const struct nm_run_slice_line *end = run_slice_set(l, at->line) + (*held)--;
 
 	memmove(at, at + 1, (size_t)(end - at - 1) * sizeof *at);
 }
 
-void nm_run_slice_level_add(struct nm_run_slice_level *l, uint64_t line, const struct nm_residency *residency)
+void run_slice_level_add(struct nm_run_slice_level *l, uint64_t line, const struct nm_residency *residency)
 {
 	uint8_t *held = &l->held[line % l->sets];
 
 	assert(*held < l->ways);
-	nm_run_slice_set(l, line)[*held] = (struct nm_run_slice_line){line, *residency};
-	nm_run_slice_set(l, line)[(*held)++].residency.below = 0;
+	run_slice_set(l, line)[*held] = (struct nm_run_slice_line){line, *residency};
+	run_slice_set(l, line)[(*held)++].residency.below = 0;
 }
 
 static int level_init(struct nm_run_slice_level *l, const struct nm_cache *c)
@@ -180,9 +180,9 @@ static int decode_lines(struct nm_run_slice_level *l, uint64_t count, struct nm_
 	for (uint64_t i = 0; i < count; i++) {
 		struct nm_run_slice_line line;
 
-		if (nm_bytes_read(from, &line, 1, sizeof line) || l->held[line.line % l->sets] == l->ways)
+		if (bytes_read(from, &line, 1, sizeof line) || l->held[line.line % l->sets] == l->ways)
 			return NM_EINVAL;
-		nm_run_slice_level_add(l, line.line, &line.residency);
+		run_slice_level_add(l, line.line, &line.residency);
 	}
 	return 0;
 }
@@ -193,7 +193,7 @@ static int decode_seen(struct nm_map *seen, uint64_t count, struct nm_bytes *fro
 	for (uint64_t i = 0; i < count; i++) {
 		struct nm_map_slot slot;
 
-		if (nm_bytes_read(from, &slot, 1, sizeof slot) || slot.value >> NM_RUN_SLICE_SEEN)
+		if (bytes_read(from, &slot, 1, sizeof slot) || slot.value >> NM_RUN_SLICE_SEEN)
 			return NM_EINVAL;
 		if (nm_map_put(seen, slot.key, slot.value))
 			return NM_ENOMEM;
@@ -206,7 +206,7 @@ static int decode_level(struct nm_run_slice_level *l, struct nm_bytes *from)
 	struct level_head head;
 	int status;
 
-	if (nm_bytes_read(from, &head, 1, sizeof head) || head.sets != l->sets || head.ways != l->ways ||
+	if (bytes_read(from, &head, 1, sizeof head) || head.sets != l->sets || head.ways != l->ways ||
 	    head.lines > l->capacity || head.shadow > l->capacity)
 		return NM_EINVAL;
 	if (!l->sets)
@@ -216,7 +216,7 @@ static int decode_level(struct nm_run_slice_level *l, struct nm_bytes *from)
 	if (!status)
 		status = nm_vec_reach(&l->shadow, head.shadow);
 	if (!status)
-		status = nm_bytes_read(from, l->shadow.at, head.shadow, sizeof *l->shadow.at);
+		status = bytes_read(from, l->shadow.at, head.shadow, sizeof *l->shadow.at);
 	return status ? status : decode_seen(&l->seen, head.seen, from);
 }
 
@@ -224,15 +224,14 @@ static int decode_foresight(struct nm_foresight *f, struct nm_bytes *from)
 {
 	uint64_t walks;
 
-	if (nm_bytes_read(from, &walks, 1, sizeof walks) ||
-	    nm_bytes_read(from, f->pages, 1, sizeof f->pages) ||
-	    nm_bytes_read(from, f->tlbs, f->tlb_sets, sizeof *f->tlbs) ||
+	if (bytes_read(from, &walks, 1, sizeof walks) || bytes_read(from, f->pages, 1, sizeof f->pages) ||
+	    bytes_read(from, f->tlbs, f->tlb_sets, sizeof *f->tlbs) ||
 	    walks > from->left / sizeof *f->walks.at)
 		return NM_EINVAL;
 	f->walks.count = 0;
 	if (nm_foresight_reserve(f, walks))
 		return NM_ENOMEM;
-	return nm_bytes_read(from, f->walks.at, walks, sizeof *f->walks.at);
+	return bytes_read(from, f->walks.at, walks, sizeof *f->walks.at);
 }
 
 int nm_run_slice_state_decode(struct nm_run_slice_state *state, const void *bytes, size_t count)
@@ -240,7 +239,7 @@ int nm_run_slice_state_decode(struct nm_run_slice_state *state, const void *byte
 	const struct head mine = head_of(state);
 	struct nm_bytes from = {bytes, count};
 	struct head head;
-	int status = nm_bytes_read(&from, &head, 1, sizeof head);
+	int status = bytes_read(&from, &head, 1, sizeof head);
 
 	if (status || memcmp(&head, &mine, sizeof head))
 		return NM_EINVAL;

@@ -84,7 +84,7 @@ static int make_units(struct nm_run_slice *s, struct nm_error *err)
 		if (!unit->filled || !unit->open)
 			return nm_fail_memory(err);
 	}
-	nm_find_short_cuts(h);
+	find_short_cuts(h);
 	return 0;
 }
 
@@ -148,7 +148,7 @@ static struct nm_miss *append(struct nm_miss_list *list)
 			return NULL;
 		}
 	}
-	return nm_miss_at(list, list->count++);
+	return miss_at(list, list->count++);
 }
 
 /* Notes what of a miss, the last of the list, the slices before decide. */
@@ -227,7 +227,7 @@ static void rename_keys(struct nm_run_slice *s, const uint32_t *keys, size_t cou
 			c->residencies[slot].attr = keys[c->residencies[slot].attr];
 	}
 	for (uint64_t i = 0; i < s->list.count; i++) {
-		struct nm_miss *m = nm_miss_at(&s->list, i);
+		struct nm_miss *m = miss_at(&s->list, i);
 
 		assert(m->attr < count);
 		m->attr = keys[m->attr];
@@ -260,11 +260,11 @@ static void count_spans(struct nm_run_slice *s)
 {
 	for (size_t i = 0; i < s->spans.count; i++) {
 		const struct nm_span *span = &s->spans.at[i];
-		const struct nm_miss *last = nm_miss_at(&s->list, span->end - 1);
+		const struct nm_miss *last = miss_at(&s->list, span->end - 1);
 		uint64_t missed = 0;
 
 		for (uint64_t k = span->end - span->missed; k < span->end; k++)
-			missed += nm_miss_at(&s->list, k)->line != NM_NO_LINE;
+			missed += miss_at(&s->list, k)->line != NM_NO_LINE;
 		s->units[last->unit].cache->counters.loads[last->attr].extra[last->write] +=
 		    missed - (missed > 0);
 	}
@@ -341,11 +341,11 @@ static void credit_rest(const struct nm_run_slice *s, struct nm_run_slice_state 
 	for (; next; next = next->next) {
 		const unsigned u = (unsigned)(next - s->hierarchy->units);
 		struct nm_run_slice_line *to =
-		    nm_run_slice_level_find(&states[s->units[u].depth]->levels[u], line->line);
+		    run_slice_level_find(&states[s->units[u].depth]->levels[u], line->line);
 
 		if (!to)
 			continue;
-		nm_run_slice_credit(&to->residency, &line->residency);
+		run_slice_credit(&to->residency, &line->residency);
 		return;
 	}
 }

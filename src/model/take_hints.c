@@ -94,7 +94,7 @@ static int prepare_level(struct nm_hierarchy *h, struct nm_cache *c)
 	return status ? status : nm_counters_count_extras(&c->counters);
 }
 
-int nm_hierarchy_take_hints(struct nm_hierarchy *h)
+int hierarchy_take_hints(struct nm_hierarchy *h)
 {
 	int status;
 
@@ -105,7 +105,7 @@ int nm_hierarchy_take_hints(struct nm_hierarchy *h)
 	status = learn_colds(h);
 	for (unsigned u = 0; u < unit_count(h) && !status; u++)
 		status = prepare_level(h, &h->units[u]);
-	nm_find_short_cuts(h);
+	find_short_cuts(h);
 	h->hints = 1;
 	h->one_by_one = h->coalesced != NULL;
 	return status;

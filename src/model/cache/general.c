@@ -71,7 +71,7 @@ static void touch_way(struct nm_cache *c, uint32_t way)
 }
 
 /* Tells the policy of a request for a line. */
-void nm_general_touch_slot(struct nm_cache *c, uint32_t slot)
+void general_touch_slot(struct nm_cache *c, uint32_t slot)
 {
 	if (c->general->plugin.self)
 		c->general->plugin.does->touch(c->general->plugin.self, c->tags[slot], slot);
@@ -98,17 +98,17 @@ static void touch_slot(struct nm_cache *c, uint32_t slot, unsigned write)
 			enter(s);
 		c->timestamps[slot] = nm_shadow_touch(s, slot);
 	}
-	nm_general_touch_slot(c, slot);
+	general_touch_slot(c, slot);
 }
 
-void nm_general_begin_residency(struct nm_cache *c, uint32_t slot, uint32_t attr)
+void general_begin_residency(struct nm_cache *c, uint32_t slot, uint32_t attr)
 {
 	c->residencies[slot] = (struct nm_residency){.attr = attr};
 	if (c->masks)
 		memset(c->masks + (size_t)slot * c->words, 0, c->words * sizeof *c->masks);
 }
 
-void nm_general_move_residency(struct nm_cache *c, uint32_t from, uint32_t to)
+void general_move_residency(struct nm_cache *c, uint32_t from, uint32_t to)
 {
 	c->residencies[to] = c->residencies[from];
 	if (c->general->prefetched)
@@ -127,7 +127,7 @@ static int has_sectors(const struct nm_cache *c, uint32_t way)
 }
 
 /* Frees a slot, and its way if no other sector is left. */
-void nm_general_free_slot(struct nm_cache *c, uint32_t slot)
+void general_free_slot(struct nm_cache *c, uint32_t slot)
 {
 	struct nm_general *g = c->general;
 	uint32_t at = slot >> g->sector_shift, set = at / c->ways, way = at % c->ways;
@@ -208,7 +208,7 @@ int nm_cache_invalidate(struct nm_cache *c, uint64_t line, uint32_t by, enum nm_
 		return 0;
 	count_departure(c, slot, by, cause);
 	if (c->general) {
-		nm_general_free_slot(c, slot);
+		general_free_slot(c, slot);
 	} else {
 		c->tags[slot] = NM_NO_LINE;
 		c->timestamps[slot] = 0;
@@ -299,7 +299,7 @@ static uint32_t add_sector(struct nm_cache *c, uint32_t way, uint64_t line, uint
 }
 
 /* Gives a line a slot in its set, evicting another one if no way is free. */
-uint32_t nm_general_vacate(struct nm_cache *c, uint64_t line, uint32_t evictor)
+uint32_t general_vacate(struct nm_cache *c, uint64_t line, uint32_t evictor)
 {
 	struct nm_general *g = c->general;
 	struct nm_replacement *r = &g->replacement;
@@ -374,14 +374,14 @@ static uint32_t exclusive_read(struct nm_cache *c, uint64_t line, uint32_t attr,
 		touch_slot(c, slot, 0);
 		if (nm_shadow_leave(&c->shadow, line, c->timestamps[slot]))
 			c->failed = 1;
-		nm_general_move_residency(c, slot, reserved);
-		nm_general_free_slot(c, slot);
+		general_move_residency(c, slot, reserved);
+		general_free_slot(c, slot);
 	} else {
 		classify_miss(c, line, attr, write);
 		nm_cache_sample_fill(c, line << c->line_shift, attr, write);
 		emit_event(c, NM_EVENT_LOAD, line, 1, 0);
 		touch_absent(c, line);
-		nm_general_begin_residency(c, reserved, attr);
+		general_begin_residency(c, reserved, attr);
 		if (c->next)
 			c->residencies[reserved].below =
 			    request_line(c->next, nm_lower_line(c, c->next, line), attr, write);
@@ -391,7 +391,7 @@ static uint32_t exclusive_read(struct nm_cache *c, uint64_t line, uint32_t attr,
 }
 
 /* Puts a line at a slot without touching it: it keeps the time of its last touch. */
-void nm_general_place_line(struct nm_cache *c, uint64_t line, uint32_t slot)
+void general_place_line(struct nm_cache *c, uint64_t line, uint32_t slot)
 {
 	uint64_t *timestamp = nm_shadow_left(&c->shadow, line);
 
@@ -431,9 +431,9 @@ static void exclusive_insert(struct nm_cache *c, struct nm_cache *upper, uint32_
 	if (slot != NM_NO_SLOT) {
 		merge_residencies(c, reserved, slot);
 	} else {
-		slot = nm_general_vacate(c, line, evictor);
-		nm_general_place_line(c, line, slot);
-		nm_general_move_residency(c, reserved, slot);
+		slot = general_vacate(c, line, evictor);
+		general_place_line(c, line, slot);
+		general_move_residency(c, reserved, slot);
 	}
 	release_reserved(c, reserved);
 }
@@ -449,10 +449,10 @@ static uint32_t fill_line(struct nm_cache *c, uint64_t address, uint32_t attr, u
 	if (is_exclusive(c->next)) /* before the line that leaves here, which may need its slot there */
 		reserved = request_line(c->next, below, attr, write);
 	classify_miss(c, line, attr, write);
-	slot = nm_general_vacate(c, line, attr);
+	slot = general_vacate(c, line, attr);
 	emit_event(c, NM_EVENT_LOAD, line, 1, 0);
 	c->timestamps[slot] = nm_shadow_touch(&c->shadow, slot);
-	nm_general_begin_residency(c, slot, attr);
+	general_begin_residency(c, slot, attr);
 	if (is_exclusive(c->next))
 		c->residencies[slot].below = reserved;
 	else if (c->next)
@@ -529,7 +529,7 @@ static void write_past(struct nm_cache *c, const struct nm_ref *r, uint64_t addr
 
 	if (slot != NM_NO_SLOT) {
 		evict_slot(c, slot, r->attr, NM_CAUSE_NON_TEMPORAL);
-		nm_general_free_slot(c, slot);
+		general_free_slot(c, slot);
 	}
 	timestamp = nm_shadow_left(&c->shadow, line);
 	if (timestamp)

@@ -21,10 +21,10 @@ static uint32_t prefetch_line(struct nm_cache *c, uint64_t line, uint32_t attr, 
 	c->general->prefetched->entered++;
 	if (c->coherent)
 		nm_coherence_filled(c, line, attr, 1);
-	slot = nm_general_vacate(c, line, attr | NM_BY_PREFETCH);
+	slot = general_vacate(c, line, attr | NM_BY_PREFETCH);
 	emit_event(c, NM_EVENT_PREFETCH, line, 1, 0);
-	nm_general_place_line(c, line, slot);
-	nm_general_begin_residency(c, slot, attr);
+	general_place_line(c, line, slot);
+	general_begin_residency(c, slot, attr);
 	nm_prefetch_tracker_prefetched(c, line, slot, attr);
 	if (c->next && !is_exclusive(c->next) && !alone)
 		below = ask_ahead(c->next, lower, attr);
@@ -38,18 +38,18 @@ static uint32_t exclusive_prefetch(struct nm_cache *c, uint64_t line, uint32_t s
 	uint32_t reserved = c->general->reserved_slots[--c->general->reserved_free];
 
 	if (slot != NM_NO_SLOT) {
-		nm_general_touch_slot(c, slot);
+		general_touch_slot(c, slot);
 		if (c->timestamps[slot] >= c->shadow.head &&
 		    nm_shadow_leave(&c->shadow, line, c->timestamps[slot]))
 			c->failed = 1;
-		nm_general_move_residency(c, slot, reserved);
-		nm_general_free_slot(c, slot);
+		general_move_residency(c, slot, reserved);
+		general_free_slot(c, slot);
 	} else {
 		c->general->prefetched->entered++;
 		if (c->coherent)
 			nm_coherence_filled(c, line, attr, 1);
 		emit_event(c, NM_EVENT_PREFETCH, line, 1, 0);
-		nm_general_begin_residency(c, reserved, attr);
+		general_begin_residency(c, reserved, attr);
 		nm_prefetch_tracker_prefetched(c, line, reserved, attr);
 		if (c->next)
 			c->residencies[reserved].below =
@@ -68,7 +68,7 @@ static uint32_t ask_ahead(struct nm_cache *next, uint64_t line, uint32_t attr)
 		return exclusive_prefetch(next, line, slot, attr);
 	if (slot == NM_NO_SLOT)
 		return prefetch_line(next, line, attr, 0);
-	nm_general_touch_slot(next, slot);
+	general_touch_slot(next, slot);
 	return slot;
 }
 
@@ -123,7 +123,7 @@ void nm_general_take_prefetch(struct nm_cache *entry, const struct nm_software_p
 	for (struct nm_cache *at = entry; at != c->next; at = at->next)
 		if ((slot = nm_general_find(at, p->address >> at->line_shift)) != NM_NO_SLOT) {
 			c->counters.extras[p->attr].redundant++;
-			nm_general_touch_slot(at, slot);
+			general_touch_slot(at, slot);
 			return;
 		}
 	latency = latency_behind(c, p->address);

@@ -165,7 +165,7 @@ void nm_coherence_uncover(struct nm_coherence *c)
 {
 	assert(!c->copy);
 	if (c->has_private)
-		nm_private_end_all(c);
+		private_end_all(c);
 	c->has_private = 0;
 	for (unsigned core = 0; core < c->cores; core++)
 		for (struct nm_copy *copy = nm_copy_first(c, core); copy; copy = nm_copy_after(copy))
@@ -209,7 +209,7 @@ static void watch_neighbours(struct nm_coherence *c, const struct nm_copy *copy,
 		struct nm_copy *others;
 		const struct nm_copy *other;
 
-		nm_private_end_of_other(c, copy->core, block);
+		private_end_of_other(c, copy->core, block);
 		others = nm_directory_copies(&c->directory, copy->core, block);
 		other = others;
 
@@ -250,11 +250,11 @@ void nm_coherence_acquire(struct nm_cache *c, const struct nm_ref *r, uint64_t a
 	x->touch = 0;
 	x->copy = NULL;
 	if (x->has_private) {
-		x->in_private = r->kind != NM_REF_FETCH && nm_private_acquire(x, c, block, write);
+		x->in_private = r->kind != NM_REF_FETCH && private_acquire(x, c, block, write);
 		if (x->in_private)
 			return;
 		if (r->kind == NM_REF_FETCH)
-			nm_private_end(x, block);
+			private_end(x, block);
 	}
 	copy = nm_directory_find(&x->directory, core, block);
 	if (!copy)
@@ -277,7 +277,7 @@ void nm_coherence_touch(struct nm_cache *c, uint32_t slot, int write)
 	struct nm_copy *copy = x->copy;
 
 	if (x->in_private)
-		nm_private_touch(x, c, slot, write);
+		private_touch(x, c, slot, write);
 	x->in_private = 0;
 	if (!copy)
 		return;
@@ -387,7 +387,7 @@ enum nm_copy_state nm_coherence_state(const struct nm_coherence *c, unsigned cor
 
 	assert(core < c->cores);
 	if (c->has_private && nm_directory_owner(&c->directory, block) == core)
-		return nm_private_state(c, core, block);
+		return private_state(c, core, block);
 	copy = nm_directory_find(&c->directory, core, block);
 	return copy ? (enum nm_copy_state)copy->state : NM_COPY_NONE;
 }

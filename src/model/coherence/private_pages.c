@@ -4,7 +4,7 @@
 #include "cache.h"
 #include "vector.h"
 
-enum nm_copy_state nm_private_state(const struct nm_coherence *x, unsigned core, uint64_t block)
+enum nm_copy_state private_state(const struct nm_coherence *x, unsigned core, uint64_t block)
 {
 	const struct nm_cache *c = x->core[core].data;
 	const uint32_t slot = nm_cache_find(c, block);
@@ -18,7 +18,7 @@ enum nm_copy_state nm_private_state(const struct nm_coherence *x, unsigned core,
 static void make_copy(struct nm_coherence *x, unsigned owner, uint64_t block)
 {
 	struct nm_cache *c = x->core[owner].data;
-	const enum nm_copy_state state = nm_private_state(x, owner, block);
+	const enum nm_copy_state state = private_state(x, owner, block);
 	struct nm_copy *copy = state ? nm_directory_add(&x->directory, owner, block) : NULL;
 	uint32_t slot;
 
@@ -42,7 +42,7 @@ static void share_page(struct nm_coherence *c, unsigned owner, uint64_t block)
 		make_copy(c, owner, first + i);
 }
 
-void nm_private_end(struct nm_coherence *c, uint64_t block)
+void private_end(struct nm_coherence *c, uint64_t block)
 {
 	const unsigned owner = nm_directory_owner(&c->directory, block);
 
@@ -50,7 +50,7 @@ void nm_private_end(struct nm_coherence *c, uint64_t block)
 		share_page(c, owner, block);
 }
 
-void nm_private_end_all(struct nm_coherence *c)
+void private_end_all(struct nm_coherence *c)
 {
 	struct nm_vec(uint64_t) pages = {0};
 	uint64_t page, value;
@@ -58,15 +58,15 @@ void nm_private_end_all(struct nm_coherence *c)
 	for (size_t i = 0; nm_map_next(&c->directory.page_of, &i, &page, &value);)
 		c->failed |= nm_vec_push(&pages, page) != 0;
 	for (size_t i = 0; i < pages.count; i++)
-		nm_private_end(c, pages.at[i] * NM_PAGE_BLOCKS);
+		private_end(c, pages.at[i] * NM_PAGE_BLOCKS);
 	nm_vec_free(&pages);
 }
 
-void nm_private_end_of_other(struct nm_coherence *c, unsigned core, uint64_t block)
+void private_end_of_other(struct nm_coherence *c, unsigned core, uint64_t block)
 {
 	const unsigned owner = nm_directory_owner(&c->directory, block);
 
-	if (owner != NM_NO_OWNER && owner != core && nm_private_state(c, owner, block))
+	if (owner != NM_NO_OWNER && owner != core && private_state(c, owner, block))
 		share_page(c, owner, block);
 }
 
@@ -75,7 +75,7 @@ static int others_have(struct nm_coherence *c, unsigned core, uint64_t block, in
 {
 	const struct nm_copy *copy;
 
-	nm_private_end_of_other(c, core, block);
+	private_end_of_other(c, core, block);
 	copy = nm_directory_copies(&c->directory, core, block);
 	while (copy && (copy->core == core || (modified && copy->state != NM_COPY_MODIFIED)))
 		copy = copy->next;
@@ -89,7 +89,7 @@ static int is_at_edge(uint64_t block) { return (block + 1) % NM_PAGE_BLOCKS <= 1
  * neighbour of the block. */
 static int concerns_neighbour(struct nm_coherence *c, unsigned core, uint64_t block, int write)
 {
-	const enum nm_copy_state state = nm_private_state(c, core, block);
+	const enum nm_copy_state state = private_state(c, core, block);
 	const uint64_t beside = block % NM_PAGE_BLOCKS ? block + 1 : block - 1;
 
 	if (state == NM_COPY_MODIFIED || (state && !write))
@@ -97,24 +97,24 @@ static int concerns_neighbour(struct nm_coherence *c, unsigned core, uint64_t bl
 	return others_have(c, core, beside, !write);
 }
 
-int nm_private_acquire(struct nm_coherence *x, struct nm_cache *c, uint64_t block, int write)
+int private_acquire(struct nm_coherence *x, struct nm_cache *c, uint64_t block, int write)
 {
 	const unsigned core = c->core - 1u;
 
 	if (!nm_directory_claim(&x->directory, core, block, &x->failed)) {
 		if (nm_directory_owner(&x->directory, block) == NM_NO_OWNER)
 			return 0;
-		nm_private_end(x, block);
+		private_end(x, block);
 		if (!nm_directory_claim(&x->directory, core, block, &x->failed))
 			return 0;
 	}
 	if (!is_at_edge(block) || !concerns_neighbour(x, core, block, write))
 		return 1;
-	nm_private_end(x, block);
+	private_end(x, block);
 	return 0;
 }
 
-void nm_private_touch(struct nm_coherence *x, struct nm_cache *c, uint32_t slot, int write)
+void private_touch(struct nm_coherence *x, struct nm_cache *c, uint32_t slot, int write)
 {
 	struct nm_coherent_level *as = c->coherent;
 

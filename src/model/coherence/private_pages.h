@@ -16,18 +16,18 @@
 
 /* Whether the current reference, of data, is to a page that is private to the core and needs no action of
  * the protocol. If not, the block's page is shared. */
-int nm_private_acquire(struct nm_coherence *coherence, struct nm_cache *cache, uint64_t block, int write);
+int private_acquire(struct nm_coherence *coherence, struct nm_cache *cache, uint64_t block, int write);
 
 /* The reference, acquired so, has been served by the line at a slot. */
-void nm_private_touch(struct nm_coherence *coherence, struct nm_cache *cache, uint32_t slot, int write);
+void private_touch(struct nm_coherence *coherence, struct nm_cache *cache, uint32_t slot, int write);
 
 /* Makes the page of a block shared if it is private; all pages; that of a block only if its owner is not `core` and
  * has the block. */
-void nm_private_end(struct nm_coherence *coherence, uint64_t block);
-void nm_private_end_all(struct nm_coherence *coherence);
-void nm_private_end_of_other(struct nm_coherence *coherence, unsigned core, uint64_t block);
+void private_end(struct nm_coherence *coherence, uint64_t block);
+void private_end_all(struct nm_coherence *coherence);
+void private_end_of_other(struct nm_coherence *coherence, unsigned core, uint64_t block);
 
 /* The state of a block of the core's private page. */
-enum nm_copy_state nm_private_state(const struct nm_coherence *coherence, unsigned core, uint64_t block);
+enum nm_copy_state private_state(const struct nm_coherence *coherence, unsigned core, uint64_t block);
 
 #endif

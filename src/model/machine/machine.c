@@ -37,7 +37,7 @@ int nm_machine_same(const char *level, const char *other)
 	return n == name_prefix(other) && !strncmp(level, other, n);
 }
 
-enum nm_level_side nm_spec_side(const char *name)
+enum nm_level_side spec_side(const char *name)
 {
 	name += name_prefix(name);
 
@@ -220,7 +220,7 @@ static const char *page_clash(const struct nm_level_spec *l, const struct nm_lev
 	return NULL;
 }
 
-const char *nm_machine_clash(const struct nm_machine *m, unsigned i)
+const char *machine_clash(const struct nm_machine *m, unsigned i)
 {
 	const struct nm_level_spec *l = &m->levels[i];
 	unsigned depth = 0;
@@ -309,8 +309,8 @@ static void format_keys(char *text, size_t room, const struct nm_level_spec *l)
 	if (l->sector)
 		snprintf(sector, sizeof sector, ",sector=%u", l->sector);
 	snprintf(text, room, "%s%s%s%s%s%s%s%s%s%s%s%s%s%s%s%s%s%s%s%s%s%s%s%s%s",
-		 l->side != nm_spec_side(l->name) ? ",side=" : "",
-		 l->side != nm_spec_side(l->name) ? nm_side_names[l->side] : "", l->policy ? ",policy=" : "",
+		 l->side != spec_side(l->name) ? ",side=" : "",
+		 l->side != spec_side(l->name) ? nm_side_names[l->side] : "", l->policy ? ",policy=" : "",
 		 l->policy ? l->policy->name : "", seed, l->index ? ",index=" : "",
 		 l->index ? nm_indexes[l->index].name : "", slices, l->write_through ? ",write=through" : "",
 		 l->no_allocate ? ",allocate=no" : "", l->inclusion ? ",inclusion=" : "",
@@ -357,7 +357,7 @@ size_t nm_machine_format(const struct nm_machine *m, char *text, size_t room)
 	return n;
 }
 
-const char *nm_sector_fault(const struct nm_level_spec *l)
+const char *sector_fault(const struct nm_level_spec *l)
 {
 	if (l->sector < 8 || l->sector >= l->line || (l->sector & (l->sector - 1)))
 		return "a sector is a power of two from 8 bytes to half of the line";
@@ -366,7 +366,7 @@ const char *nm_sector_fault(const struct nm_level_spec *l)
 	return l->sets * l->ways > MAX_LINES / (l->line / l->sector) ? "more than 67108864 sectors" : NULL;
 }
 
-const char *nm_prefetch_fault(const struct nm_level_spec *l)
+const char *prefetch_fault(const struct nm_level_spec *l)
 {
 	if (l->prefetch && l->pages)
 		return "TLBs do not prefetch";
@@ -395,12 +395,11 @@ static const char *choice_fault(const struct nm_level_spec *l)
 		return "has lines that are not the smallest of its pages";
 	if ((unsigned)l->prefetch >= NM_PREFETCH_COUNT || l->degree > MAX_DEGREE ||
 	    l->distance > MAX_DISTANCE || l->table > MAX_TABLE ||
-	    (!l->prefetch && (l->degree || l->distance || l->table || l->cross_pages)) ||
-	    nm_prefetch_fault(l))
+	    (!l->prefetch && (l->degree || l->distance || l->table || l->cross_pages)) || prefetch_fault(l))
 		return "has a prefetcher that cannot be";
 	if (l->protocol && l->pages)
 		return "is of a TLB, which has no protocol";
-	if (l->sector && nm_sector_fault(l))
+	if (l->sector && sector_fault(l))
 		return "has sectors that cannot be";
 	if (l->index == NM_INDEX_SLICES && l->slices != 2 && l->slices != 4 && l->slices != 8)
 		return "has 2, 4 or 8 slices";
@@ -436,7 +435,7 @@ int nm_machine_check(const struct nm_machine *m, struct nm_error *err)
 		if (!wrong && nm_level_is_coherent(l) && has_opt(m, l->name))
 			wrong = "has a protocol, but its machine has a level with policy=opt";
 		if (!wrong)
-			wrong = nm_machine_clash(m, i);
+			wrong = machine_clash(m, i);
 		if (wrong)
 			return nm_fail(err, NM_EINVAL, "level %s %s", l->name, wrong);
 	}

@@ -28,15 +28,15 @@ extern const char *const nm_page_names[3];                   /* by enum nm_page_
 extern const char *const nm_foresee_names[NM_FORESEE_KINDS]; /* of bits */
 
 /* Why a level of known geometry cannot have its sectors; NULL: it can. */
-const char *nm_sector_fault(const struct nm_level_spec *level);
+const char *sector_fault(const struct nm_level_spec *level);
 
 /* The same for its prefetcher. */
-const char *nm_prefetch_fault(const struct nm_level_spec *level);
+const char *prefetch_fault(const struct nm_level_spec *level);
 
 /* The side that follows from a level's name. */
-enum nm_level_side nm_spec_side(const char *name);
+enum nm_level_side spec_side(const char *name);
 
 /* Why level i cannot be behind the earlier ones; NULL: it can. */
-const char *nm_machine_clash(const struct nm_machine *machine, unsigned i);
+const char *machine_clash(const struct nm_machine *machine, unsigned i);
 
 #endif

@@ -85,7 +85,7 @@ static int read_name(struct nm_spec_reader *r, struct nm_level_spec *level)
 		return nm_spec_fault(r, name + n, "'=' must follow the name of a level, e.g. L1d=32K,8,64");
 	memcpy(level->name, start, prefix + n);
 	level->name[prefix + n] = 0;
-	level->side = nm_spec_side(level->name);
+	level->side = spec_side(level->name);
 	r->at = name + n + 1;
 	return 0;
 }
@@ -416,7 +416,7 @@ static int read_level(struct nm_spec_reader *r, struct nm_level_spec *level)
 	d.at.line = r->at;
 	if ((status = read_number(r, "the line size", 1, &d.line)) || (status = read_keys(r, &d)))
 		return status;
-	return nm_spec_fit(r, &d);
+	return model_spec_fit(r, &d);
 }
 
 static int read_foresee(struct nm_spec_reader *r, struct nm_machine *m)
@@ -522,7 +522,7 @@ int nm_machine_parse(const char *spec, struct nm_machine *ret_machine, struct nm
 		int status = read_level(&r, &m.levels[m.count]);
 		if (status)
 			return status;
-		const char *wrong = nm_machine_clash(&m, m.count);
+		const char *wrong = machine_clash(&m, m.count);
 		if (wrong)
 			return nm_spec_fault(&r, start, "level %s %s", m.levels[m.count].name, wrong);
 		m.count++;

@@ -17,8 +17,8 @@ static int fit_prefetch(struct nm_spec_reader *r, struct nm_spec_draft *d)
 
 	if (alone && !d->level->prefetch)
 		return nm_spec_fault(r, alone, "degree, distance, table and cross are of prefetch=");
-	return nm_prefetch_fault(d->level)
-		   ? nm_spec_fault(r, at->table ? at->table : at->prefetch, "%s", nm_prefetch_fault(d->level))
+	return prefetch_fault(d->level)
+		   ? nm_spec_fault(r, at->table ? at->table : at->prefetch, "%s", prefetch_fault(d->level))
 		   : 0;
 }
 
@@ -39,8 +39,8 @@ static int fit_ways_to_choose(struct nm_spec_reader *r, struct nm_spec_draft *d)
 		return nm_spec_fault(r, d->at.seed, "policy=%s draws no random numbers, so it takes no seed",
 				     nm_level_policy(level)->name);
 	level->sector = d->sector < level->line ? (uint32_t)d->sector : 0;
-	if (d->at.sector && nm_sector_fault(level))
-		return nm_spec_fault(r, d->at.sector, "%s", nm_sector_fault(level));
+	if (d->at.sector && sector_fault(level))
+		return nm_spec_fault(r, d->at.sector, "%s", sector_fault(level));
 	if (d->at.plugin && (level->policy || level->index))
 		return nm_spec_fault(r, d->at.plugin, "a plug-in is policy and index itself");
 	if (fit_prefetch(r, d))
@@ -51,7 +51,7 @@ static int fit_ways_to_choose(struct nm_spec_reader *r, struct nm_spec_draft *d)
 }
 
 /* Makes size, ways and sets agree. */
-int nm_spec_fit(struct nm_spec_reader *r, struct nm_spec_draft *d)
+int model_spec_fit(struct nm_spec_reader *r, struct nm_spec_draft *d)
 {
 	struct nm_level_spec *level = d->level;
 	const struct nm_spec_positions *at = &d->at;

@@ -31,6 +31,6 @@ struct nm_spec_draft {
 };
 
 /* Makes size, ways and sets agree, and checks that keys suit the geometry. 0 or NM_EINVAL. */
-int nm_spec_fit(struct nm_spec_reader *reader, struct nm_spec_draft *draft);
+int model_spec_fit(struct nm_spec_reader *reader, struct nm_spec_draft *draft);
 
 #endif

@@ -17,7 +17,7 @@ struct nm_bytes {
 };
 
 /* Reads `count` elements. 0, or NM_EINVAL: there are fewer. */
-static inline int nm_bytes_read(struct nm_bytes *from, void *to, uint64_t count, size_t each)
+static inline int bytes_read(struct nm_bytes *from, void *to, uint64_t count, size_t each)
 {
 	if (count > from->left / each)
 		return NM_EINVAL;

@@ -82,13 +82,13 @@ static inline int takes_fills(const struct nm_cache *c, const struct nm_cache *u
 }
 
 /* build.c: finds levels that form chains, and those whose next level sees the same cold lines. */
-void nm_find_short_cuts(struct nm_hierarchy *h);
+void find_short_cuts(struct nm_hierarchy *h);
 
 /* take_hints.c: from now on the hierarchy follows hints, if it can. 0 or NM_ENOMEM. */
-int nm_hierarchy_take_hints(struct nm_hierarchy *h);
+int hierarchy_take_hints(struct nm_hierarchy *h);
 
 /* shared_levels.c: finds the levels that machines have in common (`same`). */
-void nm_share_levels(struct nm_hierarchy *h, const struct nm_machine *machine);
+void share_levels(struct nm_hierarchy *h, const struct nm_machine *machine);
 
 static inline struct entry_levels *entry_levels_of(const struct nm_hierarchy *h, unsigned core)
 {

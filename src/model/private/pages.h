@@ -34,15 +34,15 @@ struct nm_pager {
 };
 
 /* Keeps a copy. 0 or NM_ENOMEM. */
-int nm_pages_set(struct nm_page_rules *pages, const struct nm_range *ranges, size_t count);
-void nm_pages_done(struct nm_page_rules *pages);
+int pages_set(struct nm_page_rules *pages, const struct nm_range *ranges, size_t count);
+void pages_done(struct nm_page_rules *pages);
 
 /* Feeds one reference. */
-void nm_pager_take(const struct nm_pager *pager, struct nm_page_rules *pages, const struct nm_ref *ref);
+void pager_take(const struct nm_pager *pager, struct nm_page_rules *pages, const struct nm_ref *ref);
 
 /* The address that stands for one in a page of this size, and back: for a huge page, the first address of its
  * 4096th. */
-uint64_t nm_page_address(uint64_t address, unsigned size);
-uint64_t nm_page_origin(uint64_t page_address);
+uint64_t model_page_address(uint64_t address, unsigned size);
+uint64_t page_origin(uint64_t page_address);
 
 #endif

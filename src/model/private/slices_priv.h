@@ -34,19 +34,19 @@ struct nm_run_slice_state {
 	struct nm_foresight *foresight; /* of the first machine, with depth 0; or NULL */
 };
 
-static inline struct nm_run_slice_line *nm_run_slice_set(const struct nm_run_slice_level *l, uint64_t line)
+static inline struct nm_run_slice_line *run_slice_set(const struct nm_run_slice_level *l, uint64_t line)
 {
 	return l->lines + line % l->sets * l->ways;
 }
 
 /* The line in its set, or NULL. */
-struct nm_run_slice_line *nm_run_slice_level_find(const struct nm_run_slice_level *level, uint64_t line);
-void nm_run_slice_level_remove(struct nm_run_slice_level *level, struct nm_run_slice_line *line);
+struct nm_run_slice_line *run_slice_level_find(const struct nm_run_slice_level *level, uint64_t line);
+void run_slice_level_remove(struct nm_run_slice_level *level, struct nm_run_slice_line *line);
 /* Adds the line that was touched last; its set has room. */
-void nm_run_slice_level_add(struct nm_run_slice_level *level, uint64_t line,
-			    const struct nm_residency *residency);
+void run_slice_level_add(struct nm_run_slice_level *level, uint64_t line,
+			 const struct nm_residency *residency);
 
-static inline void nm_run_slice_credit(struct nm_residency *to, const struct nm_residency *from)
+static inline void run_slice_credit(struct nm_residency *to, const struct nm_residency *from)
 {
 	to->writes += from->writes;
 	to->served += from->served;
@@ -95,7 +95,7 @@ struct nm_run_slice {
 	struct nm_run_slice_work work;
 };
 
-static inline struct nm_miss *nm_miss_at(const struct nm_miss_list *list, uint64_t at)
+static inline struct nm_miss *miss_at(const struct nm_miss_list *list, uint64_t at)
 {
 	return &list->chunks.at[at >> NM_MISS_CHUNK_BITS][at & ((1u << NM_MISS_CHUNK_BITS) - 1)];
 }

@@ -323,10 +323,10 @@ static void test_walk(void **state)
 static void test_addresses(void **state)
 {
 	(void)state;
-	assert_int_equal(nm_page_origin(nm_page_address(0x7fff12345678, NM_PAGE_4K)), 0x7fff12345678);
-	assert_int_equal(nm_page_origin(nm_page_address(0xffffffffff600010, NM_PAGE_4K)), 0xffffffffff600010);
-	assert_int_equal(nm_page_origin(nm_page_address(0x7fff12345678, NM_PAGE_2M)), 0x7fff12345600);
-	assert_int_equal(nm_page_origin(nm_page_address(0x7fff12345678, NM_PAGE_1G)), 0x7fff12340000);
+	assert_int_equal(page_origin(model_page_address(0x7fff12345678, NM_PAGE_4K)), 0x7fff12345678);
+	assert_int_equal(page_origin(model_page_address(0xffffffffff600010, NM_PAGE_4K)), 0xffffffffff600010);
+	assert_int_equal(page_origin(model_page_address(0x7fff12345678, NM_PAGE_2M)), 0x7fff12345600);
+	assert_int_equal(page_origin(model_page_address(0x7fff12345678, NM_PAGE_1G)), 0x7fff12340000);
 }
 
 static void check_fault(const char *spec, int column, const char *word)

@@ -90,7 +90,7 @@ static void test_hints(void **state)
 	struct nm_hierarchy *h = make_full("L1d=2K,8,64:L2=6K,12,64:L3=16K,16,64", 1);
 
 	(void)state;
-	assert_int_equal(nm_hierarchy_take_hints(h), 0);
+	assert_int_equal(hierarchy_take_hints(h), 0);
 	assert_true(nm_hierarchy_is_valid(h));
 	for (unsigned i = 0; i < BATCHES; i++) {
 		run_batch(h, 1);
