@@ -202,11 +202,11 @@ int nm_export_write(struct nm_export *e, unsigned part, FILE *out, struct nm_err
 
 /* ---- exporters: the table of exporters ---- */
 
-extern const struct nm_exporter nm_exporter_callgrind, nm_exporter_csv, nm_exporter_folded, nm_exporter_json,
-    nm_exporter_pprof, nm_exporter_speedscope;
+extern const struct nm_exporter nm_exporter_callgrind, nm_exporter_csv, nm_exporter_firefox,
+    nm_exporter_folded, nm_exporter_json, nm_exporter_pprof, nm_exporter_speedscope;
 
 static const struct nm_exporter *const exporters[] = {
-    &nm_exporter_callgrind, &nm_exporter_csv,   &nm_exporter_folded,
+    &nm_exporter_callgrind, &nm_exporter_csv,   &nm_exporter_firefox,    &nm_exporter_folded,
     &nm_exporter_json,      &nm_exporter_pprof, &nm_exporter_speedscope,
 };
 

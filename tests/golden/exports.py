@@ -193,6 +193,32 @@ def case_speedscope():
         assert got == stacks(level, sql[event], process), profile["name"]
 
 
+def case_firefox():
+    """Tables are whole, and refer to each other; the figures, by function, line and object."""
+    whole = json.loads(export("firefox", "--level=L1d,L2", "--event=misses,wasted_bytes"))
+    categories = [category["name"] for category in whole["meta"]["categories"]]
+    assert whole["meta"]["preprocessedProfileVersion"] == 48 and categories[0] == "Other"
+    assert len(whole["threads"]) == 3 * 2 * 2
+    units = {"misses": "samples", "wasted_bytes": "bytes"}
+    sql = {"misses": "read_misses + write_misses", "wasted_bytes": "loaded_bytes - used_bytes"}
+    for thread in whole["threads"]:
+        process, level, event = re.fullmatch(r"(.*): (\w+) (\w+)", thread["name"]).groups()
+        tables = {name: table for name, table in thread.items() if isinstance(table, dict)}
+        for name, table in tables.items():
+            assert {len(column) for column in table.values() if isinstance(column, list)} == {table["length"]}, name
+        stack, frame, function = (tables[name] for name in ("stackTable", "frameTable", "funcTable"))
+        assert all(prefix is None or prefix < at for at, prefix in enumerate(stack["prefix"]))
+        got = {}
+        for number, weight in zip(thread["samples"]["stack"], thread["samples"]["weight"]):
+            at = stack["frame"][number]
+            name, file = (thread["stringArray"][i] if i is not None else None
+                          for i in (function[column][frame["func"][at]] for column in ("name", "fileName")))
+            line = f"{os.path.basename(file)}:{frame['line'][at] or 0}" if file else "<unknown>"
+            got[name, line, categories[stack["category"][number]]] = weight
+        assert thread["samples"]["weightType"] == units[event]
+        assert got == stacks(level, sql[event], process), (thread["name"], got)
+
+
 def parse_text_format(lines):
     """protoc's text: field -> list of numbers, texts and inner messages."""
     found = collections.defaultdict(list)
@@ -294,7 +320,7 @@ def case_damaged_profile():
     for at in range(4096 * 3, len(bad), 4096):
         bad[at:at + 64] = b"\xff" * 64
     pathlib.Path("bad.nmp").write_bytes(bad)
-    for name in ("callgrind", "csv", "folded", "json", "pprof", "speedscope"):
+    for name in ("callgrind", "csv", "firefox", "folded", "json", "pprof", "speedscope"):
         done = subprocess.run([NEARMISS, "export", name, "-i", "bad.nmp", "-o", "out"], capture_output=True, check=False)
         assert done.returncode == 121 and done.stderr.count(b"\n") == 1, (name, done)
         assert not os.path.exists("out"), name
