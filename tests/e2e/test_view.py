@@ -597,6 +597,19 @@ def case_structures():
             assert all(structure["affinity"][i][j] == structure["affinity"][j][i] for i in range(n) for j in range(n))
 
 
+def case_lines_of_a_field():
+    """Lines that access a field have its misses; no other type has it."""
+    with served(os.path.join(TOP, "tests/data/profile-v1.nmp")) as s:
+        structure = s.get("/api/p/0/structures")[0]
+        field = max(structure["fields"], key=lambda one: one["misses"])
+        table = s.get("/api/p/0/table", by="file,line", type=structure["type"], field=field["name"])
+        keys = [column["key"] for column in table["columns"]]
+        assert sum(row[keys.index("misses")] for row in table["rows"]) == field["misses"] > 0
+        assert len(table["rows"]) < len(s.get("/api/p/0/table", by="file,line", limit=1000)["rows"])
+        for wrong in ({"type": "none", "field": field["name"]}, {"type": structure["type"], "field": "none"}):
+            assert s.get("/api/p/0/table", by="file,line", **wrong)["rows"] == []
+
+
 def case_answers_in_parts():
     """Curves, contended lines and structures one by one are the same as all at once, and behind them is nothing."""
     with open("t.csv", "w", encoding="utf-8") as f:

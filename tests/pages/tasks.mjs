@@ -53,6 +53,27 @@ const cases = {
 		assert.match(await page.innerText(".members"), /price[^]*customer/);
 	},
 
+	async lines_of_a_field() {
+		const { page, faults } = await tab();
+		await settled(page, "overview");
+		const axe = await axeOf(page);
+		await clicks(page, ["nav a:has-text('Structures')", "structures"], ["[aria-label=Fields] a:text-is('price')", "structures"]);
+		const misses = async (place, nth) => page.locator(place).first().locator(`td:nth-child(${nth})`).getAttribute("title");
+		const first = "[aria-label='Lines that access price'] tbody tr";
+		await page.waitForSelector(first);
+		assert.ok(await page.locator(".card:has-text('orders') button:has-text('Copy the layout')").count() > 0);
+		assert.match(await page.locator(first).first().innerText(), /^cold\.c:\d+\s/);
+		const all = Number((await misses("[aria-label=Fields] tr:has-text('price')", 6)).replaceAll(",", ""));
+		let sum = 0;
+		for (const text of await page.locator(`${first} td:last-child`).evaluateAll((cells) => cells.map(({ title }) => title)))
+			sum += Number(text.replaceAll(",", ""));
+		assert.equal(sum, all);
+		assert.deepEqual(await axe(), []);
+		await clicks(page, [`${first} a`, "source"]);
+		assert.match(await page.innerText(".popover h2"), /^cold\.c:\d+$/);
+		assert.deepEqual(faults, []);
+	},
+
 	async is_sharing_false() {
 		const { page, faults } = await tab();
 		await settled(page, "overview");

@@ -32,6 +32,12 @@ def case_which_field_to_move():
     drive("which_field_to_move", "cold.nmp")
 
 
+def case_lines_of_a_field():
+    """A field leads to the lines that access it, whose misses add up to its own; the layout can be copied."""
+    record([program("fault-cold"), "2"], "-q", profile="cold.nmp")
+    drive("lines_of_a_field", "cold.nmp")
+
+
 def case_is_sharing_false():
     """False where sums lie on one line; none where they are padded; where no cores were recorded, the page says how to."""
     record([program("sharing"), "100000"], "-q", "--cores=4", profile="shared.nmp")

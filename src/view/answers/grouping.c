@@ -21,7 +21,10 @@ static int has_key(const struct nm_grouping *g, const char *key)
 	return 0;
 }
 
-static int has_fields(const struct nm_grouping *g) { return has_key(g, "type") || has_key(g, "field"); }
+static int has_fields(const struct nm_grouping *g)
+{
+	return g->type || g->field || has_key(g, "type") || has_key(g, "field");
+}
 
 static int add_key(struct nm_grouping *g, const char *name, struct nm_error *err)
 {
@@ -64,6 +67,10 @@ int nm_grouping_make(struct nm_grouping *g, const struct nm_view_profile *of,
 			break;
 	}
 	g->is_mine = nm_view_is_mine(request);
+	g->type = nm_request_text(request, "type");
+	g->field = nm_request_text(request, "field");
+	if (!status && (g->type || g->field) && g->input)
+		return nm_fail(err, NM_EINVAL, "a merged profile does not count its inputs by field");
 	if (!status && g->is_mine && g->input)
 		return nm_fail(err, NM_EINVAL, "a merged profile does not hold by input whose code it is");
 	return status ? status : nm_view_level(of->profile, request, &g->level, err);
@@ -107,10 +114,27 @@ int nm_grouping_metric(const struct nm_grouping *g, const struct nm_request *req
 
 /* ---- sums ---- */
 
+/* The conditions of the parameters; returns how many. */
+static unsigned conditions(const struct nm_grouping *g, const struct nm_view_profile *of,
+			   const struct nm_cube *facts, struct nm_cube_condition *ret)
+{
+	unsigned n = 0;
+
+	if (g->is_mine)
+		ret[n++] = (struct nm_cube_condition){nm_cube_key(facts, "library"), 0};
+	if (g->type)
+		ret[n++] = (struct nm_cube_condition){nm_cube_key(facts, "type"),
+						      nm_key_find(&of->facts->names, g->type)};
+	if (g->field)
+		ret[n++] = (struct nm_cube_condition){nm_cube_key(facts, "field"),
+						      nm_key_find(&of->facts->names, g->field)};
+	return n;
+}
+
 int nm_grouping_sum(struct nm_grouping *g, const struct nm_view_profile *of, struct nm_error *err)
 {
 	const struct nm_cube *facts;
-	struct nm_cube_condition mine = {.value = 0};
+	struct nm_cube_condition only[3];
 	unsigned by[NM_GROUPING_KEYS];
 	int status = has_fields(g) ? nm_fact_store_get(of->facts, of->profile, NM_FACTS_FIELDS, g->level,
 						       NULL, &facts, err)
@@ -122,9 +146,7 @@ int nm_grouping_sum(struct nm_grouping *g, const struct nm_view_profile *of, str
 		return status;
 	for (unsigned k = 0; k < g->count; k++)
 		by[k] = nm_cube_key(facts, g->keys[k]);
-	if (g->is_mine)
-		mine.key = nm_cube_key(facts, "library");
-	if (nm_cube_group(&g->rows, facts, by, g->count, &mine, (unsigned)g->is_mine))
+	if (nm_cube_group(&g->rows, facts, by, g->count, only, conditions(g, of, facts, only)))
 		return nm_fail_memory(err);
 	g->total.sum = nm_cube_all_counts(&g->rows);
 	return 0;

@@ -16,6 +16,7 @@ struct nm_grouping {
 	char *level;                  /* malloc'ed */
 	const char *input;            /* whose counts, or NULL: of all; the request's */
 	int is_mine;                  /* only of code that the user's code made run */
+	const char *type, *field;     /* only of this type, and of this field; NULL: of all; the request's */
 	struct nm_cube rows;          /* sums by the keys */
 	struct nm_metric_total total; /* of all rows */
 };
@@ -23,7 +24,7 @@ struct nm_grouping {
 /* All available keys, with NULL at the end. `type` and `field` are those of structures' fields. */
 extern const char *const nm_grouping_names[];
 
-/* Takes the keys of the parameter `by` (else `otherwise`), the level, and whether the parameter `mine` is 1. The text of NM_EINVAL lists the
+/* Takes the keys of the parameter `by` (else `otherwise`), the level, and the parameters `mine`, `type` and `field`. The text of NM_EINVAL lists the
  * keys. Call nm_grouping_done in any case; *ret_grouping must be {0}. */
 int nm_grouping_make(struct nm_grouping *ret_grouping, const struct nm_view_profile *of,
 		     const struct nm_request *request, const char *otherwise, struct nm_error *err);

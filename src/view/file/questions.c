@@ -71,6 +71,9 @@ static const struct {
     {"evictions/lines",
      "SELECT coalesce(evictor, '?') AS evictor, coalesce(victim, '?') AS victim, '1' AS mine FROM evictions "
      "WHERE level = ?1 AND library IS NULL GROUP BY 1, 2 ORDER BY sum(count) DESC, 1, 2 LIMIT 20"},
+    {"table", "SELECT 'file,line,function' AS by, type, field, '20' AS \"limit\" FROM field_counts "
+	      "WHERE level = ?1 AND type IS NOT NULL AND field IS NOT NULL GROUP BY type, field "
+	      "ORDER BY sum(read_misses + write_misses) DESC, type, field LIMIT 20"},
 };
 
 /* Splits "name?a=b&c=d" in place, and adds the parameters. */

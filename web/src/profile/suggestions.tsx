@@ -46,6 +46,12 @@ function Line({ profile, level, file, line }: { profile: string; level: string |
 	);
 }
 
+/** The layout that a text suggests, to be copied. */
+function Layout({ text }: { text: string }) {
+	const layout = /struct \{[^}]*\}/.exec(text)?.[0];
+	return layout ? <button type="button" onClick={() => navigator.clipboard?.writeText(layout)}>Copy the layout</button> : null;
+}
+
 function Saving({ of: { saving_misses, saving_cycles } }: { of: Suggestion }) {
 	const parts = [saving_misses && `${short(saving_misses)} misses`, saving_cycles && `${short(saving_cycles)} cycles`].filter(Boolean);
 	return parts.length > 0 ? <p class="fine">{`Saves up to ${parts.join(", ")}.`}</p> : null;
@@ -62,6 +68,7 @@ export function Suggestions({ advice, profile, level }: { advice: Advice[]; prof
 							<h4>{one.title}</h4>
 							{one.lines.map(({ file, line }) => <Line key={`${file}:${line}`} profile={profile} level={level} file={file} line={line} />)}
 							{one.as !== undefined ? <p>{`As for ${brief(one.as)}.`}</p> : <p class="sentence">{sentence(one.text)}</p>}
+							<Layout text={one.text} />
 							<Saving of={one} />
 						</section>
 					))}
