@@ -14,20 +14,23 @@
 #include "output.h"
 #include "reader.h"
 
-extern const struct nm_command nm_cmd_accuracy, nm_cmd_debug, nm_cmd_diff, nm_cmd_doctor, nm_cmd_import,
-    nm_cmd_record, nm_cmd_replay, nm_cmd_sample, nm_cmd_monitor, nm_cmd_trace, nm_cmd_nest, nm_cmd_report,
-    nm_cmd_annotate, nm_cmd_curve, nm_cmd_timeline, nm_cmd_evictions, nm_cmd_sharing, nm_cmd_merge,
-    nm_cmd_noise, nm_cmd_sweep, nm_cmd_whatif, nm_cmd_gate, nm_cmd_view, nm_cmd_export, nm_cmd_query,
-    nm_cmd_machines, nm_cmd_help;
+extern const struct nm_command nm_cmd_accuracy, nm_cmd_ctl, nm_cmd_debug, nm_cmd_diff, nm_cmd_doctor,
+    nm_cmd_import, nm_cmd_record, nm_cmd_replay, nm_cmd_sample, nm_cmd_monitor, nm_cmd_trace, nm_cmd_nest,
+    nm_cmd_report, nm_cmd_annotate, nm_cmd_curve, nm_cmd_timeline, nm_cmd_evictions, nm_cmd_sharing,
+    nm_cmd_merge, nm_cmd_noise, nm_cmd_sweep, nm_cmd_whatif, nm_cmd_gate, nm_cmd_view, nm_cmd_export,
+    nm_cmd_query, nm_cmd_machines, nm_cmd_help;
 
+/* clang-format off */
 const struct nm_command *const nm_commands[] = {
-    &nm_cmd_record,   &nm_cmd_replay,    &nm_cmd_monitor,  &nm_cmd_trace,
-    &nm_cmd_nest,     &nm_cmd_sweep,     &nm_cmd_sample,   &nm_cmd_import,
-    &nm_cmd_debug,    &nm_cmd_report,    &nm_cmd_annotate, &nm_cmd_curve,
-    &nm_cmd_timeline, &nm_cmd_evictions, &nm_cmd_sharing,  &nm_cmd_diff,
-    &nm_cmd_merge,    &nm_cmd_noise,     &nm_cmd_accuracy, &nm_cmd_whatif,
-    &nm_cmd_gate,     &nm_cmd_view,      &nm_cmd_export,   &nm_cmd_query,
-    &nm_cmd_machines, &nm_cmd_doctor,    &nm_cmd_help,     NULL};
+    &nm_cmd_record, &nm_cmd_ctl, &nm_cmd_replay, &nm_cmd_monitor,
+    &nm_cmd_trace, &nm_cmd_nest, &nm_cmd_sweep, &nm_cmd_sample,
+    &nm_cmd_import, &nm_cmd_debug, &nm_cmd_report, &nm_cmd_annotate,
+    &nm_cmd_curve, &nm_cmd_timeline, &nm_cmd_evictions, &nm_cmd_sharing,
+    &nm_cmd_diff, &nm_cmd_merge, &nm_cmd_noise, &nm_cmd_accuracy,
+    &nm_cmd_whatif, &nm_cmd_gate, &nm_cmd_view, &nm_cmd_export,
+    &nm_cmd_query, &nm_cmd_machines, &nm_cmd_doctor, &nm_cmd_help,
+    NULL};
+/* clang-format on */
 
 enum { STACK_BYTES = 8 << 20 };
 

@@ -119,6 +119,7 @@ static int init_replay(struct nm_engine *e, unsigned needs)
 		return NM_ENOMEM;
 	if (nm_replay_init(r, &process))
 		return NM_ENOMEM;
+	r->paused = e->options.paused;
 	nm_replay_set_window(r, &e->options.window);
 	return 0;
 }
@@ -245,6 +246,26 @@ void nm_engine_free(struct nm_engine *e)
 		nm_engine_free(e->children.at[i].engine);
 	nm_vec_free(&e->children);
 	free(e);
+}
+
+void nm_engine_pause(struct nm_engine *e, int paused)
+{
+	e->options.paused = paused;
+	nm_replay_pause(&e->replay, paused);
+}
+
+int nm_engine_before_fork(struct nm_engine *e)
+{
+	const int status = nm_workers_drain(e->output.workers);
+
+	if (!status)
+		nm_workers_before_fork(e->output.workers);
+	return status;
+}
+
+void nm_engine_after_fork(struct nm_engine *e, int is_child)
+{
+	nm_workers_after_fork(e->output.workers, is_child);
 }
 
 uint64_t nm_engine_references(const struct nm_engine *e) { return nm_replay_references(&e->replay); }

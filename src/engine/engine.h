@@ -61,6 +61,7 @@ struct nm_engine_options {
 	const struct nm_event_query *event_query; /* which single events to keep, or NULL; borrowed */
 	struct nm_oracle *oracle;                 /* for levels with policy=opt, or NULL; borrowed */
 	struct nm_run_window window;              /* what counts of each process; zeros: all */
+	int paused;                               /* nothing counts before nm_session_pause */
 	const struct nm_phase_plans *phases; /* to count by, found by an earlier pass, or NULL; borrowed */
 	struct nm_thread_order order;        /* of threads, where the machine has several cores */
 	unsigned schedules;   /* orders that are simulated, `order` and those after it; 0: one */
@@ -99,6 +100,13 @@ int nm_engine_feed_to_fork(struct nm_engine *engine, const uint64_t *words, size
 /* Ends the run. *ret_result is the caller's (nm_result_free); its strings are the symbol store's. */
 int nm_engine_finish(struct nm_engine *engine, struct nm_result *ret_result, struct nm_error *err);
 
+/* What is fed from now on moves lines but does not count, or counts again; so it is with children forked then. */
+void nm_engine_pause(struct nm_engine *engine, int paused);
+
+/* Around fork(), with all batches run: 0 or a code, then no fork may be made. The child's engine goes on in its caller. */
+int nm_engine_before_fork(struct nm_engine *engine);
+void nm_engine_after_fork(struct nm_engine *engine, int is_child);
+
 /* References so far, for progress reports. */
 uint64_t nm_engine_references(const struct nm_engine *engine);
 
@@ -127,6 +135,10 @@ int nm_one_machine_settle(struct nm_one_machine *machine, int all, struct nm_err
 
 /* The engine's part in its machine, which outlives it; NULL: it has none. */
 struct nm_machine_member *nm_engine_member(const struct nm_engine *engine);
+
+/* As nm_engine_before_fork. */
+int nm_one_machine_before_fork(struct nm_one_machine *machine);
+void nm_one_machine_after_fork(struct nm_one_machine *machine, int is_child);
 
 /* Ends the run of all, when all are finished; then the counts of a member's caches are added to its result, which has
  * none yet. 0 or a code. */

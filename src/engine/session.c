@@ -17,6 +17,7 @@
 #include <stddef.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "decode.h"
 #include "map.h"
@@ -365,6 +366,52 @@ int nm_session_feed(struct nm_session *s, uint32_t number, const uint64_t *words
 	status = feed(s, number, words, count, err);
 	pthread_mutex_unlock(&s->lock);
 	return status;
+}
+
+void nm_session_pause(struct nm_session *s, int paused)
+{
+	pthread_mutex_lock(&s->lock);
+	s->options.paused = paused;
+	for (size_t i = 0; i < s->streams.count; i++)
+		if (s->streams.at[i]->engine)
+			nm_engine_pause(s->streams.at[i]->engine, paused);
+	for (size_t i = 0; i < s->forked.count; i++)
+		nm_engine_pause(s->forked.at[i].engine, paused);
+	pthread_mutex_unlock(&s->lock);
+}
+
+/* Of the first `count` streams, and of the machine. */
+static void after_fork(struct nm_session *s, size_t count, int has_machine, int is_child)
+{
+	for (size_t i = 0; i < count; i++)
+		if (s->streams.at[i]->engine)
+			nm_engine_after_fork(s->streams.at[i]->engine, is_child);
+	if (has_machine)
+		nm_one_machine_after_fork(s->one_machine, is_child);
+}
+
+int nm_session_fork(struct nm_session *s, pid_t *ret_pid, struct nm_error *err)
+{
+	size_t ready = 0;
+	int status = 0;
+
+	while (ready < s->streams.count && !status) {
+		struct nm_engine *engine = s->streams.at[ready]->engine;
+
+		status = engine ? nm_engine_before_fork(engine) : 0;
+		ready += !status;
+	}
+	if (!status && s->one_machine)
+		status = nm_one_machine_before_fork(s->one_machine);
+	if (status) {
+		after_fork(s, ready, 0, 0);
+		return nm_fail(err, (enum nm_code)status, "the simulation has failed");
+	}
+	*ret_pid = fork();
+	after_fork(s, ready, s->one_machine != NULL, *ret_pid == 0);
+	if (!*ret_pid)
+		s->options.threads = 1;
+	return *ret_pid < 0 ? nm_fail_errno(err, "cannot fork") : 0;
 }
 
 int nm_session_introduce(struct nm_session *s, uint32_t number, const uint64_t *words, size_t count,

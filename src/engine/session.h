@@ -6,6 +6,8 @@
 #ifndef NM_SESSION_H
 #define NM_SESSION_H
 
+#include <sys/types.h>
+
 #include "engine.h"
 
 struct nm_session;
@@ -24,6 +26,13 @@ int nm_session_feed(struct nm_session *session, uint32_t stream, const uint64_t 
  * to reach the fork. */
 int nm_session_introduce(struct nm_session *session, uint32_t stream, const uint64_t *words, size_t count,
 			 struct nm_error *err);
+
+/* What is fed from now on, to any stream, moves lines but does not count, or counts again. */
+void nm_session_pause(struct nm_session *session, int paused);
+
+/* fork(): the child has the session as it is, all in one thread, and can end it for results of its own. *ret_pid: as of
+ * fork(). For a session that is used by one thread. 0 or a code. */
+int nm_session_fork(struct nm_session *session, pid_t *ret_pid, struct nm_error *err);
 
 /* The stream has ended: its engine is turned into a result and freed. */
 int nm_session_end(struct nm_session *session, uint32_t stream, struct nm_error *err);

@@ -352,3 +352,19 @@ int nm_workers_drain(struct nm_workers *w)
 	pthread_mutex_unlock(&w->lock);
 	return w->seen_status;
 }
+
+void nm_workers_before_fork(struct nm_workers *w) { pthread_mutex_lock(&w->lock); }
+
+void nm_workers_after_fork(struct nm_workers *w, int is_child)
+{
+	assert(!waiting_batches(w));
+	pthread_mutex_unlock(&w->lock);
+	if (!is_child)
+		return;
+	w->threads = 1;
+	pthread_cond_init(&w->emptied, NULL); /* as if nobody had waited */
+	for (unsigned i = 0; i < w->consumer_count; i++) {
+		w->consumers[i].has_thread = 0;
+		pthread_cond_init(&w->consumers[i].filled, NULL);
+	}
+}

@@ -56,4 +56,8 @@ int nm_workers_submit(struct nm_workers *workers, const struct nm_batch *batch);
 /* Waits until every consumer has run every batch. 0 or a code. */
 int nm_workers_drain(struct nm_workers *workers);
 
+/* Around fork(), when they are drained. The child has no other threads: all goes on in its caller. */
+void nm_workers_before_fork(struct nm_workers *workers);
+void nm_workers_after_fork(struct nm_workers *workers, int is_child);
+
 #endif

@@ -57,6 +57,7 @@ struct nm_replay {
 	int single_step;
 	int measuring, fetching; /* measuring: the program asks for it, within the window */
 	int asked;               /* the program asks for it */
+	int paused;              /* whoever records it does not */
 	struct nm_run_window window;
 	int inside; /* the window */
 	int over;   /* it has ended: nothing more will count, so no references are made */
@@ -135,6 +136,7 @@ void nm_replay_choose_path(struct nm_replay *replay);
 /* window.c: sets the window, before anything is executed; sets whether the program asks for measuring. */
 void nm_replay_set_window(struct nm_replay *replay, const struct nm_run_window *window);
 void nm_replay_ask(struct nm_replay *replay, int asked);
+void nm_replay_pause(struct nm_replay *replay, int paused); /* the same, by whoever records it */
 
 /* window.c, between blocks: enters or leaves the window, or a phase, if a position is reached. 0 or NM_ENOMEM. */
 int nm_replay_turn(struct nm_replay *replay);

@@ -11,6 +11,7 @@
 #include "recorder.h"
 
 #include <assert.h>
+#include <math.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -22,11 +23,13 @@
 #include "clock.h"
 #include "collector_log.h"
 #include "consumer.h"
+#include "control.h"
 #include "launch.h"
 #include "name_preload.h"
 #include "progress.h"
 #include "run_profile.h"
 #include "signals_forward.h"
+#include "snapshot.h"
 #include "tracer.h"
 
 enum {
@@ -57,6 +60,11 @@ struct recorder {
 	uint32_t streams; /* rings that have sent anything */
 	double exited_ms, polled_ms;
 	int is_full, has_told; /* more memory is taken than may be; that was said */
+	struct nm_control control;
+	struct nm_snapshot snapshot; /* that is being written: its command is still to be answered */
+	unsigned snapshots;
+	int counts, has_counted; /* not paused; ever */
+	double change_ms;        /* when that changes by itself */
 };
 
 /* ---- the loop ---- */
@@ -145,13 +153,18 @@ static int take_chunk(struct recorder *r, const struct nm_chunk *chunk, struct n
 	return 0;
 }
 
+/* How long to wait for a chunk. While processes wait for memory, only those that run can send anything. */
+static int patience_ms(const struct recorder *r)
+{
+	const size_t running = r->is_full ? nm_consumer_started(r->consumer) : nm_consumer_live(r->consumer);
+
+	return running ? POLL_MS : EXIT_POLL_MS;
+}
+
 /* Takes the next chunk if one comes soon: 1 or 0, or a code. */
-static int take_next(struct recorder *r, struct nm_error *err)
+static int take_next(struct recorder *r, int wait_ms, struct nm_error *err)
 {
 	struct nm_chunk chunk;
-	/* While processes wait for memory, only those that run can send anything. */
-	const size_t running = r->is_full ? nm_consumer_started(r->consumer) : nm_consumer_live(r->consumer);
-	int wait_ms = running ? POLL_MS : EXIT_POLL_MS;
 	int came = nm_consumer_next(r->consumer, wait_ms, &chunk, err), status = 0;
 
 	if (came > 0) {
@@ -165,10 +178,120 @@ static int take_next(struct recorder *r, struct nm_error *err)
 	return status ? status : came;
 }
 
+/* ---- commands ---- */
+
+/* Takes all that processes had published when this was called. */
+static int catch_up(struct recorder *r, struct nm_error *err)
+{
+	int came = take_next(r, 0, err); /* finds new rings */
+
+	nm_consumer_mark(r->consumer);
+	while (came > 0 && !nm_consumer_passed_mark(r->consumer))
+		came = take_next(r, 0, err);
+	return came < 0 ? came : 0;
+}
+
+/* Starts or stops counting behind all that processes have done so far. */
+static int set_counting(struct recorder *r, int counts, struct nm_error *err)
+{
+	const double length = r->request->times.length;
+	struct nm_chunk chunk;
+	uint64_t ran;
+	int status = catch_up(r, err);
+
+	for (size_t i = 0; i < nm_consumer_rings(r->consumer) && !status; i++)
+		if (nm_consumer_peek(r->consumer, i, &chunk, &ran) && chunk.count) {
+			status = take_chunk(r, &chunk, err);
+			nm_consumer_skip(r->consumer, i, chunk.count);
+		}
+	if (status)
+		return status;
+	nm_session_pause(r->session, !counts);
+	r->counts = counts;
+	r->has_counted |= counts;
+	r->change_ms = counts && length > 0 ? nm_now_ms() + length * 1e3 : INFINITY;
+	return 0;
+}
+
+/* "nearmiss.nmp" becomes "nearmiss-1.nmp". */
+static void name_snapshot(struct recorder *r, char *name, size_t room)
+{
+	const char *output = r->request->run.output ? r->request->run.output : "nearmiss.nmp";
+	const char *suffix = strrchr(output, '.'), *slash = strrchr(output, '/');
+
+	if (!suffix || (slash && suffix < slash))
+		suffix = output + strlen(output);
+	snprintf(name, room, "%.*s-%u%s", (int)(suffix - output), output, ++r->snapshots, suffix);
+}
+
+static int tell_manifest(struct recorder *r, struct nm_run_info *info, struct nm_error *err);
+
+/* What cannot be done is only told to who asked for it. */
+static int start_snapshot(struct recorder *r, const char *path, struct nm_error *err)
+{
+	struct nm_run_info info = {
+	    .collector = "valgrind", .exit_status = -1, .wall_seconds = nm_progress_seconds(&r->progress)};
+	char name[sizeof r->snapshot.output];
+	struct nm_error fault;
+	int status = catch_up(r, err);
+
+	if (status)
+		return status;
+	snprintf(name, sizeof name, "%s", path);
+	if (!*path)
+		name_snapshot(r, name, sizeof name);
+	status = tell_manifest(r, &info, &fault);
+	if (!status)
+		status = nm_snapshot_start(&r->snapshot, name, &r->request->run, &info, r->session,
+					   r->consumer, &fault);
+	nm_manifest_done(&r->manifest);
+	if (status)
+		nm_control_answer(&r->control, 0, fault.text);
+	return 0;
+}
+
+/* Answers whoever asked for the snapshot, when it is there. */
+static void end_snapshot(struct recorder *r, int wait)
+{
+	struct nm_error fault;
+	int status;
+
+	if (r->snapshot.writer && nm_snapshot_ended(&r->snapshot, wait, &status, &fault))
+		nm_control_answer(&r->control, !status, status ? fault.text : r->snapshot.output);
+}
+
+static int obey_command(struct recorder *r, struct nm_error *err)
+{
+	const char *path;
+	const enum nm_control_kind kind = nm_control_next(&r->control, &path);
+	int status = 0;
+
+	if (kind == NM_CONTROL_SNAPSHOT)
+		return start_snapshot(r, path, err);
+	if (kind && r->request->sample.rate)
+		nm_control_answer(&r->control, 0, "a sampled recording (--sample) cannot be stopped");
+	else if (kind)
+		status = set_counting(r, kind == NM_CONTROL_START, err);
+	if (kind && !status)
+		nm_control_answer(&r->control, 1, "");
+	return status;
+}
+
+/* Commands come one after another. */
+static int poll_commands(struct recorder *r, struct nm_error *err)
+{
+	int status = nm_now_ms() >= r->change_ms ? set_counting(r, !r->counts, err) : 0;
+
+	end_snapshot(r, 0);
+	return status || r->snapshot.writer ? status : obey_command(r, err);
+}
+
+/* ---- until all has ended ---- */
+
 static int consume_chunks(struct recorder *r, struct nm_error *err)
 {
 	for (;;) {
-		int came = take_next(r, err);
+		int came = take_next(r, patience_ms(r), err);
 
 		if (came < 0)
 			return came;
@@ -177,6 +300,9 @@ static int consume_chunks(struct recorder *r, struct nm_error *err)
 			continue; /* not at each of thousands of chunks */
 		r->polled_ms = nm_now_ms();
 		check_memory(r);
+		came = poll_commands(r, err);
+		if (came)
+			return came;
 		poll_exit(r);
 		if (!r->exited)
 			continue;
@@ -216,12 +342,15 @@ static int tell_manifest(struct recorder *r, struct nm_run_info *info, struct nm
 	if (!r->request->hermetic)
 		return 0;
 	status = nm_manifest_make(&r->manifest, r->request->hermetic, r->log, err);
-	for (size_t i = 0; i < NM_MANIFEST_FACTS && !status; i++) {
+	for (size_t i = 0; i < NM_MANIFEST_FACTS && !status; i++)
 		info->hermetic[i] = r->manifest.values[i];
-		if (r->tracer)
-			nm_tracer_info(r->tracer, nm_manifest_keys[i], r->manifest.values[i]);
-	}
 	return status;
+}
+
+static void trace_manifest(struct recorder *r)
+{
+	for (size_t i = 0; i < NM_MANIFEST_FACTS && r->tracer && r->request->hermetic; i++)
+		nm_tracer_info(r->tracer, nm_manifest_keys[i], r->manifest.values[i]);
 }
 
 static int finish_recording(struct recorder *r, struct nm_error *err)
@@ -236,6 +365,8 @@ static int finish_recording(struct recorder *r, struct nm_error *err)
 	int status = tell_manifest(r, &info, err), trace_status;
 
 	info.trace = trace;
+	if (!status)
+		trace_manifest(r);
 	if (status) {
 		free(trace);
 		return status;
@@ -300,6 +431,7 @@ static int start_program(struct recorder *r, const sigset_t *ignored, struct nm_
 
 	options.perf_maps = 1;
 	options.symbols = r->symbols;
+	options.paused = r->request->times.after > 0;
 	if (!status)
 		status = nm_session_new(&r->session, &options, err);
 	if (!status)
@@ -370,14 +502,32 @@ static void warn_of_unobserved(const struct recorder *r)
 					      (unsigned)processes, processes == 1 ? "" : "es");
 }
 
+/* Counting begins now, or by the clock, or by a command. */
+static void start_counting(struct recorder *r)
+{
+	const struct nm_record_times *times = &r->request->times;
+
+	r->counts = r->has_counted = !(times->after > 0);
+	r->change_ms = nm_now_ms() + (!r->counts          ? times->after
+				      : times->length > 0 ? times->length
+							  : INFINITY) *
+					 1e3;
+}
+
 static int run_recording(struct recorder *r, struct nm_error *err)
 {
 	int status;
 
 	nm_signals_forward_to(r->pid);
 	nm_progress_start(&r->progress, &r->request->run.feedback);
+	start_counting(r);
 	status = consume_chunks(r, err);
 	nm_progress_end(&r->progress);
+	end_snapshot(r, 1);
+	nm_control_close(&r->control);
+	if (!r->has_counted)
+		r->request->run.feedback.warn(
+		    "nothing was counted: the program ended before counting began (--after)");
 	nm_consumer_detach_all(r->consumer);
 	warn_of_unobserved(r);
 	while (!r->exited) {
@@ -405,6 +555,7 @@ int nm_record(const struct nm_record_request *request, int *ret_exit_status, str
 
 	assert(request->argv[0] && request->run.feedback.warn && request->run.engine.machine);
 	nm_allocator_set_up();
+	nm_control_open(&r.control);
 	status = prepare_recording(&r, err);
 	if (!status)
 		status = run_recording(&r, err);
@@ -412,6 +563,7 @@ int nm_record(const struct nm_record_request *request, int *ret_exit_status, str
 		nm_profile_writer_abort(r.writer);
 	if (r.consumer)
 		nm_consumer_free(r.consumer);
+	nm_control_close(&r.control);
 	nm_tracer_free(r.tracer);
 	nm_session_free(r.session);
 	nm_symbols_free(r.symbols);

@@ -9,10 +9,17 @@
 #include "launch.h"
 #include "run.h"
 
+/* In seconds since the program's start; INFINITY: when a command says so (control.h). */
+struct nm_record_times {
+	double after;  /* nothing counts before that */
+	double length; /* from each start of counting until it stops; 0: it does not */
+};
+
 struct nm_record_request {
 	struct nm_run_request run;
 	const char *trace; /* path of a trace to write too, or NULL */
 	struct nm_sample_choice sample;
+	struct nm_record_times times;
 	const struct nm_environment *hermetic; /* pin what differs between runs; NULL: do not */
 	uint64_t memory;   /* bytes that the simulation may take before further processes wait; 0: no bound */
 	char *const *argv; /* the program, NULL-terminated */

@@ -144,6 +144,16 @@ int nm_consumer_fd(const struct nm_consumer *c) { return c->fd; }
 
 void nm_consumer_hold_new(struct nm_consumer *c, int hold) { c->holds_new = hold; }
 
+static int is_held(const struct nm_consumer *c, const struct ring *ring)
+{
+	return c->holds_new && !c->starts_one && !ring->taken;
+}
+
+static int has_published(const struct ring *ring)
+{
+	return !ring->fault[0] && !ring->rest_taken && load_word(&ring->shared->head) != ring->taken;
+}
+
 size_t nm_consumer_started(const struct nm_consumer *c)
 {
 	size_t started = 0;
@@ -171,6 +181,23 @@ size_t nm_consumer_draining(const struct nm_consumer *c)
 		draining += ring->ended || acquire_word(&ring->shared->state) == NM_WIRE_RING_CLOSED;
 	}
 	return draining;
+}
+
+void nm_consumer_mark(struct nm_consumer *c)
+{
+	for (size_t i = 0; i < c->rings.count; i++)
+		c->rings.at[i].mark = load_word(&c->rings.at[i].shared->head);
+}
+
+int nm_consumer_passed_mark(const struct nm_consumer *c)
+{
+	for (size_t i = 0; i < c->rings.count; i++) {
+		const struct ring *ring = &c->rings.at[i];
+
+		if (has_published(ring) && !is_held(c, ring) && (int32_t)(ring->mark - ring->taken) > 0)
+			return 0;
+	}
+	return 1;
 }
 
 uint32_t nm_consumer_unobserved(const struct nm_consumer *c) { return load_word(&c->control->unobserved); }
@@ -210,14 +237,21 @@ static uint64_t *next_chunk(const struct nm_consumer *c, const struct ring *ring
 	return (uint64_t *)((char *)ring->shared + next_offset(c, ring));
 }
 
-static void fill_chunk(const struct nm_consumer *c, struct ring *ring, size_t count, struct nm_chunk *ret)
+/* What of the next chunk's words was not skipped. */
+static struct nm_chunk words_of(const struct nm_consumer *c, const struct ring *ring, size_t count)
 {
-	assert(count <= c->chunk_words);
-	*ret = (struct nm_chunk){.kind = NM_CHUNK_DATA,
+	assert(count >= ring->early && count <= c->chunk_words);
+	return (struct nm_chunk){.kind = NM_CHUNK_DATA,
 				 .ring = ring->number,
 				 .pid = ring->pid,
-				 .words = next_chunk(c, ring),
-				 .count = count};
+				 .words = next_chunk(c, ring) + ring->early,
+				 .count = count - ring->early};
+}
+
+static void fill_chunk(const struct nm_consumer *c, struct ring *ring, size_t count, struct nm_chunk *ret)
+{
+	*ret = words_of(c, ring, count);
+	ring->early = 0;
 	ring->taken++;
 }
 
@@ -234,7 +268,7 @@ static int take_published(struct nm_consumer *c, struct ring *ring, struct nm_ch
 		return 0;
 	}
 	used = acquire_word(&ring->shared->used[ring->taken % c->chunks]);
-	if (used > c->chunk_words) {
+	if (used > c->chunk_words || used < ring->early) {
 		snprintf(ring->fault, sizeof ring->fault, "it claims %u words in a chunk of %u", used,
 			 c->chunk_words);
 		return 0;
@@ -261,7 +295,7 @@ static int take_rest(struct nm_consumer *c, struct ring *ring, struct nm_chunk *
 	size_t words = words_before_cursor(c, ring, next_offset(c, ring));
 
 	ring->rest_taken = 1;
-	if (!words)
+	if (words <= ring->early)
 		return 0;
 	fill_chunk(c, ring, words, ret);
 	return 1;
@@ -273,12 +307,36 @@ static int take_ran(struct nm_consumer *c, struct ring *ring, struct nm_chunk *r
 	uint64_t ran = __atomic_load_n(&ring->shared->ran, __ATOMIC_ACQUIRE), *words = next_chunk(c, ring);
 
 	ring->ran_taken = 1;
+	ring->early = 0; /* all of the rest was skipped */
 	if (!ran)
 		return 0;
 	words[0] = nm_wire_header(NM_WIRE_RAN, 0, 1);
 	words[1] = ran;
 	fill_chunk(c, ring, 2, ret);
 	return 1;
+}
+
+size_t nm_consumer_rings(const struct nm_consumer *c) { return c->rings.count; }
+
+int nm_consumer_peek(const struct nm_consumer *c, size_t i, struct nm_chunk *ret, uint64_t *ret_ran)
+{
+	const struct ring *ring = &c->rings.at[i];
+	size_t words;
+
+	assert(i < c->rings.count);
+	if (ring->fault[0] || ring->rest_taken || has_published(ring) || is_held(c, ring) ||
+	    ring->taken - ring->released == c->chunks)
+		return 0;
+	words = words_before_cursor(c, ring, next_offset(c, ring));
+	*ret = words_of(c, ring, words > ring->early ? words : ring->early);
+	*ret_ran = __atomic_load_n(&ring->shared->ran, __ATOMIC_ACQUIRE);
+	return ret->count || *ret_ran;
+}
+
+void nm_consumer_skip(struct nm_consumer *c, size_t i, size_t count)
+{
+	assert(i < c->rings.count && c->rings.at[i].early + count <= c->chunk_words);
+	c->rings.at[i].early += count;
 }
 
 static void take_end(struct nm_consumer *c, struct ring *ring, struct nm_chunk *ret)
@@ -321,11 +379,6 @@ static int take_chunk(struct nm_consumer *c, struct ring *ring, struct nm_chunk 
 	return 2;
 }
 
-static int is_held(const struct nm_consumer *c, const struct ring *ring)
-{
-	return c->holds_new && !c->starts_one && !ring->taken;
-}
-
 /* The ring at an index may have something: 1 if it was taken. */
 static int take_at(struct nm_consumer *c, size_t at, struct nm_chunk *ret)
 {
@@ -340,11 +393,6 @@ static int take_at(struct nm_consumer *c, size_t at, struct nm_chunk *ret)
 		c->next_ring = at;
 	}
 	return taken > 0;
-}
-
-static int has_published(const struct ring *ring)
-{
-	return !ring->fault[0] && !ring->rest_taken && load_word(&ring->shared->head) != ring->taken;
 }
 
 /* The ring whose next chunk was published first; the number of rings: none has one. */

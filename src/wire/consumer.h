@@ -71,6 +71,17 @@ int nm_consumer_next(struct nm_consumer *consumer, int timeout_ms, struct nm_chu
 /* Returns the chunk's space to its producer. Release the chunks of a ring in the order in which they came. */
 void nm_consumer_release(struct nm_consumer *consumer, const struct nm_chunk *chunk);
 
+/* Marks what is published now; and whether all of it has been taken, but for rings that wait (below). */
+void nm_consumer_mark(struct nm_consumer *consumer);
+int nm_consumer_passed_mark(const struct nm_consumer *consumer);
+
+/* What the producer of the i-th of `rings` live rings has written and not published yet, if all that it published was
+ * taken: whole records, which come again unless they are skipped; *ret_ran: what it has run (NM_WIRE_RAN) and not written.
+ * 1 or 0: nothing. The words stay until the chunk in which they are is released. */
+size_t nm_consumer_rings(const struct nm_consumer *consumer);
+int nm_consumer_peek(const struct nm_consumer *consumer, size_t i, struct nm_chunk *ret, uint64_t *ret_ran);
+void nm_consumer_skip(struct nm_consumer *consumer, size_t i, size_t count);
+
 /* hold: rings of which nothing was taken yet wait, and so, when they are full, do their processes. start_one:
  * one of them is let through all the same: 1 if there is one. started: the number of live rings that do not
  * wait. */

@@ -3,6 +3,7 @@
  * cmd_record.c - nearmiss record: runs a program and writes its profile.
  */
 #include <errno.h>
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -23,6 +24,8 @@ struct record_options {
 	const char *trace;
 	const char *sample; /* RATE,..., or NULL */
 	const char *memory;
+	const char *after, *length; /* seconds; `after` may be "start" */
+	const char *pid;
 	const char *ranks;               /* "0,7-9", or NULL: all */
 	struct nm_option_list variables; /* of a hermetic recording: "NAME=VALUE", or "NAME" */
 	int hermetic;
@@ -68,6 +71,12 @@ static const struct nm_option options[] = {
     NM_ROW_FROM(struct record_options, simulation),
     NM_ROW_UNTIL(struct record_options, simulation),
     NM_ROW_IN(struct record_options, simulation),
+    {"after", 0, "SECONDS", "count from then on; start: when nearmiss ctl says so, or SIGUSR1",
+     NM_OPTION_TEXT, offsetof(struct record_options, after), NULL},
+    {"for", 0, "SECONDS", "count for so long, from each start on", NM_OPTION_TEXT,
+     offsetof(struct record_options, length), NULL},
+    {"pid", 'p', "PID", "not under Valgrind: see nearmiss sample --pid", NM_OPTION_TEXT,
+     offsetof(struct record_options, pid), NULL},
     NM_ROW_CALLGRAPH(struct record_options, simulation),
     NM_ROW_ASM(struct record_options, simulation),
     NM_ROW_SETS(struct record_options, simulation),
@@ -91,9 +100,13 @@ static const struct nm_option_group groups[] = {
 };
 
 /* The option that needs every reference, or NULL. */
-static const char *beyond_samples(const struct nm_simulation_options *o)
+static const char *beyond_samples(const struct record_options *r)
 {
-	return o->instructions     ? "--instr"
+	const struct nm_simulation_options *o = &r->simulation;
+
+	return r->after            ? "--after"
+	       : r->length         ? "--for"
+	       : o->instructions   ? "--instr"
 	       : o->by_instruction ? "--asm"
 	       : o->sets           ? "--sets"
 	       : o->contexts       ? "--callgraph"
@@ -143,7 +156,7 @@ static int check_one_machine(const struct nm_command *self, const struct record_
 static int choose_sample(const struct nm_command *self, const struct record_options *o,
 			 struct nm_record_request *request)
 {
-	const char *beyond = beyond_samples(&o->simulation);
+	const char *beyond = beyond_samples(o);
 
 	if (!o->sample)
 		return 0;
@@ -162,6 +175,28 @@ static int choose_memory(const struct nm_command *self, const char *text, uint64
 	return !strcmp(text, "0") || nm_read_size(text, ret)
 		   ? 0
 		   : nm_usage(self, "--memory takes a size such as 4G, not \"%s\"", text);
+}
+
+/* 1, or 0: not a number of seconds above 0. */
+static int read_seconds(const char *text, double *ret)
+{
+	char *end;
+
+	*ret = strtod(text, &end);
+	return end != text && !*end && isfinite(*ret) && *ret > 0;
+}
+
+static int choose_times(const struct nm_command *self, const struct record_options *o,
+			struct nm_record_times *ret)
+{
+	*ret = (struct nm_record_times){0};
+	if (o->after && !strcmp(o->after, "start"))
+		ret->after = INFINITY;
+	else if (o->after && !read_seconds(o->after, &ret->after))
+		return nm_usage(self, "--after takes seconds or \"start\", not \"%s\"", o->after);
+	if (o->length && !read_seconds(o->length, &ret->length))
+		return nm_usage(self, "--for takes seconds, not \"%s\"", o->length);
+	return 0;
 }
 
 /* The program as it is, in place of nearmiss: a rank that is not recorded. Returns a status if that fails. */
@@ -211,6 +246,8 @@ static int record_program(const struct nm_command *self, struct record_options *
 	if (!status)
 		status = choose_sample(self, o, &request);
 	if (!status)
+		status = choose_times(self, o, &request.times);
+	if (!status)
 		status = choose_memory(self, o->memory, &request.memory);
 	if (status)
 		return status;
@@ -234,6 +271,10 @@ static int run_record(const struct nm_command *self, int argc, char **argv)
 
 	if (!nm_options_parse(self, argc, argv, &o, &operands, &status))
 		return status;
+	if (o.pid)
+		return nm_usage(self,
+				"Valgrind cannot take over a process that runs: nearmiss sample --pid %s can",
+				o.pid);
 	if (!operands.count)
 		return nm_usage(self, "name a program to run");
 	if (o.variables.count && !o.hermetic)

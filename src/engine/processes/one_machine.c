@@ -58,6 +58,20 @@ int nm_one_machine_catch_up(struct nm_one_machine *m)
 	return status;
 }
 
+int nm_one_machine_before_fork(struct nm_one_machine *m)
+{
+	const int status = nm_workers_drain(m->workers);
+
+	if (!status)
+		nm_workers_before_fork(m->workers);
+	return status;
+}
+
+void nm_one_machine_after_fork(struct nm_one_machine *m, int is_child)
+{
+	nm_workers_after_fork(m->workers, is_child);
+}
+
 static int make_pass(struct nm_one_machine *m, struct nm_error *err)
 {
 	const struct nm_pass_setup setup = {

@@ -116,7 +116,7 @@ static int is_in_phase(const struct nm_replay *r)
 
 static void set_measuring(struct nm_replay *r)
 {
-	r->measuring = r->asked && r->inside && is_in_phase(r);
+	r->measuring = r->asked && !r->paused && r->inside && is_in_phase(r);
 	r->has_paused |= !r->measuring && !r->over;
 	nm_replay_choose_path(r);
 }
@@ -131,6 +131,12 @@ void nm_replay_set_window(struct nm_replay *r, const struct nm_run_window *windo
 void nm_replay_ask(struct nm_replay *r, int asked)
 {
 	r->asked = asked;
+	set_measuring(r);
+}
+
+void nm_replay_pause(struct nm_replay *r, int paused)
+{
+	r->paused = paused;
 	set_measuring(r);
 }
 

@@ -23,6 +23,8 @@ struct ring {
 	struct nm_wire_ring *shared;
 	uint64_t base;            /* of the ring in its producer */
 	uint32_t taken, released; /* chunks handed out and released */
+	uint32_t mark;            /* nm_consumer_mark: chunks published then */
+	size_t early;             /* words of the next chunk that were skipped */
 	int pidfd;                /* -1: none */
 	int ended;                /* its producer writes no more */
 	int unknown;              /* the process was never seen alive */
