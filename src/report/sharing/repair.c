@@ -8,13 +8,17 @@
  *   2. The line has several objects and at least one is written: align those that are written.
  *   3. One object, of structures, and each thread uses its own elements: pad the structure, or align it if
  *      its length is already a multiple of the line.
- *   4. The same, but threads use different fields of one element: split the structure.
+ *   4. The same, but threads use different fields of one element: split the structure, by who uses them or, if some are
+ *      hardly written and others often (mixed.h), by that. The latter is said of true sharing too.
  *   5. One object without a known structure: keep the data of different threads a line apart.
  */
 #include "repair.h"
 
+#include <stdlib.h>
 #include <string.h>
 
+#include "memstream.h"
+#include "mixed.h"
 #include "table.h"
 
 struct line {
@@ -120,7 +124,7 @@ static void print_true(const struct line *l, FILE *out)
 	}
 }
 
-static void print_false(const struct line *l, FILE *out)
+static void print_false(const struct line *l, int64_t misses, FILE *out)
 {
 	const struct nm_repair_touch *written = most_written(l), *other = other_object(l, written), *field;
 
@@ -139,6 +143,8 @@ static void print_false(const struct line *l, FILE *out)
 		    out,
 		    "Pad %s (%lld bytes) to %u, e.g. by alignas(%u): each thread has elements of %s of its own",
 		    written->type, (long long)written->structure, l->bytes, l->bytes, written->object);
+	} else if (nm_mixed_print(l->touches, l->count, l->bytes, misses, out)) {
+		return;
 	} else if (written->field && (field = other_field(l, written))) {
 		fprintf(
 		    out,
@@ -152,6 +158,20 @@ static void print_false(const struct line *l, FILE *out)
 		    "Keep what each thread uses of %s %u bytes apart, or give each thread a copy of its own",
 		    written->object ? written->object : "<unknown>", l->bytes);
 	}
+}
+
+/* After another sentence. */
+static void print_mixed(const struct line *l, int64_t misses, FILE *out)
+{
+	char *text = NULL;
+	FILE *sentence = nm_memstream_open(&text, NULL);
+
+	if (!sentence)
+		return;
+	nm_mixed_print(l->touches, l->count, l->bytes, misses, sentence);
+	if (!nm_memstream_close(sentence, &text) && *text)
+		fprintf(out, ". %s", text);
+	free(text);
 }
 
 /* Drops touches with less than 1% of all accesses, such as those of a thread that combines results at the
@@ -178,9 +198,10 @@ void nm_repair_print(struct nm_repair_touch *touches, size_t count, unsigned byt
 		return;
 	if (2 * false_misses <= misses) {
 		print_true(&l, out);
+		print_mixed(&l, misses, out);
 		return;
 	}
-	print_false(&l, out);
+	print_false(&l, misses, out);
 	fputs(". Coherence misses of this line then: ", out);
 	nm_print_grouped(misses - false_misses, out);
 	fputs(" instead of ", out);

@@ -14,7 +14,7 @@ struct nm_repair_touch {
 	unsigned offset, bytes;
 	int64_t thread, structure, position;
 	const char *object, *type, *field;
-	int64_t reads, writes;
+	int64_t reads, writes, false_misses;
 };
 
 /* Writes sentences, without an end of line. Drops rare touches from the list. `bytes`: of the line; misses:

@@ -131,7 +131,8 @@ static int print_repair(const struct nm_table *t, const struct line *l, int64_t 
 					     .type = nm_table_named(t, row, "type")->text,
 					     .field = nm_table_named(t, row, "field")->text,
 					     .reads = nm_table_named(t, row, "reads")->integer,
-					     .writes = nm_table_named(t, row, "writes")->integer};
+					     .writes = nm_table_named(t, row, "writes")->integer,
+					     .false_misses = nm_table_named(t, row, "false_misses")->integer};
 	nm_repair_print(touches, t->row_count, (unsigned)bytes, line_figure(l, "misses"),
 			line_figure(l, "false_misses"), out);
 	free(touches);
