@@ -6,6 +6,7 @@ from harness import main, nearmiss, program, record, rows
 
 MACHINE = "L1d=32K,8,64%s:L2=1M,16,64"
 PROTOCOLS = ("msi", "mesi", "moesi", "mesif")
+SILENT = ("full", "scope", "opt")
 
 
 def record_shared(how, protocol="mesi", *options):
@@ -30,10 +31,21 @@ def case_neighbours():
             assert 0.9 * threads < misses() <= 1.05 * threads, (protocol, how, misses(), threads)
 
 
+def case_without_messages():
+    """So under protocols in which writes send no message: copies are lost when their core synchronises, or to an oracle."""
+    for protocol in SILENT:
+        record_shared("threads", protocol)
+        threads = misses()
+        for how in ("fork", "elsewhere", "segment"):
+            record_shared(how, protocol)
+            assert 0.9 * threads - 2 <= misses() <= 1.1 * threads + 2, (protocol, how, misses(), threads)
+
+
 def case_padded():
-    """Lines of their own: nothing is shared."""
-    record_shared("padded")
-    assert misses() == 0, misses()
+    """Lines of their own: nothing is shared, under any protocol."""
+    for protocol in PROTOCOLS + SILENT:
+        record_shared("padded", protocol)
+        assert misses() == 0, (protocol, misses())
 
 
 def case_reports():
@@ -45,6 +57,12 @@ def case_reports():
     assert rows("SELECT process, thread, core FROM threads") == [("shared", 1, 0), ("shared#2", 2, 1)]
     text = nearmiss("sharing", "-i", "p.nmp", "--by", "process", "--format", "csv").stdout.decode()
     assert "shared#2,shared," in text and "shared,shared#2," in text, text
+    text = nearmiss("sharing", "-i", "p.nmp", "--width", "200").stdout.decode()
+    lines = [line for line in text.splitlines() if "(add_to_" in line]
+    assert {tuple(line.split()[:4:3]) for line in lines[:2]} == {("shared", "1"), ("shared#2", "2")}, text
+    assert any(line.split()[:2] == ["shared", "shared#2"] for line in lines[2:]), text
+    shown = nearmiss("sharing", "-i", "p.nmp", "--format", "csv").stdout.decode().splitlines()
+    assert shown[0].startswith("thread_process,") and any(line.startswith("shared#2,") for line in shown), shown
     assert rows("SELECT value FROM info WHERE key = 'one_machine'") == [("yes",)]
 
 
@@ -64,6 +82,13 @@ def case_storm():
     assert rows("SELECT count(*), sum(lost_words), sum(exit_status = -1) FROM processes") == [(222, 0, 1)]
     assert rows("SELECT sum(writes) FROM counts WHERE level = 'L1d' AND function = 'run_child' AND object LIKE 'counters%'") \
         == [(200_000,)], rows("SELECT object, sum(writes) FROM counts WHERE function = 'run_child' GROUP BY 1")
+
+
+def case_no_timeline():
+    """The one machine has none; the message says why."""
+    record_shared("fork")
+    done = nearmiss("timeline", "-i", "p.nmp")
+    assert done.returncode and b"--one-machine" in done.stderr and b"record without it" in done.stderr, done
 
 
 def case_refusals():

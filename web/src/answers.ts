@@ -211,6 +211,8 @@ export interface SharingAnswer {
 
 /** How one thread touches bytes of a contended line. */
 export interface Touch {
+	/** Where all processes ran on one machine; so in a taker. */
+	thread_process?: string;
 	offset: number;
 	bytes: number;
 	thread: number;
@@ -228,6 +230,8 @@ export interface Touch {
 
 /** Who takes the line from whom. */
 export interface Taker {
+	thread_process?: string;
+	victim_process?: string;
 	thread: number;
 	function: string | null;
 	file: string | null;

@@ -110,6 +110,7 @@ static void put_figures(struct made *m, const struct nm_figure_table *t, int ran
 
 static void put_columns(struct made *m, const struct nm_figure_table *t, int ranges)
 {
+	put_all(m, t->processes, t->process_count);
 	put_all(m, t->keys, t->key_count);
 	put_figures(m, t, ranges);
 	put_all(m, t->behind, t->behind_count);
@@ -132,6 +133,7 @@ static void list_columns(const struct nm_column *columns, unsigned count, const 
 
 static void list_keys(const struct nm_figure_table *t, FILE *sql)
 {
+	list_columns(t->processes, t->process_count, ", ", sql);
 	list_columns(t->keys, t->key_count, ", ", sql);
 	list_columns(t->behind, t->behind_count, ", ", sql);
 }
@@ -202,33 +204,37 @@ static char *write_query(const struct made *m, const struct nm_figure_table *t, 
 	return nm_memstream_close(sql, &text) ? NULL : text;
 }
 
-/* The number of thread orders of the profile: 1 or more, or a negative error. */
-static int64_t count_orders(struct nm_profile *profile, struct nm_error *err)
+/* A number of the profile, or a negative error. */
+static int64_t count(struct nm_profile *profile, const char *sql, struct nm_error *err)
 {
 	struct nm_rows *rows = NULL;
-	int64_t count =
-	    nm_profile_query(profile, "SELECT count(DISTINCT schedule) FROM schedules", &rows, err);
+	int64_t counted = nm_profile_query(profile, sql, &rows, err);
 
-	if (!count)
-		count = nm_rows_next(rows, err);
-	if (count > 0)
-		count = nm_rows_integer(rows, 0) > 1 ? nm_rows_integer(rows, 0) : 1;
+	if (!counted)
+		counted = nm_rows_next(rows, err);
+	if (counted > 0)
+		counted = nm_rows_integer(rows, 0);
 	nm_rows_free(rows);
-	return count;
+	return counted;
 }
 
-int nm_figures_fill(const struct nm_figure_table *t, struct nm_profile *profile,
+int nm_figures_fill(const struct nm_figure_table *table, struct nm_profile *profile,
 		    const struct nm_selection *selection, const char *more, struct nm_report_table *filled,
 		    struct nm_error *err)
 {
-	const int64_t schedules = count_orders(profile, err);
+	const int64_t schedules = count(profile, "SELECT count(DISTINCT schedule) FROM schedules", err),
+		      one_machine =
+			  count(profile, "SELECT count(*) FROM info WHERE key = 'one_machine'", err);
+	struct nm_figure_table chosen = *table, *t = &chosen;
 	struct nm_report report = {.name = t->name, .sort = t->sort, .ties = t->ties};
 	struct made m = {.count = 0};
 	char *sql;
 	int status;
 
-	if (schedules < 0)
-		return (int)schedules;
+	if (schedules < 0 || one_machine < 0)
+		return schedules < 0 ? (int)schedules : (int)one_machine;
+	if (!one_machine)
+		t->process_count = 0;
 	put_columns(&m, t, schedules > 1);
 	sql = write_query(&m, t, more, schedules);
 	if (!sql)

@@ -34,8 +34,9 @@ struct nm_figure_table {
 	const char *view; /* "sharing"; its rows by order are in "schedule_sharing" */
 	/* Columns that rows are grouped by, and composed ones: before the figures and after them. */
 	const struct nm_column *keys, *behind;
-	const struct nm_column *facts; /* columns with any one of the values in the rows of a key */
-	unsigned key_count, behind_count, fact_count, figure_count;
+	const struct nm_column *processes; /* before the keys, if all processes ran on one machine */
+	const struct nm_column *facts;     /* columns with any one of the values in the rows of a key */
+	unsigned key_count, behind_count, process_count, fact_count, figure_count;
 	const enum nm_figure_name *figures;
 	const char *where;  /* SQL: which rows of the view */
 	const char *having; /* SQL: which rows of the table, or NULL */

@@ -45,16 +45,17 @@ static const struct nm_column core_keys[] = {
     {.name = "core", .title = "core", .kind = NM_COLUMN_NUMBER},
     {.name = "victim_core", .title = "takes from", .kind = NM_COLUMN_NUMBER}};
 
-static const struct nm_column process_keys[] = {
-    {.name = "thread_process", .title = "process", .kind = NM_COLUMN_NAME},
-    {.name = "victim_process", .title = "takes from", .kind = NM_COLUMN_NAME}};
+static const struct nm_column process_pair[] = {NM_OWN_PROCESS, NM_VICTIM_PROCESS};
+static const struct nm_column own_process[] = {NM_OWN_PROCESS};
 
 #define KEYS(list) .keys = list, .key_count = NM_COLUMNS_IN(list)
+#define PROCESSES(list) .processes = list, .process_count = NM_COLUMNS_IN(list)
 #define FIGURES(list) .figures = list, .figure_count = NM_COLUMNS_IN(list)
 
 static const struct nm_figure_table tables[] = {
     [NM_SHARING_BY_LINE] = {.name = "sharing",
 			    .view = "sharing",
+			    PROCESSES(own_process),
 			    KEYS(line_keys),
 			    FIGURES(touches),
 			    .behind = process_key,
@@ -77,6 +78,7 @@ static const struct nm_figure_table tables[] = {
 			     .ties = "misses DESC, object, type, field"},
     [NM_SHARING_BY_FUNCTION] = {.name = "sharing by function",
 				.view = "contenders",
+				PROCESSES(process_pair),
 				KEYS(function_keys),
 				FIGURES(takes),
 				.where = "block IS NOT NULL",
@@ -84,6 +86,7 @@ static const struct nm_figure_table tables[] = {
 				.ties = "interventions DESC, function, victim_function, object, victim"},
     [NM_SHARING_BY_THREAD] = {.name = "sharing by thread",
 			      .view = "contenders",
+			      PROCESSES(process_pair),
 			      KEYS(thread_keys),
 			      FIGURES(takes),
 			      .sort = "invalidations",
@@ -96,7 +99,7 @@ static const struct nm_figure_table tables[] = {
 			    .ties = "interventions DESC, core, victim_core"},
     [NM_SHARING_BY_PROCESS] = {.name = "sharing by process",
 			       .view = "contenders",
-			       KEYS(process_keys),
+			       KEYS(process_pair),
 			       FIGURES(takes),
 			       .sort = "invalidations",
 			       .ties = "interventions DESC, thread_process, victim_process"},

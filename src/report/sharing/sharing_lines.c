@@ -30,9 +30,12 @@ static const struct nm_column touch_facts[] = {
     {.name = "structure", .hidden = 1},
     {.name = "position", .hidden = 1},
 };
+static const struct nm_column toucher[] = {NM_OWN_PROCESS};
 static const struct nm_figure_table touch_table = {
     .name = "sharing",
     .view = "sharing",
+    .processes = toucher,
+    .process_count = NM_COLUMNS_IN(toucher),
     .keys = touch_keys,
     .key_count = NM_COLUMNS_IN(touch_keys),
     .figures = touch_figures,
@@ -53,9 +56,12 @@ static const struct nm_column taker_places[] = {
     NM_PLACE_COLUMNS("victim_", "loaded at", nm_compose_victim_location),
     {.name = "victim_field", .title = "field", .kind = NM_COLUMN_TEXT, .drop_order = 1},
 };
+static const struct nm_column pair[] = {NM_OWN_PROCESS, NM_VICTIM_PROCESS};
 static const struct nm_figure_table taker_table = {
     .name = "takers",
     .view = "contenders",
+    .processes = pair,
+    .process_count = NM_COLUMNS_IN(pair),
     .figures = taker_figures,
     .figure_count = NM_COLUMNS_IN(taker_figures),
     .behind = taker_places,

@@ -21,6 +21,16 @@
 		.name = prefix "function", .hidden = 1                                              \
 	}
 
+/* Whose threads a row is about, on one machine of all processes. */
+#define NM_OWN_PROCESS                                                               \
+	{                                                                            \
+		.name = "thread_process", .title = "process", .kind = NM_COLUMN_NAME \
+	}
+#define NM_VICTIM_PROCESS                                                                 \
+	{                                                                                 \
+		.name = "victim_process", .title = "from process", .kind = NM_COLUMN_NAME \
+	}
+
 /* Contended lines of memory, of `bytes` bytes each, as text or JSON: the most false sharing first. */
 int nm_sharing_lines(struct nm_profile *profile, struct nm_selection *selection, int64_t bytes,
 		     const struct nm_style *style, FILE *out, struct nm_error *err);

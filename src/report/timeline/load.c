@@ -271,6 +271,21 @@ static int load_parts(struct nm_process_timeline *t, struct nm_profile *profile,
 	return more < 0 ? more : status;
 }
 
+/* Says why there is none: NM_EINVAL, or an error. */
+static int report_missing(struct nm_profile *profile, struct nm_error *err)
+{
+	struct nm_rows *rows = NULL;
+	int status = nm_profile_query(profile, "SELECT 1 FROM info WHERE key = 'one_machine'", &rows, err);
+
+	status = status ? status : nm_rows_next(rows, err);
+	nm_rows_free(rows);
+	return status < 0 ? status
+	       : status   ? nm_fail(err, NM_EINVAL,
+				    "there is no timeline: with --one-machine, the caches serve all processes, "
+				      "whose instructions have no common order; record without it")
+			  : nm_fail(err, NM_EINVAL, "there is no timeline: no caches were simulated");
+}
+
 int nm_timeline_load(struct nm_process_timeline *t, struct nm_profile *profile,
 		     const struct nm_timeline_request *asked, struct nm_error *err)
 {
@@ -278,7 +293,7 @@ int nm_timeline_load(struct nm_process_timeline *t, struct nm_profile *profile,
 	int status = choose_process(t, profile, request.process, err);
 
 	if (!status && !t->process)
-		return nm_fail(err, NM_EINVAL, "there is no timeline: no caches were simulated");
+		return report_missing(profile, err);
 	if (!status)
 		status = choose_level(t, profile, request.level, err);
 	if (!status)

@@ -70,7 +70,8 @@ static int show_sharing(struct nm_profile *profile, const void *request, const s
 
 static int read_by(const struct nm_request *request, enum nm_sharing_by *ret_by, struct nm_error *err)
 {
-	static const char *const names[] = {"line", "object", "field", "function", "thread", "core"};
+	static const char *const names[] = {"line",   "object", "field",  "function",
+					    "thread", "core",   "process"};
 	const char *by = nm_request_text(request, "by");
 
 	*ret_by = NM_SHARING_BY_LINE;
@@ -79,7 +80,9 @@ static int read_by(const struct nm_request *request, enum nm_sharing_by *ret_by,
 			*ret_by = (enum nm_sharing_by)i;
 			return 0;
 		}
-	return by ? nm_fail(err, NM_EINVAL, "by must be line, object, field, function, thread or core") : 0;
+	return by ? nm_fail(err, NM_EINVAL,
+			    "by must be line, object, field, function, thread, core or process")
+		  : 0;
 }
 
 /* The document of a request. A profile without contention gives one without rows, with a note of the reason. */

@@ -47,11 +47,14 @@ function verdictOf(answer: SharedLinesAnswer, all: number): string {
 const where = (file: string | null, line: number | null, profile: string) => (file ? href("source", { p: profile, file, line }) : null);
 const link = (shown: string, address: string | null) => (address ? <a href={address}>{shown}</a> : undefined);
 
+/** "2", or "2 of worker" where all processes ran on one machine. */
+const threadOf = (thread: number, process?: string) => (process ? `${thread} of ${process}` : String(thread));
+
 function Touches({ of: { touches, misses, block }, profile }: { of: SharedLine; profile: string }) {
 	const all = touches.reduce((sum, { reads, writes }) => sum + reads + writes, 0);
 	const shown = touches.filter((one) => one.misses >= SMALL * misses || one.reads + one.writes >= SMALL * all);
 	const rows = shown.map((one): Cell[] => [
-		place(one.file, one.line, one.function), String(one.thread), [one.object, one.field].filter(Boolean).join("."),
+		place(one.file, one.line, one.function), threadOf(one.thread, one.thread_process), [one.object, one.field].filter(Boolean).join("."),
 		`${one.offset} to ${one.offset + one.bytes - 1}`, one.reads, one.writes, one.misses, one.false_misses,
 	]);
 	const left = touches.length - shown.length;
@@ -67,8 +70,8 @@ function Takers({ of: { takers, block }, profile }: { of: SharedLine; profile: s
 	const most = Math.max(...takers.map(({ invalidations }) => invalidations));
 	const shown = takers.filter(({ invalidations }) => invalidations > 0 && invalidations >= SMALL * most);
 	const rows = shown.map((one): Cell[] => [
-		place(one.file, one.line, one.function), String(one.thread), place(one.victim_file, one.victim_line, one.victim_function),
-		String(one.victim_thread), one.invalidations,
+		place(one.file, one.line, one.function), threadOf(one.thread, one.thread_process),
+		place(one.victim_file, one.victim_line, one.victim_function), threadOf(one.victim_thread, one.victim_process), one.invalidations,
 	]);
 	if (shown.length === 0) return null;
 	return (

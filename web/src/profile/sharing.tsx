@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 // sharing.tsx - what cores contend for: the verdict and the lines of memory with their repair (shared_lines.tsx), and counts by
-// object, field, function, thread or core.
+// object, field, function, thread, core or process.
 import type { Cell, Column, SharedLinesAnswer, SharingAnswer } from "../answers";
 import { getAll } from "../api";
 import { Answer, useAnswer } from "../common/answer";
@@ -14,12 +14,13 @@ import { SharedLines } from "./shared_lines";
 
 /** What a row is, by the choice of the reader. The counts follow, and behind them all else that is known of it. */
 const FIRST: Record<string, string[]> = {
-	line: ["object", "field", "block", "thread", "core"],
+	line: ["object", "field", "block", "thread_process", "thread", "core"],
 	object: ["object"],
 	field: ["object", "field"],
-	function: ["function", "victim_function"],
-	thread: ["thread", "victim_thread"],
+	function: ["function", "thread_process", "victim_function", "victim_process"],
+	thread: ["thread_process", "thread", "victim_process", "victim_thread"],
 	core: ["core", "victim_core"],
+	process: ["thread_process", "victim_process"],
 };
 const LAST = ["function", "file", "line", "object", "victim", "type", "offset", "bytes", "position", "process"];
 const NAMES = new Set([...Object.values(FIRST).flat(), ...LAST]);
@@ -29,6 +30,8 @@ const HEADINGS: Record<string, [heading: string, help?: string]> = {
 	block: ["cache line"],
 	victim_function: ["takes from", "the function that had loaded the line"],
 	victim: ["loaded for", "the object for which that core had loaded it"],
+	thread_process: ["process"],
+	victim_process: ["takes from process"],
 	victim_thread: ["takes from thread"],
 	victim_core: ["takes from core"],
 	misses: ["misses", "coherence misses: another core had written to the line"],
