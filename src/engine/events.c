@@ -240,8 +240,10 @@ static int enter_mapping_context(struct nm_engine *e, uint32_t *ret_context)
 	return e->replay.running.thread ? enter_context(e, 0, &calls, ret_context) : 0;
 }
 
-static int allocate_block(struct nm_engine *e, uint64_t address, uint64_t size, struct nm_error *err)
+static int allocate_block(struct nm_engine *e, uint64_t address, uint64_t size,
+			  enum nm_wire_allocator allocator, struct nm_error *err)
 {
+	const enum nm_heap_call call = allocator == NM_WIRE_CALLOC ? NM_HEAP_CALLOC : NM_HEAP_MALLOC;
 	const struct nm_mapping *m = nm_space_mapping(&e->space, address);
 	struct nm_chain calls = {0};
 	uint32_t context = 0, chain;
@@ -256,7 +258,7 @@ static int allocate_block(struct nm_engine *e, uint64_t address, uint64_t size, 
 	if ((e->replay.running.thread && enter_context(e, 1, &calls, &context)) ||
 	    nm_space_alloc(&e->space, address, size, context, chain))
 		return nm_fail_memory(err);
-	if (nm_layouts_allocated(e->output.layouts, address))
+	if (nm_layouts_allocated(e->output.layouts, address, call))
 		return nm_fail_memory(err);
 	nm_resolver_forget_released_blocks(&e->replay.resolver);
 	if (context && !e->sampled.options.rate) /* a probe needs the accesses of blocks */
@@ -280,7 +282,7 @@ static int hand_out(struct nm_engine *e, const struct nm_wire_alloc *piece, stru
 		nm_resolver_forget_mappings(&e->replay.resolver);
 	if (!fits)
 		return 0;
-	status = allocate_block(e, piece->address, piece->size, err);
+	status = allocate_block(e, piece->address, piece->size, piece->allocator, err);
 	nm_space_mark_piece(&e->space, piece->address);
 	return status;
 }
@@ -321,15 +323,17 @@ static int on_heap(struct nm_engine *e, const struct nm_wire_record *r, struct n
 		if (status)
 			return status;
 		return a.allocator == NM_WIRE_POOL ? hand_out(e, &a, err)
-						   : allocate_block(e, a.address, a.size, err);
+						   : allocate_block(e, a.address, a.size, a.allocator, err);
 	case NM_WIRE_FREE:
 		status = nm_wire_free_decode(r, &f, err);
 		return status ? status : release_block(e, f.address, err);
 	default:
 		status = nm_wire_realloc_decode(r, &re, err);
+		if (!status && re.address && re.size)
+			nm_layouts_resizes(e->output.layouts, re.old_address);
 		if (!status && (re.address || !re.size))
 			status = release_block(e, re.old_address, err);
-		return status ? status : allocate_block(e, re.address, re.size, err);
+		return status ? status : allocate_block(e, re.address, re.size, re.allocator, err);
 	}
 }
 

@@ -3,15 +3,7 @@
 
 #include <assert.h>
 
-enum {
-	GRANULE = NM_MEMORY_GRANULE,
-	HEADER = 8,
-	LEAST = 32,
-	PAGE = 4096,
-	POOL = 1 << 20,
-	PHASE = 1 << 30,
-	HOLE = 1024
-};
+enum { GRANULE = NM_MEMORY_GRANULE, HEADER = 8, PAGE = 4096, POOL = 1 << 20, PHASE = 1 << 30 };
 
 static uint64_t round_up(uint64_t value, uint64_t multiple)
 {
@@ -59,96 +51,75 @@ static void free_list(struct nm_free_blocks *f)
 void nm_memory_init(struct nm_candidate_memory *m)
 {
 	*m = (struct nm_candidate_memory){
-	    .next = NM_MEMORY_BLOCKS, .pages = NM_MEMORY_PAGES, .huge = NM_MEMORY_HUGE};
+	    .begin = NM_MEMORY_BLOCKS, .pages = NM_MEMORY_PAGES, .huge = NM_MEMORY_HUGE};
 }
 
 void nm_memory_continue(struct nm_candidate_memory *m, uint64_t address)
 {
-	m->next = NM_MEMORY_BLOCKS + (address - GRANULE) % PHASE;
+	m->begin = NM_MEMORY_BLOCKS + (address - GRANULE) % PHASE;
 }
 
-void nm_memory_done(struct nm_candidate_memory *m) { free_list(&m->freed); }
-
-/* Bytes that a block takes, */
-static uint64_t room_of(uint64_t bytes, uint64_t align)
+void nm_memory_done(struct nm_candidate_memory *m)
 {
-	uint64_t room =
-	    bytes >= NM_MEMORY_LARGE ? round_up(bytes + GRANULE, PAGE) : round_up(bytes + HEADER, GRANULE);
-
-	if (align > GRANULE)
-		room += align;
-	return room < LEAST ? LEAST : room;
+	nm_malloc_heap_done(&m->heap);
+	free_list(&m->freed);
 }
 
-uint64_t nm_memory_room(uint64_t bytes) { return room_of(bytes, 1); }
+/* Bytes that a large block takes, */
+static uint64_t pages_of(uint64_t bytes, uint64_t align)
+{
+	return round_up(bytes + GRANULE, PAGE) + (align > GRANULE ? align : 0);
+}
 
 /* and the list that it is in when it is free. */
 static uint64_t list_of(uint64_t bytes, uint64_t align)
 {
-	return room_of(bytes, align) << 24 | (align > GRANULE ? align : 0);
+	return pages_of(bytes, align) << 24 | (align > GRANULE ? align : 0);
 }
 
-/* The smallest hole that has room, else what follows all blocks. */
-static uint64_t take_room(struct nm_candidate_memory *m, uint64_t room)
+static uint64_t allocate_pages(struct nm_candidate_memory *m, uint64_t bytes, uint64_t align)
 {
-	uint64_t *from = &m->next, least = UINT64_MAX;
+	const uint64_t at = take_freed(&m->freed, list_of(bytes, align));
 
-	for (unsigned i = 0; i < m->hole_count; i++) {
-		const uint64_t bytes = m->holes[i].end - m->holes[i].low;
-
-		if (bytes >= room && bytes < least) {
-			from = &m->holes[i].low;
-			least = bytes;
-		}
-	}
-	*from += room;
-	return *from - room;
+	return at ? at : round_up(nm_memory_variable(m, pages_of(bytes, align), PAGE) + GRANULE, align);
 }
 
-/* Makes a hole, which grows together with those beside it. 1, or 0: there are too many. */
-static int add_hole(struct nm_candidate_memory *m, uint64_t low, uint64_t end)
+uint64_t nm_memory_allocate(struct nm_candidate_memory *m, enum nm_heap_call call, uint64_t bytes,
+			    uint64_t align)
 {
-	for (unsigned i = 0; i < m->hole_count;) {
-		const struct nm_memory_hole h = m->holes[i];
-
-		if (h.end != low && h.low != end && h.low != h.end) {
-			i++;
-			continue;
-		}
-		low = h.end == low ? h.low : low;
-		end = h.low == end ? h.end : end;
-		m->holes[i] = m->holes[--m->hole_count];
-	}
-	if (end == m->next) {
-		m->next = low;
-		return 1;
-	}
-	if (m->hole_count == NM_MEMORY_HOLES)
-		return 0;
-	m->holes[m->hole_count++] = (struct nm_memory_hole){low, end};
-	return 1;
-}
-
-uint64_t nm_memory_allocate(struct nm_candidate_memory *m, uint64_t bytes, uint64_t align)
-{
-	const uint64_t room = room_of(bytes, align);
-	uint64_t at = take_freed(&m->freed, list_of(bytes, align));
+	uint64_t at;
 
 	assert(align && !(align & (align - 1)));
-	if (at)
-		return at;
-	at = bytes >= NM_MEMORY_LARGE ? nm_memory_variable(m, room, PAGE) : take_room(m, room);
-	return round_up(at + GRANULE, align);
+	if (bytes >= NM_MEMORY_LARGE)
+		return allocate_pages(m, bytes, align);
+	if ((!m->heap.top && nm_malloc_heap_init(&m->heap, m->begin, 0)) ||
+	    nm_malloc_heap_allocate(&m->heap, call, bytes, align, &at))
+		return 0;
+	return at ? at : allocate_pages(m, bytes, align);
 }
 
 int nm_memory_release(struct nm_candidate_memory *m, uint64_t address, uint64_t bytes, uint64_t align)
 {
-	const uint64_t low = address - GRANULE, room = room_of(bytes, align);
-
 	assert(address >= NM_MEMORY_BLOCKS && align && !(align & (align - 1)));
-	if (bytes < NM_MEMORY_LARGE && room >= HOLE && align <= GRANULE && add_hole(m, low, low + room))
+	if (nm_malloc_heap_has(&m->heap, address)) {
+		nm_malloc_heap_release(&m->heap, address);
 		return 0;
+	}
+	nm_malloc_heap_unmapped(&m->heap, pages_of(bytes, align));
 	return put_freed(&m->freed, address, list_of(bytes, align));
+}
+
+uint64_t nm_memory_resize(struct nm_candidate_memory *m, uint64_t address, uint64_t was, uint64_t bytes)
+{
+	uint64_t at;
+
+	if (nm_malloc_heap_has(&m->heap, address) && bytes < NM_MEMORY_LARGE) {
+		if (nm_malloc_heap_resize(&m->heap, address, bytes, &at))
+			return 0;
+		return at ? at : allocate_pages(m, bytes, 1);
+	}
+	at = nm_memory_allocate(m, NM_HEAP_MALLOC, bytes, 1);
+	return at && !nm_memory_release(m, address, was, 1) ? at : 0;
 }
 
 uint64_t nm_memory_variable(struct nm_candidate_memory *m, uint64_t bytes, uint64_t align)
@@ -178,7 +149,7 @@ uint64_t nm_pool_allocate(struct nm_pool *p, struct nm_candidate_memory *m, uint
 	if (at)
 		return at;
 	if (p->end - p->next < room) {
-		p->next = nm_memory_allocate(m, chunk, GRANULE);
+		p->next = nm_memory_allocate(m, NM_HEAP_MALLOC, chunk, GRANULE);
 		p->end = p->next + chunk;
 	}
 	at = p->next;

@@ -373,7 +373,7 @@ int nm_layouts_keys(struct nm_layouts *all, const struct nm_attribution *attribu
 	return status;
 }
 
-int nm_layouts_allocated(struct nm_layouts *all, uint64_t address)
+int nm_layouts_allocated(struct nm_layouts *all, uint64_t address, enum nm_heap_call call)
 {
 	struct nm_layout_rule *rule;
 	struct nm_block block;
@@ -386,9 +386,15 @@ int nm_layouts_allocated(struct nm_layouts *all, uint64_t address)
 
 		status = nm_placement_rule(p, all->engine, block.object, address, &rule, &known);
 		if (!status && rule)
-			status = nm_placement_allocated(p, all->engine, rule, &block);
+			status = nm_placement_allocated(p, all->engine, rule, &block, call);
 	}
 	return status;
+}
+
+void nm_layouts_resizes(struct nm_layouts *all, uint64_t address)
+{
+	for (size_t i = 0; all && i < all->count; i++)
+		nm_placement_resizes(&all->at[i].placement, address);
 }
 
 int nm_layouts_have_moved(const struct nm_layouts *all, uint64_t address)

@@ -10,6 +10,7 @@
 #ifndef NM_LAYOUTS_H
 #define NM_LAYOUTS_H
 
+#include "malloc_heap.h"
 #include "pass.h"
 
 struct nm_layouts;
@@ -28,8 +29,9 @@ int nm_layouts_run(struct nm_layouts *layouts); /* all that were added */
 int nm_layouts_memory(struct nm_layouts *layouts, const struct nm_range *ranges, size_t count);
 int nm_layouts_keys(struct nm_layouts *layouts, const struct nm_attribution *attributions, size_t count);
 
-/* A heap block has come. Whether a candidate moves the one at an address; it goes, after all references before. */
-int nm_layouts_allocated(struct nm_layouts *layouts, uint64_t address);
+/* A heap block has come; realloc will release one, and the next that comes is its result. Whether a candidate moves the one at an address; it goes, after all references before. */
+int nm_layouts_allocated(struct nm_layouts *layouts, uint64_t address, enum nm_heap_call call);
+void nm_layouts_resizes(struct nm_layouts *layouts, uint64_t address);
 int nm_layouts_have_moved(const struct nm_layouts *layouts, uint64_t address);
 int nm_layouts_released(struct nm_layouts *layouts, uint64_t address);
 

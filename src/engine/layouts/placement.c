@@ -288,6 +288,17 @@ static struct nm_pool *pool_of(struct nm_placement *p, const struct nm_layout_ru
 	return &p->pools.at[rule->pool - p->candidate->transforms.at];
 }
 
+/* A block that realloc has released may stay, or grow, where it was. */
+static uint64_t allocate(struct nm_placement *p, uint64_t bytes, uint64_t align)
+{
+	const uint64_t was = p->resized;
+
+	if (!was || align > NM_MEMORY_GRANULE)
+		return nm_memory_allocate(&p->memory, p->call, bytes, align);
+	p->resized = 0;
+	return nm_memory_resize(&p->memory, was, p->resized_bytes, bytes);
+}
+
 static uint64_t choose_base(struct nm_placement *p, const struct nm_layout_rule *rule,
 			    const struct nm_layout_place *place, unsigned part)
 {
@@ -303,7 +314,7 @@ static uint64_t choose_base(struct nm_placement *p, const struct nm_layout_rule 
 		return rule->shift ? nm_memory_variable(&p->memory, 2 * SLOT, SLOT) + rule->shift % SLOT
 				   : shared_base(p, rule->shared);
 	if (rule->is_heap)
-		return nm_memory_allocate(&p->memory, bytes, align);
+		return allocate(p, bytes, align);
 	return nm_memory_variable(&p->memory, bytes, align > VARIABLE_ALIGNMENT ? align : VARIABLE_ALIGNMENT);
 }
 
@@ -322,7 +333,7 @@ static int stays(const struct nm_placement *p, const struct nm_layout_rule *rule
 
 	return !(p->places_heap && small) && !is_pooled(place) && !rule->huge && !rule->shared &&
 	       parts_of(rule) == 1 && place->low % alignment(rule) == 0 &&
-	       (small ? nm_memory_room(was) == nm_memory_room(is) : was == is);
+	       (small ? nm_malloc_heap_room(was) == nm_malloc_heap_room(is) : was == is);
 }
 
 /* From this small block on, all lie where a rebuild's malloc puts them. */
@@ -373,6 +384,11 @@ static int release(struct nm_placement *p, const struct nm_layout_place *place, 
 		return nm_pool_release(pool_of(p, rule), place->bases[0], bytes);
 	if (!part && (rule->huge || rule->shared))
 		return 0;
+	if (!part && p->resizes == place->low && alignment(rule) <= NM_MEMORY_GRANULE) {
+		p->resized = place->bases[0];
+		p->resized_bytes = bytes;
+		return 0;
+	}
 	return nm_memory_release(&p->memory, place->bases[part], bytes, part ? 16 : alignment(rule));
 }
 
@@ -440,7 +456,7 @@ int nm_placement_find(struct nm_placement *p, struct nm_engine *program, struct 
 static int place_header(struct nm_placement *p, const struct nm_layout_rule *rule,
 			const struct nm_layout_place *place, const struct nm_block *block)
 {
-	const uint64_t end = block->address + nm_memory_room(block->size);
+	const uint64_t end = block->address + nm_malloc_heap_room(block->size);
 	uint64_t to = NM_NO_HEADER, to_end = NM_NO_HEADER;
 
 	if (rule->pool && !nm_layout_rule_orders(rule))
@@ -449,7 +465,7 @@ static int place_header(struct nm_placement *p, const struct nm_layout_rule *rul
 		return 0;
 	if (place && !is_pooled(place)) {
 		to = place->bases[0] - (place->low - block->address);
-		to_end = to + nm_memory_room(part_bytes(rule, place, 0));
+		to_end = to + nm_malloc_heap_room(part_bytes(rule, place, 0));
 	}
 	return nm_map_put(&p->headers, block->address, to) ||
 		       (!nm_map_get(&p->headers, end, 0) && nm_map_put(&p->headers, end, to_end))
@@ -457,7 +473,7 @@ static int place_header(struct nm_placement *p, const struct nm_layout_rule *rul
 		   : 0;
 }
 
-int nm_placement_allocated(struct nm_placement *p, struct nm_engine *program, struct nm_layout_rule *rule,
+static int place_allocated(struct nm_placement *p, struct nm_engine *program, struct nm_layout_rule *rule,
 			   const struct nm_block *block)
 {
 	const struct nm_element at = {.low = block->address, .end = block->address + block->size};
@@ -476,6 +492,22 @@ int nm_placement_allocated(struct nm_placement *p, struct nm_engine *program, st
 		status = nm_placement_find(p, program, rule, block->object, block->address, &place);
 	return status || !small || (!place && !at_first_use) ? status : place_header(p, rule, place, block);
 }
+
+int nm_placement_allocated(struct nm_placement *p, struct nm_engine *program, struct nm_layout_rule *rule,
+			   const struct nm_block *block, enum nm_heap_call call)
+{
+	uint64_t left;
+	int status;
+
+	p->call = call;
+	status = place_allocated(p, program, rule, block);
+	p->call = NM_HEAP_MALLOC;
+	left = p->resized;
+	p->resized = p->resizes = 0;
+	return status || !left ? status : nm_memory_release(&p->memory, left, p->resized_bytes, 1);
+}
+
+void nm_placement_resizes(struct nm_placement *p, uint64_t address) { p->resizes = address; }
 
 /* It is before a block, or in its first bytes, which link free blocks. */
 uint64_t nm_placement_header(const struct nm_placement *p, uint64_t address)

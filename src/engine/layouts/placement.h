@@ -48,7 +48,10 @@ struct nm_placement {
 	struct nm_vec(uint64_t) bases;                /* by transformation: shared, 0: none yet */
 	struct nm_vec(struct nm_pool) pools;          /* by transformation */
 	int places_heap;                              /* small blocks are placed anew: the first one was */
-	struct nm_map headers; /* those blocks, also once freed: low -> new low, or NM_NO_HEADER */
+	enum nm_heap_call call;                       /* that the block now placed comes from */
+	uint64_t resizes;                             /* the block that realloc releases now, */
+	uint64_t resized, resized_bytes; /* and where it lay, if the heap has yet to know; or 0 */
+	struct nm_map headers;           /* those blocks, also once freed: low -> new low, or NM_NO_HEADER */
 };
 
 int nm_placement_init(struct nm_placement *placement, struct nm_candidate *candidate);
@@ -61,7 +64,10 @@ int nm_placement_rule(struct nm_placement *placement, struct nm_engine *program,
 
 /* A heap block of an object with a rule was allocated. 0 or NM_ENOMEM. */
 int nm_placement_allocated(struct nm_placement *placement, struct nm_engine *program,
-			   struct nm_layout_rule *rule, const struct nm_block *block);
+			   struct nm_layout_rule *rule, const struct nm_block *block, enum nm_heap_call call);
+
+/* The block is released by a realloc, which the next allocation belongs to. */
+void nm_placement_resizes(struct nm_placement *placement, uint64_t address);
 
 /* Where malloc's own data at an address lies; NM_NO_HEADER: nowhere, as it is of a block in a pool. */
 #define NM_NO_HEADER UINT64_C(1)

@@ -434,17 +434,17 @@ static void blocks_do_not_overlap(void **state)
 
 	(void)state;
 	nm_memory_init(&m);
-	first = nm_memory_allocate(&m, 24, 16);
-	assert_int_equal(nm_memory_allocate(&m, 24, 16), first + 32);
-	assert_int_equal(nm_memory_allocate(&m, 25, 16), first + 64);
-	assert_int_equal(nm_memory_allocate(&m, 24, 16), first + 112);
+	first = nm_memory_allocate(&m, NM_HEAP_MALLOC, 24, 16);
+	assert_int_equal(nm_memory_allocate(&m, NM_HEAP_MALLOC, 24, 16), first + 32);
+	assert_int_equal(nm_memory_allocate(&m, NM_HEAP_MALLOC, 25, 16), first + 64);
+	assert_int_equal(nm_memory_allocate(&m, NM_HEAP_MALLOC, 24, 16), first + 112);
 	assert_int_equal(nm_memory_release(&m, first, 24, 16), 0);
-	assert_int_equal(nm_memory_allocate(&m, 8, 16), first); /* a chunk of the same size */
-	first = nm_memory_allocate(&m, 2000, 16);
-	(void)nm_memory_allocate(&m, 24, 16);
+	assert_int_equal(nm_memory_allocate(&m, NM_HEAP_MALLOC, 8, 16), first); /* a chunk of the same size */
+	first = nm_memory_allocate(&m, NM_HEAP_MALLOC, 2000, 16);
+	(void)nm_memory_allocate(&m, NM_HEAP_MALLOC, 24, 16);
 	assert_int_equal(nm_memory_release(&m, first, 2000, 16), 0);
-	assert_int_equal(nm_memory_allocate(&m, 500, 16), first); /* in the hole */
-	assert_int_equal(nm_memory_allocate(&m, 500, 16), first + 512);
+	assert_int_equal(nm_memory_allocate(&m, NM_HEAP_MALLOC, 500, 16), first); /* in the hole */
+	assert_int_equal(nm_memory_allocate(&m, NM_HEAP_MALLOC, 500, 16), first + 512);
 	for (unsigned i = 0; i < 20000; i++) {
 		__typeof__(&live[0]) b = &live[below(BLOCKS)];
 
@@ -452,7 +452,7 @@ static void blocks_do_not_overlap(void **state)
 			fail();
 		b->bytes = 1 + below(below(50) ? 200 : below(2) ? 20000 : 1 << 20);
 		b->align = below(4) ? 16 : 64;
-		b->at = nm_memory_allocate(&m, b->bytes, b->align);
+		b->at = nm_memory_allocate(&m, NM_HEAP_MALLOC, b->bytes, b->align);
 		assert_int_equal(b->at % b->align, 0);
 		for (unsigned k = 0; k < BLOCKS; k++)
 			assert_true(&live[k] == b || !live[k].at || live[k].at + live[k].bytes <= b->at ||
@@ -560,14 +560,13 @@ static void heaps_close_up_behind_pools(void **state)
 		news[i] = pooled[i] ? NM_NO_HEADER : next ? next : lows[i];
 		lows[i + 1] = lows[i] + (room < 32 ? 32 : room);
 		next += !next || pooled[i] ? 0 : lows[i + 1] - lows[i];
-		assert_int_equal(nm_placement_allocated(&p, NULL, &rules[pooled[i]], &block), 0);
+		assert_int_equal(nm_placement_allocated(&p, NULL, &rules[pooled[i]], &block, NM_HEAP_MALLOC),
+				 0);
 		assert_int_equal(nm_placement_header(&p, lows[i + 1] - 8), !p.places_heap ? lows[i + 1] - 8
 									   : pooled[i]    ? NM_NO_HEADER
 											  : next - 8);
-		if (!pooled[i] && !below(3))
+		if (!next && !below(3)) /* later ones would be given out again */
 			assert_int_equal(nm_placement_release(&p, lows[i]), 0);
-		if (next) /* freed blocks are not given out again */
-			nm_map_done(&p.memory.freed.heads);
 	}
 	assert_true(p.places_heap);
 	for (unsigned i = 0; i < BLOCKS; i++)
