@@ -11,9 +11,11 @@
 
 /* The types whose fields miss most; the fields of all; pairs of fields used together. */
 static const char types_sql[] =
+    "WITH c AS MATERIALIZED (SELECT type, sum(read_misses + write_misses) AS misses FROM field_counts WHERE level = ?1 "
+    "AND type IS NOT NULL GROUP BY type) "
     "SELECT f.type AS type, max(f.structure) AS size, json_group_array(DISTINCT f.object) AS objects, "
-    "coalesce((SELECT sum(read_misses + write_misses) FROM field_counts c WHERE c.level = ?1 AND c.type = f.type), 0) "
-    "AS misses FROM fields f WHERE f.type IS NOT NULL GROUP BY f.type ORDER BY misses DESC, type LIMIT CAST(?2 AS INTEGER) OFFSET CAST(?3 AS INTEGER)";
+    "coalesce(c.misses, 0) AS misses FROM fields f LEFT JOIN c ON c.type = f.type WHERE f.type IS NOT NULL "
+    "GROUP BY f.type ORDER BY misses DESC, type LIMIT CAST(?2 AS INTEGER) OFFSET CAST(?3 AS INTEGER)";
 static const char fields_sql[] =
     "WITH c AS MATERIALIZED (SELECT type, field, sum(reads) AS reads, sum(writes) AS writes, "
     "sum(read_misses + write_misses) AS misses FROM field_counts WHERE level = ?1 AND field IS NOT NULL GROUP BY 1, 2) "
