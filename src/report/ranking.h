@@ -41,6 +41,7 @@ struct nm_inner_frames {
 	int among_chosen;   /* table expression a chooses places, else all of */
 	const char *counts; /* this view */
 	int of_process;     /* that of parameter 2 */
+	const char *rows;   /* the table of the rows that are shown; NULL: c */
 };
 
 /* Writes the table expression m behind c. */

@@ -47,8 +47,11 @@ void nm_inner_frames_expression(const struct nm_inner_frames *f, FILE *sql)
 			"WHERE counts.place IN (SELECT place FROM a)%s GROUP BY counts.level, counts.place)",
 			process);
 	} else {
-		fprintf(sql, "%s WHERE counts.level IN (SELECT level FROM c)%s GROUP BY counts.level",
-			f->counts, process);
+		fprintf(sql, "%s WHERE counts.level IN (SELECT level FROM c)%s", f->counts, process);
+		for (unsigned i = 0; f->rows && i < f->key_count; i++)
+			fprintf(sql, " AND coalesce(counts.%s, '') IN (SELECT coalesce(%s, '') FROM %s)",
+				f->keys[i], f->keys[i], f->rows);
+		fputs(" GROUP BY counts.level", sql);
 		write_keys(f, ", counts.", sql);
 		fprintf(sql, ", %s)", inner);
 	}

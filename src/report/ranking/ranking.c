@@ -441,7 +441,8 @@ static void write_inner(const struct query_builder *b, FILE *sql)
 {
 	struct nm_inner_frames m = {.among_chosen = b->chosen,
 				    .counts = b->has[FIELD] ? "field_counts AS counts" : "counts",
-				    .of_process = b->selection->request.process != NULL};
+				    .of_process = b->selection->request.process != NULL,
+				    .rows = b->rank ? "r" : NULL};
 
 	for (unsigned k = FUNCTION; k <= OBJECT; k++)
 		if (b->has[k])
