@@ -19,13 +19,13 @@ check() {
 }
 
 options=
-check good 0 'started, closed' 'words  *196$' 'ALLOC  *3$' 'reads  *10$' 'instructions  *1019$' 'command: exit 0'
-check bad 1 'fault: word 45: block that was not defined' '^wirecat: process 0: word 45'
+check good 0 'started, closed' 'words  *202$' 'ALLOC  *3$' 'SHARED  *1$' 'reads  *10$' 'instructions  *1019$' 'command: exit 0'
+check bad 1 'fault: word 51: block that was not defined' '^wirecat: process 0: word 51'
 check fork 0 'process 1: .*forked, closed' 'calls  *1$'
 check lonely 1 'forked by a process that does not tell of this fork'
 check killed 0 'started, broken' 'reads  *10$' 'command: signal 9'
 options='--chunk-words 512 --chunks 2'
 check good 0 'reads  *10$'
 options=--discard
-check bad 0 'started, closed' 'words  *46$'
+check bad 0 'started, closed' 'words  *52$'
 exit $failed
