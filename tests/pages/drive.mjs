@@ -449,7 +449,8 @@ const cases = {
 			await show(page, view, query);
 			assert.equal(await page.locator("#page script").count(), 0, view);
 			assert.notEqual(await page.title(), "run", view);
-			assert.match(await page.textContent("#page"), /<script>document\.title='run'<\/script>"'&\u202e\u2067/, view);
+			const text = await page.textContent("#page");
+			assert.match(text, /<script>document\.title='run'<\/script>"'&\u202e\u2067/, `${view}: ${text}`);
 			assert.deepEqual(await whatIsCut(page), [], view);
 		}
 		await show(page, "tables");

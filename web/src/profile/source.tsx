@@ -106,7 +106,7 @@ export function Source(props: PageProps) {
 	if (file && !files.some(({ value }) => value === file)) files.push({ value: file, title: file });
 	return (
 		<>
-			<div class="controls">
+			<div class="controls" aria-busy={sources.waiting}>
 				<Choice label="File (misses)" value={file ?? ""} options={files} onChange={(value) => set({ file: value, line: null })} />
 				<LevelChoice level={level} levels={levels} set={set} />
 			</div>
