@@ -205,26 +205,27 @@ static char *write_query(const struct made *m, const struct nm_figure_table *t, 
 }
 
 /* A number of the profile, or a negative error. */
-static int64_t count(struct nm_profile *profile, const char *sql, struct nm_error *err)
+static int64_t query_number(struct nm_profile *profile, const char *sql, struct nm_error *err)
 {
 	struct nm_rows *rows = NULL;
-	int64_t counted = nm_profile_query(profile, sql, &rows, err);
+	int64_t number = nm_profile_query(profile, sql, &rows, err);
 
-	if (!counted)
-		counted = nm_rows_next(rows, err);
-	if (counted > 0)
-		counted = nm_rows_integer(rows, 0);
+	if (!number)
+		number = nm_rows_next(rows, err);
+	if (number > 0)
+		number = nm_rows_integer(rows, 0);
 	nm_rows_free(rows);
-	return counted;
+	return number;
 }
 
 int nm_figures_fill(const struct nm_figure_table *table, struct nm_profile *profile,
 		    const struct nm_selection *selection, const char *more, struct nm_report_table *filled,
 		    struct nm_error *err)
 {
-	const int64_t schedules = count(profile, "SELECT count(DISTINCT schedule) FROM schedules", err),
-		      one_machine =
-			  count(profile, "SELECT count(*) FROM info WHERE key = 'one_machine'", err);
+	const int64_t schedules =
+	    query_number(profile, "SELECT count(DISTINCT schedule) FROM schedules", err);
+	const int64_t one_machine =
+	    query_number(profile, "SELECT count(*) FROM info WHERE key = 'one_machine'", err);
 	struct nm_figure_table chosen = *table, *t = &chosen;
 	struct nm_report report = {.name = t->name, .sort = t->sort, .ties = t->ties};
 	struct made m = {.count = 0};
