@@ -5,9 +5,9 @@
  *
  *     slices_bench TRACE SLICES [SPEC]
  *
- * A line for each trace: CPU seconds of one run's model and of the slices', these by what runs side by side (from empty,
- * and settled misses) and what the slices do one after another (resolving); and of all loads from empty caches the share
- * that was open. Prefetches of the program are left out.
+ * A line for each trace: CPU seconds of one run's model and of the slices', these by what runs side by side (from
+ * empty, and settled misses) and what the slices do one after another (resolving); and of all loads from empty caches
+ * the share that was open. Prefetches of the program are left out.
  */
 #include <stdio.h>
 #include <stdlib.h>

@@ -103,7 +103,8 @@ int nm_engine_finish(struct nm_engine *engine, struct nm_result *ret_result, str
 /* What is fed from now on moves lines but does not count, or counts again; so it is with children forked then. */
 void nm_engine_pause(struct nm_engine *engine, int paused);
 
-/* Around fork(), with all batches run: 0 or a code, then no fork may be made. The child's engine goes on in its caller. */
+/* Around fork(), with all batches run: 0 or a code, then no fork may be made. The child's engine goes on in its
+ * caller. */
 int nm_engine_before_fork(struct nm_engine *engine);
 void nm_engine_after_fork(struct nm_engine *engine, int is_child);
 
@@ -125,8 +126,8 @@ void nm_one_machine_free(struct nm_one_machine *machine);
  * NM_ENOMEM. */
 int nm_engine_join(struct nm_engine *engine, const struct nm_engine *before);
 
-/* The stream of a part has ended: ends its threads; whether all its references have been merged with others', so that it
- * may be finished. 0 or NM_ENOMEM. */
+/* The stream of a part has ended: ends its threads; whether all its references have been merged with others', so that
+ * it may be finished. 0 or NM_ENOMEM. */
 int nm_engine_stop(struct nm_engine *engine, struct nm_error *err);
 int nm_engine_is_merged(const struct nm_engine *engine);
 

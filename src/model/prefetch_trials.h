@@ -1,13 +1,14 @@
 /* SPDX-License-Identifier: MIT
  *
  * prefetch_trials.h - what software prefetches would do that the program does not make: a *trial* is a hierarchy of LRU
- * caches in which each execution of some loads is preceded by a prefetch of what the load will access so many executions
- * later, the *distance*. All trials see one stream, which is kept until it is known as far ahead as they look.
+ * caches in which each execution of some loads is preceded by a prefetch of what the load will access so many
+ * executions later, the *distance*. All trials see one stream, which is kept until it is known as far ahead as they
+ * look.
  *
  * Counting rules:
- * - The executions of a load by a thread are a *sequence*. Before execution i the prefetch of distance d touches the line
- *   at the first byte of execution i + d, if that comes within NM_TRIAL_AHEAD references; it loads the line into each
- *   level from the first one on that lacks it. redundant: the first level had it.
+ * - The executions of a load by a thread are a *sequence*. Before execution i the prefetch of distance d touches the
+ *   line at the first byte of execution i + d, if that comes within NM_TRIAL_AHEAD references; it loads the line into
+ *   each level from the first one on that lacks it. redundant: the first level had it.
  * - useful: lines that the prefetch loaded into the first level and that were there at the first reference to them.
  * - late: useful ones whose first reference is fewer references after the prefetch than the level that served it takes
  *   cycles (as hierarchy.h has it); rest: the references that are missing.
@@ -64,8 +65,8 @@ void nm_prefetch_trials_free(struct nm_prefetch_trials *trials);
 /* From now on, keys are below. 0 or NM_ENOMEM. */
 int nm_prefetch_trials_reserve(struct nm_prefetch_trials *trials, size_t keys);
 
-/* The next reference to data. Key 0: it does not count. sequence: 1, 2, ...: it is an execution of that one; 0: of none.
- * The last: there are no more. 0 or NM_ENOMEM. */
+/* The next reference to data. Key 0: it does not count. sequence: 1, 2, ...: it is an execution of that one; 0: of
+ * none. The last: there are no more. 0 or NM_ENOMEM. */
 int nm_prefetch_trials_add(struct nm_prefetch_trials *trials, const struct nm_lru_misses_ref *ref,
 			   uint32_t sequence);
 int nm_prefetch_trials_end(struct nm_prefetch_trials *trials);

@@ -29,8 +29,8 @@ int nm_merge_new(struct nm_merge **ret_merge, const char *output, struct nm_erro
  * caches than the first, and nothing of it was added. After another failure the merge can only be aborted. */
 int nm_merge_add(struct nm_merge *merge, const char *path, struct nm_error *err);
 
-/* Adds inputs in order, as nm_merge_add does one by one, on up to `threads` processors. After a failure *ret_faulty is the
- * input that it is of, and the merge can only be aborted. */
+/* Adds inputs in order, as nm_merge_add does one by one, on up to `threads` processors. After a failure *ret_faulty
+ * is the input that it is of, and the merge can only be aborted. */
 int nm_merge_add_all(struct nm_merge *merge, const char *const *paths, size_t count, unsigned threads,
 		     size_t *ret_faulty, struct nm_error *err);
 

@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: MIT
  *
- * prefetch_report.h - what prefetches of a line's loads would do: the loads, from a profile of instructions, and the two
- * tables of their trials (src/engine/prefetch_whatif.h), by distance and by size of the table.
+ * prefetch_report.h - what prefetches of a line's loads would do: the loads, from a profile of instructions, and the
+ * two tables of their trials (src/engine/prefetch_whatif.h), by distance and by size of the table.
  *
- * Cycles are those of docs/cost.md: what a reference waits for the level that serves it, by the kinds of the loads and of
- * all other references. References follow each other as if none missed; the load of a late prefetch waits as it would for a
- * level with the latency that is left. Each prefetch costs two instructions, itself and the load that finds its address.
+ * Cycles are those of docs/cost.md: what a reference waits for the level that serves it, by the kinds of the loads
+ * and of all other references. References follow each other as if none missed; the load of a late prefetch waits as
+ * it would for a level with the latency that is left. Each prefetch costs two instructions, itself and the load that
+ * finds its address.
  */
 #ifndef NM_PREFETCH_REPORT_H
 #define NM_PREFETCH_REPORT_H
@@ -67,8 +68,8 @@ double nm_prefetch_saves(const struct nm_prefetch_line *line, const struct nm_pr
  * than the one before: where lines wait for their use stays as it is. */
 struct nm_machine nm_prefetch_scaled(const struct nm_machine *machine, int exponent);
 
-/* Exponents with which a footprint fits each level but the first, and none, and 0: descending, as the same table would be
- * larger and larger on the machine as it is; how many. */
+/* Exponents with which a footprint fits each level but the first, and none, and 0: descending, as the same table
+ * would be larger and larger on the machine as it is; how many. */
 enum { NM_PREFETCH_SCALES = NM_MAX_DEPTH + 1 };
 unsigned nm_prefetch_scales(const struct nm_machine *machine, uint64_t footprint,
 			    int ret_exponents[NM_PREFETCH_SCALES]);

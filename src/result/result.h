@@ -413,8 +413,8 @@ struct nm_result {
 	struct nm_filtered_events events; /* single events, if a query asked for some */
 };
 
-/* Of an attribution of the machine's result, whose objects and sites are unknown: the process, in the order of their tree
- * (UINT32_MAX: one without a result), and the attribution of its result. */
+/* Of an attribution of the machine's result, whose objects and sites are unknown: the process, in the order of their
+ * tree (UINT32_MAX: one without a result), and the attribution of its result. */
 struct nm_result_owner {
 	uint32_t process, attr;
 };

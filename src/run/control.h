@@ -24,8 +24,8 @@ struct nm_control {
 	char line[NM_CONTROL_LINE];
 };
 
-/* From now on SIGUSR1 (start) and SIGUSR2 (stop) are commands, unless they were ignored. Where the socket cannot be made,
- * there are only these. */
+/* From now on SIGUSR1 (start) and SIGUSR2 (stop) are commands, unless they were ignored. Where the socket cannot be
+ * made, there are only these. */
 void nm_control_open(struct nm_control *control);
 void nm_control_close(struct nm_control *control);
 
@@ -36,8 +36,8 @@ void nm_control_answer(struct nm_control *control, int is_done, const char *sent
 
 /* ---- elsewhere ---- */
 
-/* Sends a request to the recorder of a process: the process itself, or one from which it descends. Waits for the answer. 0,
- * or a code: there is no such recorder, or it could not do so. */
+/* Sends a request to the recorder of a process: the process itself, or one from which it descends. Waits for the
+ * answer. 0, or a code: there is no such recorder, or it could not do so. */
 int nm_control_ask(pid_t pid, const char *request, char answer[NM_CONTROL_LINE], struct nm_error *err);
 
 #endif

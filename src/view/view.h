@@ -31,8 +31,8 @@ void nm_view_set_search(struct nm_view *view, const struct nm_source_search *sea
 /* Adds a debugger, which must outlive the view. */
 void nm_view_set_debugger(struct nm_view *view, struct nm_debugger *debugger);
 
-/* Lets pages predict misses: `program` is the file of nearmiss itself; `trace` that of the first profile's run, NULL: only
- * profiles that name theirs have one. Both must outlive the view. */
+/* Lets pages predict misses: `program` is the file of nearmiss itself; `trace` that of the first profile's run, NULL:
+ * only profiles that name theirs have one. Both must outlive the view. */
 void nm_view_set_predictor(struct nm_view *view, const char *program, const char *trace);
 
 /* Whether POST and DELETE are taken at a path; all others are only read. */

@@ -6,7 +6,8 @@
  * ranks layouts, since blocks are moved as if their neighbours were blocks of the structure too. The search begins with
  * the order as it is, with the members that are used most in front, with a chain along the affinity graph: after the
  * member used most always the one that most visits use together with those before it, and with orders that are drawn.
- * From the best of these it moves one member at a time, as long as that costs less. Splits keep the k members used most of the best order.
+ * From the best of these it moves one member at a time, as long as that costs less. Splits keep the k members used
+ * most of the best order.
  *
  * Members are of the element map: bit-fields of one word, the alternatives of a union and the members of a nested
  * structure stay together. An array without a size stays last, and a pointer to virtual functions first.

@@ -13,7 +13,8 @@
  *     }
  *     nm_consumer_free(consumer);
  *
- * Every ring yields its chunks in order, then exactly one NM_CHUNK_END that says how it ended. A consumer belongs to one thread.
+ * Every ring yields its chunks in order, then exactly one NM_CHUNK_END that says how it ended. A consumer belongs to
+ * one thread.
  */
 #ifndef NM_WIRE_CONSUMER_H
 #define NM_WIRE_CONSUMER_H
@@ -76,8 +77,8 @@ void nm_consumer_mark(struct nm_consumer *consumer);
 int nm_consumer_passed_mark(const struct nm_consumer *consumer);
 
 /* What the producer of the i-th of `rings` live rings has written and not published yet, if all that it published was
- * taken: whole records, which come again unless they are skipped; *ret_ran: what it has run (NM_WIRE_RAN) and not written.
- * 1 or 0: nothing. The words stay until the chunk in which they are is released. */
+ * taken: whole records, which come again unless they are skipped; *ret_ran: what it has run (NM_WIRE_RAN) and not
+ * written. 1 or 0: nothing. The words stay until the chunk in which they are is released. */
 size_t nm_consumer_rings(const struct nm_consumer *consumer);
 int nm_consumer_peek(const struct nm_consumer *consumer, size_t i, struct nm_chunk *ret, uint64_t *ret_ran);
 void nm_consumer_skip(struct nm_consumer *consumer, size_t i, size_t count);

@@ -39,8 +39,8 @@ static uint64_t nanoseconds(clockid_t clock)
 	return (uint64_t)t.tv_sec * 1000000000 + (uint64_t)t.tv_nsec;
 }
 
-/* The time stamp, with the processor's number where there is an instruction for both. Not asked of the processor: Valgrind's
- * says yes, and has it only if the host does. */
+/* The time stamp, with the processor's number where there is an instruction for both. Not asked of the processor:
+ * Valgrind's says yes, and has it only if the host does. */
 static uint64_t stamp_with_processor(unsigned *ret_processor)
 {
 #ifdef HAS_RDTSCP

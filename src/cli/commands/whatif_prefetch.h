@@ -27,7 +27,8 @@ struct nm_whatif_prefetch {
 int nm_whatif_prefetch_read(struct nm_whatif_prefetch *prefetch, const struct nm_command *self);
 void nm_whatif_prefetch_done(struct nm_whatif_prefetch *prefetch);
 
-/* Replays the trace, of which `profile` counts instructions, with the prefetches, and shows what they do. 0 or a status. */
+/* Replays the trace, of which `profile` counts instructions, with the prefetches, and shows what they do. 0 or a
+ * status. */
 int nm_whatif_prefetch_run(const struct nm_whatif_prefetch *prefetch, const struct nm_command *self,
 			   const struct nm_simulation_options *options, struct nm_profile *profile);
 

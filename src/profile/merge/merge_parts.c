@@ -4,8 +4,8 @@
  *
  * The first inputs go into the merge itself. Each other run of inputs is merged by a thread into a part, an unfinished
  * profile beside the output, and the parts are then added in order: a part costs as little as one input. Sums do not
- * depend on it, objects get their numbers in the order in which they first appear: every view is that of one thread, but for
- * the numbers of sites and places.
+ * depend on it, objects get their numbers in the order in which they first appear: every view is that of one thread,
+ * but for the numbers of sites and places.
  */
 #include <assert.h>
 #include <pthread.h>

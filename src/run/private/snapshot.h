@@ -2,8 +2,8 @@
  *
  * snapshot.h - the profile that a recording would have if it ended now, written while it goes on.
  *
- * A copy of the recorder, made by fork, ends the session and writes its results: the recording stands still only for the
- * copy, and their memory is shared until either changes it.
+ * A copy of the recorder, made by fork, ends the session and writes its results: the recording stands still only for
+ * the copy, and their memory is shared until either changes it.
  */
 #ifndef NM_SNAPSHOT_H
 #define NM_SNAPSHOT_H

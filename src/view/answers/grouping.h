@@ -24,8 +24,8 @@ struct nm_grouping {
 /* All available keys, with NULL at the end. `type` and `field` are those of structures' fields. */
 extern const char *const nm_grouping_names[];
 
-/* Takes the keys of the parameter `by` (else `otherwise`), the level, and the parameters `mine`, `type` and `field`. The text of NM_EINVAL lists the
- * keys. Call nm_grouping_done in any case; *ret_grouping must be {0}. */
+/* Takes the keys of the parameter `by` (else `otherwise`), the level, and the parameters `mine`, `type` and `field`.
+ * The text of NM_EINVAL lists the keys. Call nm_grouping_done in any case; *ret_grouping must be {0}. */
 int nm_grouping_make(struct nm_grouping *ret_grouping, const struct nm_view_profile *of,
 		     const struct nm_request *request, const char *otherwise, struct nm_error *err);
 

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * names.c - what the search of the pages finds by name: objects, functions, files, types and fields, those that miss most first.
+ * names.c - what the search of the pages finds by name: objects, functions, files, types and fields, those that miss
+ * most first.
  */
 #include <stdlib.h>
 #include <string.h>

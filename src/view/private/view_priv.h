@@ -55,7 +55,8 @@ int nm_view_debugger_answer(struct nm_view *view, const struct nm_request *reque
 int nm_view_compare(const struct nm_view *view, const struct nm_request *request, json_t **ret_answer,
 		    struct nm_error *err);
 
-/* Of a file in which the debugger's program makes references, lines from the parameter `from` on (debugged_source.c). */
+/* Of a file in which the debugger's program makes references, lines from the parameter `from` on (debugged_source.c).
+ * */
 int nm_view_debugged_source(const struct nm_view *view, const struct nm_debug_program *program,
 			    const struct nm_request *request, json_t **ret_answer, struct nm_error *err);
 

@@ -227,8 +227,8 @@ static void test_synchronised_slices(void **state)
 	nm_vec_free(&ends);
 }
 
-/* How many time slices there are if a thread has made 256 references, and ended, before the one that started it makes as
- * many. */
+/* How many time slices there are if a thread has made 256 references, and ended, before the one that started it makes
+ * as many. */
 static size_t slices_after_the_end(int keeps_ended)
 {
 	static const struct nm_sync before[] = {

@@ -559,8 +559,8 @@ static void feed(const struct nm_estimator *estimator, double rate, const struct
 }
 
 /* A walk around a few lines, which a walk through many separates: one of a hundred of these is sampled, so a
- * round looks by a hundred lines longer or not longer at all. Intervals hold the truth at all sizes (but for two of a hundred touches), and no
- * more than what may be wrong. */
+ * round looks by a hundred lines longer or not longer at all. Intervals hold the truth at all sizes (but for two of a
+ * hundred touches), and no more than what may be wrong. */
 static void test_blurred_distances(void **state)
 {
 	enum { FEW = 128, MANY = 150000 };

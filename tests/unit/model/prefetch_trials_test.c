@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
- * prefetch_trials_test.c - trials of prefetches against their twin: hierarchies with hints (hierarchy.h) that are fed the
- * whole stream, reference by reference, with the prefetch of each distance before each execution. All counts must be the
- * same, on one thread and on several.
+ * prefetch_trials_test.c - trials of prefetches against their twin: hierarchies with hints (hierarchy.h) that are fed
+ * the whole stream, reference by reference, with the prefetch of each distance before each execution. All counts must
+ * be the same, on one thread and on several.
  */
 #include <setjmp.h>
 #include <stdarg.h>

@@ -72,7 +72,8 @@ static void test_fields(void **state)
 	    "alignas(64). Coherence misses of this line then: 0 instead of 10");
 }
 
-/* A field between read-mostly and often written is in neither list; few misses of those that are read are not worth it. */
+/* A field between read-mostly and often written is in neither list; few misses of those that are read are not worth
+ * it. */
 static void test_mixed(void **state)
 {
 	struct nm_repair_touch touches[] = {TOUCH("pool", "struct pool", "limit", 64, 2, 0, 0),

@@ -281,7 +281,8 @@ static void feed(struct nm_hierarchy *h, uint64_t address, uint32_t bytes)
 	assert_int_equal(nm_hierarchy_run(h, &r, 1), 0);
 }
 
-/* The bytes one by one; before the first that a pointer leads to, that is loaded. Of padding only, the element's first. */
+/* The bytes one by one; before the first that a pointer leads to, that is loaded. Of padding only, the element's
+ * first. */
 static void feed_twin(struct nm_hierarchy *h, const struct structure *s, const struct nm_layout_place *place,
 		      uint64_t at, uint32_t bytes)
 {
