@@ -158,6 +158,7 @@ const cases = {
 		await page.keyboard.press("/");
 		await page.waitForSelector("dialog.search[open]");
 		await page.keyboard.press("Escape");
+		await page.waitForFunction(() => !document.querySelector("dialog"));
 		await page.keyboard.press("?");
 		assert.match(await page.innerText("dialog[open]"), /Ctrl K\s+search for a name or a command/);
 		assert.deepEqual(faults, []);
