@@ -63,7 +63,6 @@ struct nm_result nm_result_with_layout(const struct nm_result *result, size_t la
 	struct nm_result r = *result;
 
 	assert(layout < result->layout_count);
-	assert(layout < result->layout_count);
 	memcpy(r.levels, l->levels, sizeof r.levels);
 	r.walks = l->walks;
 	r.relocated = l->relocated;
@@ -72,6 +71,33 @@ struct nm_result nm_result_with_layout(const struct nm_result *result, size_t la
 	r.distance_count = r.estimate_count = r.figure_count = r.pmu_sample_count = 0;
 	memset(&r.pmu, 0, sizeof r.pmu);
 	return r;
+}
+
+static void count_chained(struct nm_counts *counts, const struct nm_result_chasing *of)
+{
+	const uint64_t chases = of->chases < of->accesses ? of->chases : of->accesses;
+
+	if (chases)
+		counts->chained = (counts->loads - counts->foreseen) * chases / of->accesses;
+}
+
+void nm_result_share_chases(struct nm_result *r)
+{
+	for (unsigned l = 0; r->chasing && l < r->machine.count && r->machine.foresee; l++) {
+		struct nm_result_level *level = &r->levels[l];
+
+		if (!nm_machine_same(r->machine.levels[0].name, r->machine.levels[l].name))
+			continue;
+		assert(level->counts);
+		for (size_t i = 0; i < r->attr_count; i++) {
+			count_chained(&level->counts[i], &r->chasing[i]);
+			level->total.chained += level->counts[i].chained;
+		}
+		for (size_t i = 0; level->context_counts && i < r->context_attr_count; i++)
+			count_chained(&level->context_counts[i], &r->chasing[r->context_attrs[i].attr]);
+	}
+	free(r->chasing);
+	r->chasing = NULL;
 }
 
 static void free_levels(struct nm_result_level *levels)
@@ -112,6 +138,7 @@ void nm_result_free(struct nm_result *result)
 	free(result->events.logged);
 	free(result->figures);
 	free(result->strides);
+	free(result->chasing);
 	free(result->walks);
 	free(result->fields);
 	free(result->field_uses);

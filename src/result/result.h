@@ -315,6 +315,11 @@ struct nm_result_phase {
 	int is_quiet; /* it hardly misses */
 };
 
+/* Sampled accesses of an attribution, and of its function in its object those whose address the access before loaded. */
+struct nm_result_chasing {
+	uint64_t accesses, chases;
+};
+
 struct nm_result_line { /* of the code from `address` to the next one's */
 	uint64_t address;
 	const char *function, *file; /* innermost, through inlining */
@@ -360,7 +365,8 @@ struct nm_result {
 	struct nm_result_level levels[NM_MAX_LEVELS]; /* machine.count of them */
 	struct nm_result_strides *strides;
 	size_t stride_count;
-	struct nm_walk *walks; /* [attr_count]; NULL: the machine has no foresight */
+	struct nm_result_chasing *chasing; /* [attr_count], until nm_result_share_chases; NULL: not sampled */
+	struct nm_walk *walks;             /* [attr_count]; NULL: the machine has no foresight */
 	struct nm_result_field *fields;
 	size_t field_count;
 	struct nm_result_field_use *field_uses;
@@ -430,6 +436,10 @@ char *nm_result_phase_name(const struct nm_result *result, size_t phase);
 /* The result with a candidate's layout, without what was found of the layout as it is. Its arrays are those of
  * `result`: it is not freed. */
 struct nm_result nm_result_with_layout(const struct nm_result *result, size_t layout);
+
+/* Counts misses that are chained: of an attribution's loads that nothing foresees, the share of its accesses that are
+ * chases, at most all. Once, when the levels are counted. */
+void nm_result_share_chases(struct nm_result *result);
 
 void nm_result_free(struct nm_result *result); /* frees the arrays, not the strings */
 

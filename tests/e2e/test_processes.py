@@ -75,6 +75,16 @@ def case_one_process_is_as_ever():
     assert rows(counted) == alone, (rows(counted), alone)
 
 
+def case_dependent_loads():
+    """Misses whose addresses the load before gave are counted where processes share a machine, too."""
+    counted = "SELECT function, line, loads, chained FROM counts WHERE level = 'L1d' ORDER BY chained DESC LIMIT 1"
+    machine = MACHINE % "" + ":foresee=pair+stream"
+    record([program("fault-list")], "-q", "--cores", "2", "--cache", machine)
+    alone = rows(counted)
+    record([program("fault-list")], "-q", "--one-machine", "--cores", "2", "--cache", machine)
+    assert alone[0][3] > 0 and rows(counted) == alone, (rows(counted), alone)
+
+
 def case_storm():
     """200 children, some of which execute a program, and one that is killed: all are there, with all that they did."""
     done = record([program("storm")], "-q", "--one-machine", "--cores", "4")

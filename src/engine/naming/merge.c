@@ -331,6 +331,8 @@ static int merge_all(struct merge *m)
 		status = nm_passes_finish(&e->feed.passes, &merge, r);
 	if (!status && e->output.member)
 		status = nm_member_keep(e->output.member, &merge, r);
+	else if (!status)
+		nm_result_share_chases(r);
 	if (!status)
 		status = nm_schedules_finish(e->output.schedules, &merge, r);
 	if (!status)

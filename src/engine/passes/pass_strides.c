@@ -12,9 +12,8 @@
  * few others do.
  *
  * The pass also counts the accesses that follow a pointer which the previous one loaded (NM_WIRE_CHASES),
- * since processors cannot overlap those. The share of chained misses of an attribution, among those that
- * nothing foresees, is the number of such accesses that its function makes in the object for each of its own
- * accesses, at most 1. The line that goes on to the next node is often not the one that misses on it.
+ * since processors cannot overlap those, for nm_result_share_chases: those that a function makes in an object, of
+ * each of its attributions there, since the line that goes on to the next node is often not the one that misses on it.
  *
  * Dropped: the last address and a majority vote in each inline-cache entry, which more than doubles what the
  * hot path reads and writes.
@@ -36,13 +35,8 @@ struct step {
 	uint64_t burst;
 };
 
-/* Sampled accesses of an attribution. */
-struct chasing {
-	uint64_t accesses, chases;
-};
-
 struct strides {
-	struct nm_vec(struct chasing) chasing; /* by attribution */
+	struct nm_vec(struct nm_result_chasing) chasing; /* by attribution */
 	struct nm_vec(struct nm_result_strides) list;
 	struct nm_vec(uint32_t) of_attr; /* index in list and 1, or 0 */
 	struct step steps[1 << STEPS_BITS];
@@ -129,15 +123,6 @@ static int strides_sample(void *self, struct nm_engine *program, const struct nm
 	return 0;
 }
 
-/* Misses that are chained, of the loads of some counts. */
-static void chained_misses(struct nm_counts *counts, const struct chasing *of)
-{
-	const uint64_t chases = of->chases < of->accesses ? of->chases : of->accesses;
-
-	if (chases)
-		counts->chained = (counts->loads - counts->foreseen) * chases / of->accesses;
-}
-
 /* A number for the function and object of an attribution. */
 static uint64_t chain_of(const struct nm_result *r, size_t attr)
 {
@@ -145,7 +130,7 @@ static uint64_t chain_of(const struct nm_result *r, size_t attr)
 }
 
 /* Gives each attribution the chases of its function through its object.  0 or NM_ENOMEM. */
-static int sum_chases(const struct nm_result *r, struct chasing *sums)
+static int sum_chases(const struct nm_result *r, struct nm_result_chasing *sums)
 {
 	struct nm_map chases = {0};
 	int status = 0;
@@ -160,33 +145,17 @@ static int sum_chases(const struct nm_result *r, struct chasing *sums)
 	return status;
 }
 
-/* Adds up what attributions of the result are made of, and shares their misses out. */
-static int chain_all(const struct strides *s, const struct nm_pass_merge *merge, struct nm_result *r)
+/* Adds up what attributions of the result are made of. */
+static int merge_chases(const struct strides *s, const struct nm_pass_merge *merge, struct nm_result *r)
 {
-	struct chasing *sums = calloc(r->attr_count + 1, sizeof *sums);
-	int status = sums ? 0 : NM_ENOMEM;
+	struct nm_result_chasing *sums = r->chasing = calloc(r->attr_count + 1, sizeof *sums);
 
 	for (size_t i = 1; sums && i < s->chasing.count; i++) {
 		assert(merge->attrs[i] < r->attr_count);
 		sums[merge->attrs[i]].accesses += s->chasing.at[i].accesses;
 		sums[merge->attrs[i]].chases += s->chasing.at[i].chases;
 	}
-	if (!status)
-		status = sum_chases(r, sums);
-	for (unsigned l = 0; !status && l < r->machine.count && r->machine.foresee; l++) {
-		if (!nm_machine_same(r->machine.levels[0].name, r->machine.levels[l].name))
-			continue;
-		struct nm_result_level *level = &r->levels[l];
-
-		for (size_t i = 0; i < r->attr_count; i++) {
-			chained_misses(&level->counts[i], &sums[i]);
-			level->total.chained += level->counts[i].chained;
-		}
-		for (size_t i = 0; level->context_counts && i < r->context_attr_count; i++)
-			chained_misses(&level->context_counts[i], &sums[r->context_attrs[i].attr]);
-	}
-	free(sums);
-	return status;
+	return sums ? sum_chases(r, sums) : NM_ENOMEM;
 }
 
 /* Hands the list over. */
@@ -199,7 +168,7 @@ static int strides_finish(void *self, const struct nm_pass_merge *merge, struct 
 	memset(&s->list, 0, sizeof s->list);
 	for (size_t i = 0; i < result->stride_count; i++)
 		result->strides[i].attr = merge->attrs[result->strides[i].attr];
-	return chain_all(s, merge, result);
+	return merge_chases(s, merge, result);
 }
 
 static void strides_release(void *self)

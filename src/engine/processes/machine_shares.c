@@ -199,5 +199,6 @@ int nm_member_add_counts(const struct nm_machine_member *member, struct nm_resul
 	for (uint32_t key = 1; key < keys && all->walks; key++)
 		if (has_counts(member, key))
 			add_walk(&r->walks[member->attrs[key]], &all->walks[member->keys.at[key]]);
+	nm_result_share_chases(r);
 	return 0;
 }
