@@ -5,6 +5,7 @@
  */
 #include "export_priv.h"
 
+#include <assert.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -28,6 +29,13 @@ static const char *const counts[] = {
 
 enum { COUNTS = sizeof counts / sizeof *counts };
 
+int64_t nm_event_value(const struct nm_export_event *event, const struct nm_metric_sums *sums)
+{
+	assert(event->derived || event->count < COUNTS);
+	return event->derived ? nm_metric_integer(event->derived, sums)
+			      : ((const int64_t *)sums)[event->count];
+}
+
 static int no_such_event(const char *name, struct nm_error *err)
 {
 	char list[400] = "";
@@ -44,17 +52,18 @@ static int no_such_event(const char *name, struct nm_error *err)
 static int add_event(struct nm_export *e, const char *level, const char *name, struct nm_error *err)
 {
 	const struct nm_metric *metric = nm_metric_named(name);
+	struct nm_export_event event = {.level = level, .name = name};
 
 	if (!metric || !(metric->flags & (NM_METRIC_STORED | NM_METRIC_EVENT)))
 		return no_such_event(name, err);
 	for (size_t i = 0; i < e->events.count; i++)
 		if (e->events.at[i].level == level && !strcmp(e->events.at[i].name, name))
 			return 0;
-	return nm_vec_push(
-		   &e->events,
-		   (struct nm_export_event){level, name, metric->flags & NM_METRIC_STORED ? NULL : metric})
-		   ? nm_fail_memory(err)
-		   : 0;
+	if (!(metric->flags & NM_METRIC_STORED))
+		event.derived = metric;
+	while (!event.derived && strcmp(counts[event.count], name))
+		event.count++;
+	return nm_vec_push(&e->events, event) ? nm_fail_memory(err) : 0;
 }
 
 /* The events of one level. */

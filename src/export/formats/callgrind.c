@@ -463,7 +463,8 @@ static int write_objects(struct grind *g)
 
 static int write_body(struct grind *g, struct nm_error *err)
 {
-	struct nm_export_event references = {g->x->levels.at[0], "references", nm_derived_at(0)};
+	struct nm_export_event references = {
+	    .level = g->x->levels.at[0], .name = "references", .derived = nm_derived_at(0)};
 	unsigned by =
 	    NM_BY_CHAIN | (g->x->objects ? NM_BY_OBJECT : 0) | (g->by_instruction ? NM_BY_INSTRUCTION : 0);
 	size_t n = g->events.count;

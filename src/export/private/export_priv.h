@@ -6,6 +6,7 @@
 #define NM_EXPORT_PRIV_H
 
 #include "arena.h"
+#include "cube.h"
 #include "export.h"
 #include "map.h"
 #include "metrics.h"
@@ -32,12 +33,15 @@ struct nm_exporter {
 struct nm_export_event {
 	const char *level;
 	const char *name;                /* of the column, or of what is derived */
-	const struct nm_metric *derived; /* NULL: a column */
+	const struct nm_metric *derived; /* NULL: a column, */
+	unsigned count;                  /* which is this one of counts.def */
 };
 
 struct nm_events nm_vec(struct nm_export_event);
 
 const struct nm_metric *nm_derived_at(unsigned i); /* derived events; NULL behind the last */
+
+int64_t nm_event_value(const struct nm_export_event *event, const struct nm_metric_sums *counts);
 
 /* Appends the events that a list ("misses,loads"; NULL: all columns) names, for each of the levels. */
 int nm_events_choose(struct nm_export *x, const char *list, struct nm_error *err);
@@ -127,9 +131,10 @@ struct nm_fact {
 
 struct nm_export_facts {
 	struct nm_export *x;
-	struct nm_rows *rows;
 	unsigned by;
-	size_t count; /* of events */
+	struct nm_cube cube; /* the sums of a row: values of the events */
+	struct nm_cube_names names;
+	size_t *order, next; /* rows of the cube */
 	struct nm_fact fact;
 };
 
