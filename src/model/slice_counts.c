@@ -64,15 +64,15 @@ static void encode_unit(const struct nm_counters *c, FILE *to)
 	const struct unit_head head = {
 	    c->attr_count, c->pair_count, c->reads, c->writes, {c->own_total[0], c->own_total[1]}};
 
-	fwrite(&head, sizeof head, 1, to);
-	fwrite(c->loads, sizeof *c->loads, c->attr_count, to);
-	fwrite(c->residencies, sizeof *c->residencies, c->attr_count, to);
-	fwrite(c->own, sizeof *c->own, c->attr_count, to);
+	bytes_write(to, &head, 1, sizeof head);
+	bytes_write(to, c->loads, c->attr_count, sizeof *c->loads);
+	bytes_write(to, c->residencies, c->attr_count, sizeof *c->residencies);
+	bytes_write(to, c->own, c->attr_count, sizeof *c->own);
 	if (c->foresees)
-		fwrite(c->foreseen, sizeof *c->foreseen, c->attr_count, to);
+		bytes_write(to, c->foreseen, c->attr_count, sizeof *c->foreseen);
 	for (size_t i = 0; i <= c->pair_mask; i++)
 		if (c->pairs[i].count)
-			fwrite(&c->pairs[i], sizeof c->pairs[i], 1, to);
+			bytes_write(to, &c->pairs[i], 1, sizeof c->pairs[i]);
 }
 
 int nm_hierarchy_encode_counts(const struct nm_hierarchy *h, void **ret_bytes, size_t *ret_count)
@@ -84,11 +84,11 @@ int nm_hierarchy_encode_counts(const struct nm_hierarchy *h, void **ret_bytes, s
 	if (!to)
 		return NM_ENOMEM;
 	head.walks = h->foresight ? h->foresight->walks.count : 0;
-	fwrite(&head, sizeof head, 1, to);
+	bytes_write(to, &head, 1, sizeof head);
 	for (unsigned u = 0; u < unit_count(h); u++)
 		encode_unit(&h->units[u].counters, to);
 	if (h->foresight)
-		fwrite(h->foresight->walks.at, sizeof(struct nm_walk_state), head.walks, to);
+		bytes_write(to, h->foresight->walks.at, head.walks, sizeof(struct nm_walk_state));
 	if (nm_memstream_close(to, &bytes))
 		return NM_ENOMEM;
 	*ret_bytes = bytes;

@@ -137,22 +137,22 @@ static void encode_level(const struct nm_run_slice_level *l, FILE *to)
 
 	for (uint64_t set = 0; set < l->sets; set++)
 		head.lines += l->held[set];
-	fwrite(&head, sizeof head, 1, to);
+	bytes_write(to, &head, 1, sizeof head);
 	for (uint64_t set = 0; set < l->sets; set++)
-		fwrite(l->lines + set * l->ways, sizeof *l->lines, l->held[set], to);
-	fwrite(l->shadow.at, sizeof *l->shadow.at, l->shadow.count, to);
+		bytes_write(to, l->lines + set * l->ways, l->held[set], sizeof *l->lines);
+	bytes_write(to, l->shadow.at, l->shadow.count, sizeof *l->shadow.at);
 	for (size_t i = 0; nm_map_next(&l->seen, &i, &seen.key, &seen.value);)
-		fwrite(&seen, sizeof seen, 1, to);
+		bytes_write(to, &seen, 1, sizeof seen);
 }
 
 static void encode_foresight(const struct nm_foresight *f, FILE *to)
 {
 	const uint64_t walks = f->walks.count;
 
-	fwrite(&walks, sizeof walks, 1, to);
-	fwrite(f->pages, sizeof f->pages, 1, to);
-	fwrite(f->tlbs, sizeof *f->tlbs, f->tlb_sets, to);
-	fwrite(f->walks.at, sizeof *f->walks.at, walks, to);
+	bytes_write(to, &walks, 1, sizeof walks);
+	bytes_write(to, f->pages, 1, sizeof f->pages);
+	bytes_write(to, f->tlbs, f->tlb_sets, sizeof *f->tlbs);
+	bytes_write(to, f->walks.at, walks, sizeof *f->walks.at);
 }
 
 int nm_run_slice_state_encode(const struct nm_run_slice_state *state, void **ret_bytes, size_t *ret_count)
@@ -163,7 +163,7 @@ int nm_run_slice_state_encode(const struct nm_run_slice_state *state, void **ret
 
 	if (!to)
 		return NM_ENOMEM;
-	fwrite(&head, sizeof head, 1, to);
+	bytes_write(to, &head, 1, sizeof head);
 	for (unsigned u = 0; u < state->count; u++)
 		encode_level(&state->levels[u], to);
 	if (state->foresight)
