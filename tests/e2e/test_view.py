@@ -383,6 +383,69 @@ def case_tree():
         assert tree["value"] == query("SELECT sum(read_misses + write_misses) FROM counts WHERE level = 'L1d'")[0][0]
 
 
+def nodes_below(node, path=()):
+    """Each node below one, with the nodes on the way to it."""
+    for child in node.get("children", ()):
+        yield child, path
+        yield from nodes_below(child, (*path, child))
+
+
+def case_chains():
+    """What each call led to is what the profile counted in its context; both directions have the same chains."""
+    record([program("containers")], "-q", "-g")
+    wanted = rows("SELECT function, file, line, sum(read_misses + write_misses) FROM contexts WHERE level = 'L1d' AND "
+                  "(function = 'main' OR function LIKE '%::fill(%' OR function LIKE 'sum\\_%' ESCAPE '\\') GROUP BY 1, 2, 3")
+    assert len(wanted) == 4, wanted
+    with served("p.nmp") as s:
+        tree = {by: s.get("/api/p/0/chains", level="L1d", by=by)["tree"] for by in ("object", "call")}
+        calls = [node for node, _ in nodes_below(tree["call"]) if node["kind"] == "call"]
+        for function, file, line, misses in wanted:
+            assert [node["value"] for node in calls if (node["name"], node["file"], node["line"]) == (function, file, line)] == [misses]
+        total = rows("SELECT sum(read_misses + write_misses) FROM context_counts WHERE level = 'L1d'")[0][0]
+        for root in tree.values():
+            assert root["value"] == total
+            for node, _ in [(root, ()), *nodes_below(root)]:
+                below = sum(child["value"] for child in node.get("children", ())) + node.get("rest", 0)
+                assert below in (0, node["value"]) or node["kind"] == "call", node  # the first call of a thread has no caller
+                assert all(child["value"] * 100 >= total for child in node.get("children", ()))
+        into = {by: {(node["name"], path[-1]["line"]) if by == "call" else (path[0]["name"], node["line"]): node["value"]
+                     for node, path in nodes_below(tree[by]) if node["kind"] == ("object" if by == "call" else "line")
+                     and (path[-1] if by == "call" else node).get("line") == at("tests/programs/containers.cpp", "vector")} for by in tree}
+        assert into["object"] == into["call"] and len(into["call"]) == 1, into
+        # A node by its number is the root with its part; one that is not there leaves the last that is.
+        zoomed = s.get("/api/p/0/chains", level="L1d", by="object", at="1.0")
+        assert zoomed["tree"]["value"] == tree["object"]["children"][1]["children"][0]["value"]
+        assert [node["kind"] for node in zoomed["path"]] == ["all", "object"]
+        assert s.get("/api/p/0/chains", level="L1d", by="object", at="1.99999.3")["tree"]["kind"] == "object"
+        found = s.get("/api/p/0/chains", level="L1d", by="object", filter="SUM_VEC")["tree"]
+        assert found["value"] == next(misses for function, _, _, misses in wanted if "sum_vec" in function)
+        for bad in ("by=size", "at=x", "at=1..2", "level=L9"):
+            s.refuses(400, "GET", f"/api/p/0/chains?{bad}")
+        line = s.get("/api/p/0/line", level="L1d", file=next(file for name, file, *_ in wanted if "sum_" in name), line=at("tests/programs/containers.cpp", "vector"))
+        functions = [[call["function"].split("(")[0] for call in chain["calls"]][:2] for chain in line["chains"]]
+        assert functions == [["sum_vector", "main"]], functions
+        assert sum(chain["misses"] for chain in line["chains"]) == sum(one["misses"] for one in line["objects"])
+
+
+def case_chains_of_a_profile_without_or_damaged():
+    with served(make_profile()) as s:
+        s.refuses(400, "GET", "/api/p/0/chains")
+        assert "chains" not in s.get("/api/p/0/line", **rows_of_first_line(s))
+    record([program("containers")], "-q", "-g", profile="damaged.nmp")
+    with sqlite3.connect("damaged.nmp") as db:
+        db.execute("DELETE FROM context_sum WHERE context = 5")
+    db.close()
+    with served("damaged.nmp") as s:
+        status, _, text = s.ask("GET", "/api/p/0/chains")
+        assert status == 500 and b"a call chain has no beginning" in text, text
+
+
+def rows_of_first_line(s):
+    """Its level, file and number."""
+    source = s.get("/api/p/0/source", file=s.get("/api/p/0/sources")[0]["file"])
+    return {"level": source["level"], "file": source["file"], "line": next(line["n"] for line in source["lines"] if line["figures"])}
+
+
 def case_evictions():
     with served(make_profile()) as s:
         answer = s.get("/api/p/0/evictions")

@@ -1,14 +1,15 @@
 /* SPDX-License-Identifier: MIT
  *
  * line.c - the details of one source line: its objects, the evictors of the lines that it loads, the
- * previous uses of its data, the classes of its misses.
+ * previous uses of its data, the classes of its misses, the calls that led to it.
  */
 #include <stdlib.h>
 #include <string.h>
 
-#include "view_json.h"
+#include "calls.h"
+#include "selection.h"
 
-enum { MOST = 20 }; /* rows of each list */
+enum { MOST = 20 /* rows of each list */, MOST_CALLS = 64 };
 
 /* The rows of one line, summed by some keys and ranked by misses, or by their only sum. */
 struct list {
@@ -135,6 +136,90 @@ static int add_reuses(struct nm_profile *profile, const char *file, const char *
 	return status;
 }
 
+/* ---- call chains ---- */
+
+/* The calls from the one of the line's function outwards. */
+static json_t *json_of_chain(const struct nm_calls *calls, uint32_t call, int64_t misses)
+{
+	json_t *list = json_array();
+
+	for (unsigned n = 0; call != NM_NO_CALL && n < MOST_CALLS; n++) {
+		const struct nm_call *of = &calls->at.at[call];
+
+		json_array_append_new(list, json_pack("{so so so}", "function", nm_view_key(of->function, 0),
+						      "file", nm_view_key(of->file, 0), "line",
+						      nm_view_key(of->line, 1)));
+		call = of->by;
+	}
+	return json_pack("{sI so}", "misses", (json_int_t)misses, "calls", list);
+}
+
+struct chain {
+	uint32_t call;
+	int64_t misses;
+};
+
+static int by_misses(const void *a, const void *b)
+{
+	const struct chain *x = a, *y = b;
+
+	return x->misses != y->misses ? (x->misses < y->misses) - (x->misses > y->misses)
+				      : (x->call > y->call) - (x->call < y->call);
+}
+
+static int add_chains_of(const struct nm_calls *calls, const struct nm_cube *facts, nm_key file, nm_key line,
+			 json_t *answer)
+{
+	const unsigned files = nm_cube_key(facts, "user_file"), lines = nm_cube_key(facts, "user_line");
+	struct nm_vec(struct chain) chains = {0};
+	struct nm_map number = {0}; /* of the chain of a call */
+	json_t *list = json_array();
+	int status = 0;
+
+	for (size_t row = 0; !status && row < facts->row_count; row++) {
+		const nm_key *keys = nm_cube_keys(facts, row);
+		const int64_t misses = *nm_cube_sums(facts, row);
+		uint32_t call;
+		size_t n;
+
+		if (keys[files] != file || keys[lines] != line || misses <= 0)
+			continue;
+		call = nm_calls_of_row(calls, facts, row);
+		n = nm_map_get(&number, call, chains.count);
+		if (n == chains.count)
+			status = nm_map_put(&number, call, n) || nm_vec_push(&chains, (struct chain){call, 0})
+				     ? NM_ENOMEM
+				     : 0;
+		if (!status)
+			chains.at[n].misses += misses;
+	}
+	qsort(chains.at, chains.count, sizeof *chains.at, by_misses);
+	for (size_t i = 0; !status && i < chains.count && i < MOST; i++)
+		json_array_append_new(list, json_of_chain(calls, chains.at[i].call, chains.at[i].misses));
+	json_object_set_new(answer, "chains", list);
+	nm_vec_free(&chains);
+	nm_map_done(&number);
+	return status;
+}
+
+static int add_chains(const struct nm_view_profile *of, const char *level, nm_key file, nm_key line,
+		      json_t *answer, struct nm_error *err)
+{
+	struct nm_calls calls = {0};
+	const struct nm_cube *facts;
+	int status = nm_profile_has_rows(of->profile, "contexts", err);
+
+	if (status <= 0)
+		return status;
+	status = nm_calls_load(&calls, of, level, err);
+	if (!status)
+		status = nm_fact_store_get(of->facts, of->profile, NM_FACTS_CHAINS, level, NULL, &facts, err);
+	if (!status && add_chains_of(&calls, facts, file, line, answer))
+		status = nm_fail_memory(err);
+	nm_calls_done(&calls);
+	return status;
+}
+
 int nm_view_line(const struct nm_view_profile *of, const struct nm_request *request, json_t **ret_answer,
 		 struct nm_error *err)
 {
@@ -165,6 +250,8 @@ int nm_view_line(const struct nm_view_profile *of, const struct nm_request *requ
 		status = nm_fail_memory(err);
 	if (!status && !input)
 		status = add_reuses(of->profile, file, nm_request_text(request, "line"), *ret_answer, err);
+	if (!status && !input)
+		status = add_chains(of, level, name, (nm_key)line + 1, *ret_answer, err);
 	free(level);
 	return status;
 }

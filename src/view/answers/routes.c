@@ -12,6 +12,7 @@ const struct nm_view_route nm_view_routes[] = {
     {"names", nm_view_names, 0},
     {"table", nm_view_table, 1},
     {"tree", nm_view_tree, 1},
+    {"chains", nm_view_chains, 0},
     {"sources", nm_view_sources, 1},
     {"source", nm_view_source, 1},
     {"line", nm_view_line, 1},

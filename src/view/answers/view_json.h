@@ -75,8 +75,8 @@ int nm_view_add_members(json_t *structure, struct nm_error *err);
 typedef int nm_view_profile_answer(const struct nm_view_profile *of, const struct nm_request *request,
 				   json_t **ret_answer, struct nm_error *err);
 nm_view_profile_answer nm_view_overview, nm_view_inputs, nm_view_metrics, nm_view_dimensions, nm_view_names,
-    nm_view_table, nm_view_tree, nm_view_sources, nm_view_source, nm_view_line, nm_view_evictions,
-    nm_view_eviction_lines, nm_view_curves, nm_view_histogram, nm_view_sharing, nm_view_sharing_lines,
-    nm_view_structures, nm_view_timeline, nm_view_timeline_rows;
+    nm_view_table, nm_view_tree, nm_view_chains, nm_view_sources, nm_view_source, nm_view_line,
+    nm_view_evictions, nm_view_eviction_lines, nm_view_curves, nm_view_histogram, nm_view_sharing,
+    nm_view_sharing_lines, nm_view_structures, nm_view_timeline, nm_view_timeline_rows;
 
 #endif

@@ -24,6 +24,8 @@ static const struct {
 			    .from = "evictions WHERE level = ?1",
 			    .inner = {"inner_file", "inner_line", "inner_function", "victim_inner_file",
 				      "victim_inner_line", "victim_inner_function"}},
+    [NM_FACTS_CHAINS] = {.keys = {"object", "user_file", "user_line", "process", "context", "library"},
+			 .from = "main.context_counts WHERE level = ?1"},
     [NM_FACTS_INPUT] = {.keys = {"object", "function", "file", "line", "process"},
 			.from = "input_counts WHERE level = ?1 AND input = ?2"},
 };
@@ -39,6 +41,8 @@ static const char *column_of(enum nm_fact_kind kind, unsigned s)
 {
 	if (kind == NM_FACTS_EVICTIONS)
 		return "count";
+	if (kind == NM_FACTS_CHAINS)
+		return "read_misses + write_misses";
 	if (kind != NM_FACTS_INPUT || !strcmp(counts[s], "loads"))
 		return counts[s];
 	return strcmp(counts[s], "read_misses") ? "0" : "misses";
@@ -59,7 +63,7 @@ static char *prepare_cube(struct nm_cube *cube, enum nm_fact_kind kind, int has_
 	for (const char *const *key = kinds[kind].inner; has_inner && *key; key++)
 		keys[n++] = *key;
 	keys[n] = NULL;
-	*cube = nm_cube_of(keys, kind == NM_FACTS_EVICTIONS ? 1 : NM_COUNTS);
+	*cube = nm_cube_of(keys, kind == NM_FACTS_EVICTIONS || kind == NM_FACTS_CHAINS ? 1 : NM_COUNTS);
 	for (unsigned k = 0; k < n; k++)
 		fprintf(sql, "%s%s", k ? ", " : "SELECT ", keys[k]);
 	for (unsigned s = 0; s < cube->sum_count; s++)

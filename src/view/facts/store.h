@@ -10,9 +10,10 @@
 enum { NM_STORED_FACTS = 6 };
 
 /* The rows to read: of the views `counts`, `field_counts` (fields that have a name), `evictions`, and of one input in
- * `input_counts`. Sums are the counts of counts.def; of evictions, their number; of an input, its misses stand in
+ * `input_counts`; of `context_counts` the lines of the user's code. Sums are the counts of counts.def; of evictions,
+ * their number; of call chains, misses; of an input, its misses stand in
  * read_misses, its loads in loads, and all others are 0. */
-enum nm_fact_kind { NM_FACTS_COUNTS, NM_FACTS_FIELDS, NM_FACTS_EVICTIONS, NM_FACTS_INPUT };
+enum nm_fact_kind { NM_FACTS_COUNTS, NM_FACTS_FIELDS, NM_FACTS_EVICTIONS, NM_FACTS_CHAINS, NM_FACTS_INPUT };
 
 /* {0} is empty. All facts share the names, so those of two profiles can be joined. */
 struct nm_fact_store {

@@ -30,6 +30,8 @@ static const char *const of_level[] = {
     "tree?by=object,function&metric=misses&nodes=400",
     "tree?by=function,object&metric=misses&nodes=400",
     "sources",
+    "chains?by=object&mine=1",
+    "chains?by=call&mine=1",
     "evictions?mine=1&top=40",
     "sharing?limit=1000",
     "sharing/lines",
