@@ -20,7 +20,7 @@ const SMALL = ["-c", "L1d=2K,2,32:L2=8K,4,32"];
 const RECORD = ["record", "-q", "--embed-sources", ...CACHES, "-o"];
 const at = (name) => join(scratch, name);
 const PROFILES = [
-	["quake", "examples/quake.c", [], [...RECORD, at("quake.nmp"), "--sets", "--distances", "--", at("quake"), "12", "3"]],
+	["quake", "examples/quake.c", [], [...RECORD, at("quake.nmp"), "--callgraph", "--sets", "--distances", "--", at("quake"), "12", "3"]],
 	["packed", "examples/quake.c", ["-DREPAIRED=1"], [...RECORD, at("packed.nmp"), "--sets", "--", at("packed"), "12", "3"]],
 	["sharing", "examples/sharing.c", ["-pthread"], [...RECORD, at("sharing.nmp"), "--trace", at("sharing.nmt"), "--cores", "4", "--", at("sharing")]],
 	["matrix", "examples/matrix.c", [], [...RECORD, at("matrix.nmp"), "--sets", "--", at("matrix"), "columns"]],
@@ -34,6 +34,7 @@ const PICTURES = [
 	["treemap", "treemap"],
 	["tables", "tables", "dark"],
 	["source", "source?p=3&line=36"],
+	["chains", "chains"],
 	["timeline", "timeline?p=3&at=60"],
 	["evictions", "evictions"],
 	["curves", "curves?by=object"],

@@ -10,7 +10,7 @@ const [name, address, executablePath] = process.argv.slice(2);
 /** Profiles: two of a loop nest; a program with events by address; threads that share lines; a program with structures;
  * four merged. */
 const EVENTS = 2, SHARED = 3, FIELDS = 4, MERGED = 5;
-const PAGES = ["overview", "treemap", "tables", "source", "timeline", "evictions", "curves", "histograms", "sharing", "structures", "whatif", "compare"];
+const PAGES = ["overview", "treemap", "tables", "source", "chains", "timeline", "evictions", "curves", "histograms", "sharing", "structures", "whatif", "compare"];
 
 const { browser, tab } = await reader(address, executablePath);
 

@@ -164,6 +164,74 @@ const cases = {
 		assert.deepEqual(faults, []);
 	},
 
+	async chains() {
+		const { page, faults } = await tab();
+		await show(page, "chains");
+		const axe = await axeOf(page);
+		const said = () => page.innerText("#page [role=status]");
+		const misses = async () => Number((await said()).match(/: ([\d,]+) misses/)[1].replaceAll(",", ""));
+		const titles = () => page.locator(".icicle title").allTextContents();
+		const leads = async (part) => {
+			await page.waitForFunction((text) => location.hash.includes(text), part);
+			await settled(page, "chains");
+		};
+		const press = async (...keys) => {
+			await page.focus("[role=application]");
+			for (const key of keys) await page.keyboard.press(key);
+		};
+		const all = await misses();
+		assert.match(await said(), /^All: .* \(100 %\)$/);
+		await press("ArrowDown");
+		assert.match(await said(), /^v \(containers\.cpp:56\): /); // the vector has the most lines
+		const ofVector = await misses();
+		await press("ArrowDown");
+		assert.match(await said(), /^containers\.cpp:\d+: /);
+		const line = await misses();
+		await press("ArrowRight"); // v is filled by one line and summed by another
+		assert.match(await said(), /^containers\.cpp:\d+: /);
+		assert.equal(line + await misses(), ofVector);
+		await press("ArrowLeft", "ArrowDown");
+		assert.match(await said(), /^(sum_vector|main).* \(from /);
+		await press("ArrowUp", "Enter");
+		await leads("at=0.0");
+		assert.match(await page.innerText(".path"), /^All › v \(containers.cpp:56\) › containers\.cpp:\d+: /);
+		await press("Backspace");
+		await page.waitForFunction(() => location.hash.endsWith("at=0"));
+		await page.goBack();
+		await leads("at=0.0");
+		await page.click(".path a >> nth=0");
+		await page.waitForFunction(() => !location.hash.includes("at="));
+		await settled(page, "chains");
+
+		await page.selectOption("label:has-text('From') select", "call");
+		await leads("by=call");
+		assert.equal(await misses(), all);
+		const inwards = await titles();
+		assert.ok(inwards.findIndex((title) => title.startsWith("main ")) < inwards.findIndex((title) => title.startsWith("sum_vector(")));
+		assert.ok(inwards.some((title) => title.startsWith("Each below 1 %: ")));
+		await page.fill("input[type=search]", "SUM_VECTOR");
+		await leads("filter=SUM_VECTOR");
+		assert.ok(Math.abs(await misses() - 62501) < 10); // the lines of 1,000,000 ints
+		assert.ok((await titles()).every((title) => !title.startsWith("sum_strided")));
+		await page.click(".icicle g:has(title:text-matches('^sum_vector'))");
+		await leads("at=");
+		await press("ArrowDown");
+		assert.match(await said(), /^containers\.cpp:\d+: 62,50\d misses/);
+		assert.deepEqual(await axe(), []);
+		await clicks(page, ["text=Show the line in the source", "source"]);
+		assert.match(await page.innerText(".listing tr.open"), /sum \+= x; \/\/ @vector/);
+		assert.match(await page.innerText("section[aria-label='Call chains']"), /100 %: sum_vector.* \(containers\.cpp:61\) < main/);
+		await clicks(page, ["section[aria-label='Call chains'] a", "source"]); // to the call
+		assert.match(await page.innerText(".listing tr.open"), /std::printf/);
+		await page.setViewportSize({ width: 390, height: 844 });
+		await show(page, "chains", "?filter=nothing%20has%20this%20name");
+		assert.match(await page.innerText("#page"), /No chain has this name/);
+		await show(page, "chains");
+		assert.deepEqual(await whatIsCut(page), []);
+		assert.deepEqual(await axe(), []);
+		assert.deepEqual(faults, []);
+	},
+
 	async evictions_of_mine() {
 		const { page } = await tab();
 		await show(page, "evictions");

@@ -4,8 +4,10 @@
 A C++ program with std::vector and classes, a threaded one, and one whose fields lie apart, as a reader records them.
 """
 
+import os
+
 from browser import drive_chromium, served
-from harness import main, program, record
+from harness import main, nearmiss, program, record
 
 
 def drive(case, *arguments):
@@ -55,6 +57,15 @@ def case_what_changed():
 def case_search():
     record_containers()
     drive("search", "containers.nmp")
+
+
+def case_chains():
+    """Call chains as a picture, both ways, by keys and mouse, found by name; the same in a file."""
+    record([program("containers")], "-q", "-g", profile="chains.nmp")
+    drive("chains", "chains.nmp")
+    done = nearmiss("view", "--html", "pages.html", "chains.nmp")
+    assert done.returncode == 0, done.stderr
+    drive_chromium("tasks.mjs", "chains", "file://" + os.path.abspath("pages.html"))
 
 
 def case_evictions_of_mine():

@@ -126,6 +126,30 @@ export interface TreeNode {
 	children?: TreeNode[];
 }
 
+/** A box of call chains: what it is, and its misses. */
+export interface ChainNode {
+	kind: "all" | "object" | "line" | "call";
+	value: number;
+	/** Of the object; of the called function. */
+	name?: string | null;
+	/** The line; that which calls. */
+	file?: string | null;
+	line?: number | null;
+	children?: ChainNode[];
+	/** The sum of those below 1 % of the root. */
+	rest?: number | undefined;
+}
+
+export interface ChainsAnswer {
+	level: string;
+	by: "object" | "call";
+	/** From the sum of all to the tree's parent. */
+	path: ChainNode[];
+	tree: ChainNode;
+	/** Whether there are calls below the deepest boxes. */
+	deeper: boolean;
+}
+
 export interface SourceFile {
 	file: string;
 	misses: number;
@@ -144,6 +168,8 @@ export interface LineAnswer {
 	objects: { object: string | null; function: string | null; misses: number; loads: number; reuse?: number }[];
 	evictors?: { victim: string | null; object: string | null; function: string | null; file: string | null; line: number | null; evictions: number }[];
 	reuses?: { previous_file: string | null; previous_line: number | null; previous_function: string | null; previous_object: string | null; count: number }[];
+	/** The calls that led here, from that of the line's function outwards, and the misses that came of them. */
+	chains?: { misses: number; calls: { function: string | null; file: string | null; line: number | null }[] }[];
 	classes?: Record<string, number>;
 	reuse?: { per_load: number | null; waste: number | null };
 }

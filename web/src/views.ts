@@ -6,6 +6,7 @@ import { lackOf, lackOfAll, type Lack, type Need } from "./needs";
 import type { Params } from "./router";
 import { DebuggerPage } from "./debugger/page";
 import { keys as debuggerKeys } from "./debugger/panels/controls";
+import { Chains, keys as chainKeys } from "./profile/chains";
 import { Compare } from "./profile/compare";
 import { Curves } from "./profile/curves";
 import { Evictions } from "./profile/evictions";
@@ -90,6 +91,15 @@ export const views: View[] = [
 		byRank: true,
 		data: ["counts"],
 		Page: Source,
+	},
+	{
+		name: "chains",
+		title: "Chains",
+		question: "Which calls led to the misses?",
+		...ofProfile,
+		data: ["contexts"],
+		Page: Chains,
+		keys: chainKeys,
 	},
 	{
 		name: "timeline",

@@ -1,13 +1,15 @@
 // SPDX-License-Identifier: MIT
 // source.tsx - a file with the heat of its lines beside it; a line opens what is known of it: objects, classes, reuse,
-// evictors.
+// evictors, call chains.
 import type { Cell, Column, LineAnswer, OverviewAnswer, SourceAnswer, SourceFile } from "../answers";
 import { Answer, useAnswer } from "../common/answer";
 import { Choice, LevelChoice, useLevel } from "../common/choice";
 import { classColors } from "../common/colors";
 import { useSheet } from "../common/csv";
-import { full, place, sentence, short } from "../common/format";
+import { brief, full, percent, place, sentence, short } from "../common/format";
+import { Lacking } from "../common/lacking";
 import { Table } from "../common/table";
+import { lackOf } from "../needs";
 import { href } from "../router";
 import type { PageProps } from "../views";
 import { Listing, missesOf } from "./listing";
@@ -73,6 +75,38 @@ function Details({ answer, profile, input }: { answer: LineAnswer; profile: stri
 	);
 }
 
+/** Chains that are shown of a line. */
+const MOST_CHAINS = 5;
+
+/** The calls that led to a line, each with the place that calls; or how to record them. */
+function Led({ chains, props: { profile, session } }: { chains: LineAnswer["chains"]; props: PageProps }) {
+	const shown = session.profiles[Number(profile)];
+	const lack = shown && lackOf(shown, "contexts");
+	if (lack) return <details><summary>Call chains</summary><Lacking of={lack} /></details>;
+	const all = chains?.reduce((sum, { misses }) => sum + misses, 0);
+	if (!chains || !all) return null;
+	return (
+		<section aria-label="Call chains">
+			<h3>Call chains</h3>
+			<ol class="calls">
+				{chains.slice(0, MOST_CHAINS).map(({ misses, calls }, n) => (
+					<li key={n}>
+						{`${percent(misses / all)}: `}
+						{calls.length === 0 && "no call is known"}
+						{calls.map(({ function: name, file, line }, at) => (
+							<span key={at}>
+								{at > 0 && " < "}<span title={name ?? undefined}>{brief(name ?? "unknown")}</span>
+								{file && <>{" ("}<a href={href("source", { p: profile, file, line })}>{place(file, line)}</a>)</>}
+							</span>
+						))}
+					</li>
+				))}
+			</ol>
+			{chains.length > MOST_CHAINS && <p class="fine">{`${chains.length - MOST_CHAINS} more chains. `}<a href={href("chains", { p: profile })}>All of them</a></p>}
+		</section>
+	);
+}
+
 function Popover({ props, file, line, level }: { props: PageProps; file: string; line: string; level: string | null }) {
 	const input = props.params["input"];
 	const asked = useAnswer<LineAnswer>(level && `/api/p/${props.profile}/line`, { file, line, level, input });
@@ -84,7 +118,14 @@ function Popover({ props, file, line, level }: { props: PageProps; file: string;
 			<h2>{place(file, Number(line))}</h2>
 			<button type="button" class="close" onClick={close}>Close</button>
 			<Suggestions advice={here} profile={props.profile} level={null} />
-			<Answer of={asked}>{(answer) => <Details answer={answer} profile={props.profile} input={input} />}</Answer>
+			<Answer of={asked}>
+				{(answer) => (
+					<>
+						<Details answer={answer} profile={props.profile} input={input} />
+						{!input && <Led chains={answer.chains} props={props} />}
+					</>
+				)}
+			</Answer>
 		</aside>
 	);
 }
