@@ -108,8 +108,7 @@ static int grow_rows(struct nm_cube *cube)
 	return 0;
 }
 
-/* The sums of the row with these keys, which is added if there is none: with sums of 0. NULL: no memory. */
-static int64_t *sums_of(struct nm_cube *cube, const nm_key *keys)
+int64_t *nm_cube_at(struct nm_cube *cube, const nm_key *keys)
 {
 	const size_t bytes = cube->key_count * sizeof *keys;
 	const uint64_t hash = hash_keys(keys, cube->key_count);
@@ -128,7 +127,7 @@ static int64_t *sums_of(struct nm_cube *cube, const nm_key *keys)
 
 int nm_cube_add(struct nm_cube *cube, const nm_key *keys, const int64_t *sums)
 {
-	int64_t *total = sums_of(cube, keys);
+	int64_t *total = nm_cube_at(cube, keys);
 
 	assert(cube->sum_count > 0);
 	for (unsigned s = 0; total && s < cube->sum_count; s++)
@@ -167,7 +166,7 @@ int nm_cube_read(struct nm_cube *cube, struct nm_cube_names *names, struct nm_ro
 
 	while ((status = nm_rows_next(rows, err)) > 0) {
 		nm_key keys[NM_CUBE_KEYS];
-		int64_t *sums = nm_cube_read_keys(cube, names, rows, keys) ? NULL : sums_of(cube, keys);
+		int64_t *sums = nm_cube_read_keys(cube, names, rows, keys) ? NULL : nm_cube_at(cube, keys);
 
 		if (!sums)
 			return nm_fail_memory(err);

@@ -59,6 +59,9 @@ void nm_cube_names_done(struct nm_cube_names *names);
 #define NM_KEY_UNKNOWN UINTPTR_MAX
 nm_key nm_key_find(struct nm_cube_names *names, const char *text);
 
+/* The sums of the row with these keys, which is added if there is none: with sums of 0. NULL: no memory. */
+int64_t *nm_cube_at(struct nm_cube *cube, const nm_key *keys);
+
 /* Adds sums to the row with these keys. 0 or NM_ENOMEM. */
 int nm_cube_add(struct nm_cube *cube, const nm_key *keys, const int64_t *sums);
 

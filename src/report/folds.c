@@ -4,8 +4,6 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "rest.h"
-
 enum {
 	SMALL = 100, /* a row that has less than this part of the cycles is */
 	ALWAYS = 3   /* rows are shown if all are small */
@@ -79,12 +77,11 @@ static int64_t all_cycles(const struct nm_rest rest[NM_APARTS])
 	return cycles;
 }
 
-int nm_fold_rows(struct nm_profile *profile, const struct nm_selection *selection, struct nm_table *pairs,
-		 struct nm_error *err)
+int nm_fold_rows(const struct nm_pair_sums *all, struct nm_table *pairs, struct nm_error *err)
 {
 	static const char *const names[NM_APARTS] = {NULL, "dynamic linking", NM_WAITING_IN_MPI};
 	struct nm_rest rest[NM_APARTS], *const other = &rest[NM_APART_NOT];
-	int status = nm_rest_sum(profile, selection, rest, err);
+	int status = nm_rest_sum(all, rest);
 	const int64_t small = all_cycles(rest) / SMALL;
 	const double run = run_cycles(pairs);
 	const size_t shown = shown_rows(pairs, small);
@@ -92,7 +89,7 @@ int nm_fold_rows(struct nm_profile *profile, const struct nm_selection *selectio
 	const char *name;
 
 	if (status)
-		return status;
+		return nm_fail_memory(err);
 	*other = minus_rows(*other, pairs, shown);
 	nm_table_cut(pairs, shown);
 	for (int i = NM_APART_NOT + 1; i < NM_APARTS; i++)

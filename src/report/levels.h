@@ -103,7 +103,8 @@ void nm_levels_beside(const struct nm_levels *levels, const char *level, FILE *s
  * that are code. */
 void nm_levels_sums(const struct nm_levels *levels, const char *where, FILE *sql);
 
-/* Writes an SQL expression that sums the cycles of the rows of w joined with `counts`. */
+/* Write SQL expressions of the cycles of a row of w joined with `counts`, and of their sum. */
+void nm_levels_cell_cycles(const struct nm_levels *levels, const char *counts, FILE *sql);
 void nm_levels_cycles(const struct nm_levels *levels, const char *counts, FILE *sql);
 
 #endif

@@ -4,7 +4,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "rest.h"
+#include "pair_sums.h"
 #include "table.h"
 
 /* By line: what waits, greatest first, and of how much. */

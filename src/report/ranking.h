@@ -8,6 +8,7 @@
 #include "report_selection.h"
 #include "table.h"
 
+struct nm_pair_sums;
 struct nm_report;
 
 enum { NM_QUERY_COLUMNS = 144 };
@@ -20,7 +21,7 @@ struct nm_query {
 };
 
 /* NM_EINVAL: no such key. Call nm_query_done in any case. */
-int nm_query_make(struct nm_query *ret_query, const struct nm_report *report,
+int nm_query_make(struct nm_query *ret_query, struct nm_profile *profile, const struct nm_report *report,
 		  const struct nm_selection *selection, struct nm_error *err);
 void nm_query_done(struct nm_query *query);
 
@@ -28,10 +29,10 @@ void nm_query_done(struct nm_query *query);
 
 /* Whether numbers alone tell the first when they are ranked by this column. */
 int nm_top_pairs_apply(const struct nm_selection *selection, const char *rank);
-/* Writes the table expressions b and a behind w, of one level. keys: "site, name" of pairs, "name" of
- * objects. */
-void nm_top_pairs_expression(const struct nm_selection *selection, const char *keys, const char *rank,
-			     FILE *sql);
+/* Writes the table expressions a, t and n behind w, of one level. by_line: of pairs, else of objects. 0 or
+ * NM_ENOMEM. */
+int nm_top_pairs_expression(const struct nm_pair_sums *pairs, const struct nm_selection *selection,
+			    int by_line, const char *rank, FILE *sql);
 
 /* ---- inner_frames.c: the innermost frame, where the keys name another ---- */
 

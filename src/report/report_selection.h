@@ -9,6 +9,8 @@
 #include "name_match.h"
 #include "report.h"
 
+struct nm_pair_sums;
+
 struct nm_selection {
 	struct nm_report_request request; /* its level is NULL of samples only */
 	int of_samples;                   /* of a processor, which have no levels */
@@ -19,6 +21,7 @@ struct nm_selection {
 	int has_inner;                    /* views have the innermost frames beside these */
 	int has_repeated;                 /* `repeated` of processes is known */
 	int leaves_apart;                 /* without what nm_apart_expression selects */
+	const struct nm_pair_sums *pairs; /* of this selection, where they have been read; or NULL */
 	struct nm_levels levels;
 	const struct nm_level *last; /* the last level behind the one that is reported on, or NULL */
 	const char *last_title;      /* of its misses */

@@ -88,13 +88,13 @@ static int ordered_sql(const struct nm_report *report, struct nm_query *query,
 	return 0;
 }
 
-static int make_query(struct nm_query *query, const struct nm_report *report,
+static int make_query(struct nm_query *query, struct nm_profile *profile, const struct nm_report *report,
 		      const struct nm_selection *selection, struct nm_error *err)
 {
 	if (selection->of_samples)
 		return nm_samples_query_make(query, report, selection, err);
 	if (!report->columns)
-		return nm_query_make(query, report, selection, err);
+		return nm_query_make(query, profile, report, selection, err);
 	memcpy(query->columns, report->columns, report->column_count * sizeof *report->columns);
 	query->count = report->column_count;
 	query->keys = 1;
@@ -110,7 +110,7 @@ int nm_report_fill(const struct nm_report *report, struct nm_profile *profile,
 	struct nm_table *table = &filled->table;
 	struct nm_rows *rows = NULL;
 	char *sql = NULL;
-	int status = make_query(query, report, selection, err);
+	int status = make_query(query, profile, report, selection, err);
 
 	if (!status && selection->request.columns)
 		status = show_listed(query, selection->request.columns, err);

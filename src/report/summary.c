@@ -361,14 +361,20 @@ int nm_summary_run(struct nm_profile *profile, struct nm_selection *selection, c
 		   FILE *out, struct nm_error *err)
 {
 	struct summary summary = {.info = {0}};
-	int status;
+	struct nm_pair_sums pairs = {.cycles = {0}};
+	int status = 0;
 
 	selection->leaves_apart = fold_selection(selection, style);
-	status = gather_summary(&summary, profile, selection, err);
+	if (selection->leaves_apart || nm_pairs_have_numbers(selection)) {
+		status = nm_pair_sums_load(&pairs, profile, selection, 1, err);
+		selection->pairs = &pairs;
+	}
+	if (!status)
+		status = gather_summary(&summary, profile, selection, err);
 	if (!selection->request.columns)
 		choose_columns(&summary.pairs.query);
-	if (!status && fold_selection(selection, style))
-		status = nm_fold_rows(profile, selection, &summary.pairs.table, err);
+	if (!status && selection->leaves_apart)
+		status = nm_fold_rows(&pairs, &summary.pairs.table, err);
 	if (!status) {
 		if (style->format == NM_FORMAT_TEXT)
 			status = as_text(&summary, &selection->request, style, out);
@@ -385,5 +391,7 @@ int nm_summary_run(struct nm_profile *profile, struct nm_selection *selection, c
 	nm_report_table_done(&summary.levels);
 	nm_report_table_done(&summary.pairs);
 	nm_report_table_done(&summary.groups);
+	nm_pair_sums_done(&pairs);
+	selection->pairs = NULL;
 	return status;
 }

@@ -7,11 +7,10 @@
 #ifndef NM_REPORT_FOLDS_H
 #define NM_REPORT_FOLDS_H
 
-#include "report_selection.h"
+#include "pair_sums.h"
 #include "table.h"
 
-/* Folds the rows of the report "pairs", which were selected without what is apart (rest.h). 0 or a code. */
-int nm_fold_rows(struct nm_profile *profile, const struct nm_selection *selection, struct nm_table *pairs,
-		 struct nm_error *err);
+/* Folds the rows of the report "pairs", which were selected without what is apart (pair_sums.h). 0 or a code. */
+int nm_fold_rows(const struct nm_pair_sums *all, struct nm_table *pairs, struct nm_error *err);
 
 #endif

@@ -344,10 +344,10 @@ static void chained_share(const char *counts, FILE *sql)
 		counts);
 }
 
-void nm_levels_cycles(const struct nm_levels *levels, const char *counts, FILE *sql)
+void nm_levels_cell_cycles(const struct nm_levels *levels, const char *counts, FILE *sql)
 {
-	fprintf(sql, "sum(w.hit * (reads + writes - read_misses - write_misses) + "
-		     "w.miss * (read_misses + write_misses)");
+	fputs("w.hit * (reads + writes - read_misses - write_misses) + w.miss * (read_misses + write_misses)",
+	      sql);
 	if (levels->foresees)
 		fprintf(sql,
 			" + w.chained * %s.chained + w.together * (%s.loads - %s.chained - %s.foreseen) + "
@@ -358,6 +358,12 @@ void nm_levels_cycles(const struct nm_levels *levels, const char *counts, FILE *
 		chained_share(counts, sql);
 		fputs(")", sql);
 	}
+}
+
+void nm_levels_cycles(const struct nm_levels *levels, const char *counts, FILE *sql)
+{
+	fputs("sum(", sql);
+	nm_levels_cell_cycles(levels, counts, sql);
 	fputs(")", sql);
 }
 

@@ -5,10 +5,10 @@
  * The query is a chain of common table expressions:
  *
  *     w     the levels that are counted, and the cost of a miss in each (levels.c)
- *     b, a  if only the first of many pairs of object and line are shown: the sums to rank them by, and the
- *           places of the first ones (top_pairs.c)
+ *     a, n  if only the first of many objects or pairs of object and line are shown: their places, and the cold
+ *           misses of the objects (top_pairs.c, which also writes t)
  *     c     `counts` summed by level and keys, restricted to the request's selection or to a
- *     t     sums of c, or b, by level: the totals of which shares are percentages
+ *     t     sums of c, or of all pairs, by level: the totals of which shares are percentages
  *     p     instructions of all selected processes, or by process, region or phase if that is a key
  *     d     if object is a key: its description
  *     f     if object is a key and only processes are selected: the bytes of its lines that were touched
@@ -25,8 +25,8 @@
 #include <string.h>
 
 #include "memstream.h"
+#include "pair_sums.h"
 #include "report_priv.h"
-#include "rest.h"
 #include "selection.h"
 
 enum { PROCESS, THREAD, CORE, REGION, PHASE, LEVEL, FUNCTION, SOURCE, LINE, OBJECT, TYPE, FIELD, KEYS };
@@ -59,7 +59,8 @@ struct query_builder {
 	FILE *select, *ties; /* the result's columns; the keys among them */
 	const char *sort;    /* column of the result that it is ranked by */
 	const char *rank;    /* the column of c that the result is ranked by, downwards; NULL: another way */
-	int chosen;          /* a is there: c has only what is shown, and is made of `cells` */
+	const struct nm_pair_sums
+	    *chosen; /* a is there: c has only what is shown, and is made of `cells`; or NULL */
 };
 
 /* ---- keys --------------------------------------------------------------------------------------- */
@@ -351,10 +352,11 @@ static void write_sums(const struct query_builder *b, FILE *sql)
 	fputs(" AS INTEGER) AS cycles", sql);
 }
 
-/* c of the places in a, and what b says of all. */
-static void write_chosen(const struct query_builder *b, FILE *sql)
+/* c of the places in a, and what all pairs come to. */
+static int write_chosen(const struct query_builder *b, FILE *sql)
 {
-	nm_top_pairs_expression(b->selection, b->has[LINE] ? "site, name" : "name", b->rank, sql);
+	const int status = nm_top_pairs_expression(b->chosen, b->selection, b->has[LINE], b->rank, sql);
+
 	fputs(
 	    ", c AS MATERIALIZED (SELECT w.level AS level, a.object AS object, a.file AS file, a.line AS line, "
 	    "a.function AS function, counts.name AS name",
@@ -363,11 +365,11 @@ static void write_chosen(const struct query_builder *b, FILE *sql)
 	fprintf(
 	    sql,
 	    " FROM w CROSS JOIN cells AS counts ON counts.level = w.source CROSS JOIN a ON a.place = counts.place "
-	    "WHERE counts.place IN (SELECT place FROM a)%s%s GROUP BY %scounts.name HAVING max(w.own)), "
-	    "t AS MATERIALIZED (SELECT level, sum(misses) AS misses, sum(cycles) AS cycles FROM b GROUP BY level)",
+	    "WHERE counts.place IN (SELECT place FROM a)%s%s GROUP BY %scounts.name HAVING max(w.own))",
 	    b->selection->request.process ? " AND counts.process = ?2" : "",
 	    b->selection->request.thread ? " AND counts.thread = ?3" : "",
 	    b->has[LINE] ? "counts.site, " : "");
+	return status;
 }
 
 static void write_counts(const struct query_builder *b, FILE *sql)
@@ -439,7 +441,7 @@ static void write_instructions(const struct query_builder *b, FILE *sql)
 /* The keys that make up a place, for m. */
 static void write_inner(const struct query_builder *b, FILE *sql)
 {
-	struct nm_inner_frames m = {.among_chosen = b->chosen,
+	struct nm_inner_frames m = {.among_chosen = b->chosen != NULL,
 				    .counts = b->has[FIELD] ? "field_counts AS counts" : "counts",
 				    .of_process = b->selection->request.process != NULL,
 				    .rows = b->rank ? "r" : NULL};
@@ -504,12 +506,12 @@ static void write_footprint(const struct query_builder *b, FILE *sql)
 	int part = s->request.thread || s->function.pattern || s->file.pattern;
 
 	if (b->chosen)
-		fprintf(sql,
-			", n AS MATERIALIZED (SELECT DISTINCT name, object FROM c), f AS MATERIALIZED ("
-			"SELECT level, n.object AS object, %s(SELECT max(line_size) FROM levels l "
-			"WHERE l.level = b.level) AS touched FROM b CROSS JOIN n ON n.name = b.name "
-			"GROUP BY level, n.object)",
-			part ? "NULL * " : "sum(cold) * ");
+		fprintf(
+		    sql,
+		    ", f AS MATERIALIZED (SELECT DISTINCT c.level AS level, c.object AS object, %s(SELECT "
+		    "max(line_size) FROM levels l WHERE l.level = c.level) AS touched "
+		    "FROM c CROSS JOIN n ON n.name = c.name)",
+		    part ? "NULL * " : "n.cold * ");
 	else if (b->has[OBJECT])
 		fprintf(sql,
 			", f AS MATERIALIZED (SELECT %slevel, object, %s(SELECT max(line_size) FROM levels l "
@@ -578,6 +580,7 @@ static char *assemble_query(const struct query_builder *b, const char *select, c
 {
 	char *text = NULL;
 	FILE *sql = nm_memstream_open(&text, NULL);
+	int status = 0;
 
 	if (!sql)
 		return NULL;
@@ -591,7 +594,7 @@ static char *assemble_query(const struct query_builder *b, const char *select, c
 	if (b->has[TYPE])
 		fputs(", o AS MATERIALIZED (SELECT process, object, type FROM objects)", sql);
 	if (b->chosen)
-		write_chosen(b, sql);
+		status = write_chosen(b, sql);
 	else
 		write_counts(b, sql);
 	write_first(b, ties, sql);
@@ -600,7 +603,11 @@ static char *assemble_query(const struct query_builder *b, const char *select, c
 	write_footprint(b, sql);
 	fprintf(sql, " SELECT %s", select);
 	write_joins(b, sql);
-	return nm_memstream_close(sql, &text) ? NULL : text;
+	if (nm_memstream_close(sql, &text))
+		return NULL;
+	if (status)
+		free(text);
+	return status ? NULL : text;
 }
 
 /* Whether the keys are those of a place or of an object, nothing is selected by its name, and top_pairs.c
@@ -615,7 +622,27 @@ static int is_for_first(const struct query_builder *b)
 	       nm_top_pairs_apply(s, b->rank);
 }
 
-int nm_query_make(struct nm_query *ret_query, const struct nm_report *report,
+/* The text of the query, for which all pairs are summed first where a few of them are wanted. */
+static int make_sql(struct query_builder *b, struct nm_profile *profile, const char *select, const char *ties,
+		    struct nm_error *err)
+{
+	const struct nm_pair_sums *read = b->selection->pairs;
+	struct nm_pair_sums own = {.cycles = {0}};
+	int status = 0;
+
+	if (is_for_first(b)) {
+		status = read ? 0 : nm_pair_sums_load(&own, profile, b->selection, b->has[LINE], err);
+		b->chosen = read ? read : &own;
+	}
+	if (!status) {
+		b->query->sql = assemble_query(b, select, ties);
+		status = b->query->sql ? 0 : nm_fail_memory(err);
+	}
+	nm_pair_sums_done(&own);
+	return status;
+}
+
+int nm_query_make(struct nm_query *ret_query, struct nm_profile *profile, const struct nm_report *report,
 		  const struct nm_selection *selection, struct nm_error *err)
 {
 	struct query_builder b = {.query = ret_query,
@@ -659,15 +686,14 @@ int nm_query_make(struct nm_query *ret_query, const struct nm_report *report,
 		}
 		put_machines(&b);
 	}
-	b.chosen = is_for_first(&b);
 	if (!b.select || nm_memstream_close(b.select, &select))
 		status = NM_ENOMEM;
 	if (!b.ties || nm_memstream_close(b.ties, &ties))
 		status = NM_ENOMEM;
 	ret_query->ties = ties;
-	ret_query->sql = status ? NULL : assemble_query(&b, select, ties);
+	status = status ? nm_fail_memory(err) : make_sql(&b, profile, select, ties, err);
 	free(select);
-	return ret_query->sql ? 0 : nm_fail_memory(err);
+	return status;
 }
 
 void nm_query_done(struct nm_query *query)
