@@ -138,7 +138,8 @@ enum nm_wire_allocator {
 	NM_WIRE_FREE_CALL,
 	NM_WIRE_DELETE,
 	NM_WIRE_DELETE_ARRAY,
-	NM_WIRE_POOL, /* of ALLOC only: the block is a piece of memory that a pool has */
+	NM_WIRE_POOL,        /* of ALLOC only: the block is a piece of memory that a pool has; */
+	NM_WIRE_SHARED_POOL, /* only if it lies in what processes share */
 	NM_WIRE_ALLOCATORS
 };
 

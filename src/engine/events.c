@@ -271,8 +271,12 @@ static int hand_out(struct nm_engine *e, const struct nm_wire_alloc *piece, stru
 {
 	const size_t chunks = e->space.chunks.live;
 	const struct nm_thread *t = e->replay.running.thread;
+	const int is_shared = e->output.member &&
+			      nm_machine_pages_are_shared(nm_member_pages(e->output.member), piece->address);
 	int fits, status;
 
+	if (piece->allocator == NM_WIRE_SHARED_POOL && !is_shared)
+		return 0;
 	e->has_pieces = 1;
 	if (t && nm_frames_owner(&t->frames, piece->address).object)
 		return 0;
@@ -284,6 +288,8 @@ static int hand_out(struct nm_engine *e, const struct nm_wire_alloc *piece, stru
 		return 0;
 	status = allocate_block(e, piece->address, piece->size, piece->allocator, err);
 	nm_space_mark_piece(&e->space, piece->address);
+	if (!status && is_shared && nm_member_share_piece(e->output.member, piece->address))
+		status = nm_fail_memory(err);
 	return status;
 }
 
@@ -322,7 +328,7 @@ static int on_heap(struct nm_engine *e, const struct nm_wire_record *r, struct n
 		status = nm_wire_alloc_decode(r, &a, err);
 		if (status)
 			return status;
-		return a.allocator == NM_WIRE_POOL ? hand_out(e, &a, err)
+		return a.allocator >= NM_WIRE_POOL ? hand_out(e, &a, err)
 						   : allocate_block(e, a.address, a.size, a.allocator, err);
 	case NM_WIRE_FREE:
 		status = nm_wire_free_decode(r, &f, err);
@@ -352,6 +358,7 @@ static int on_map(struct nm_engine *e, const struct nm_wire_record *r, struct nm
 	m.end = w.address + w.bytes;
 	m.offset = w.offset;
 	m.executable = (w.flags & NM_WIRE_PROT_EXEC) != 0;
+	m.shared = (w.flags & NM_WIRE_MAP_SHARED) != 0;
 	m.path = nm_symbols_intern(e->symbols, w.path);
 	if (!m.path)
 		return nm_fail_memory(err);
@@ -388,6 +395,14 @@ static int unmap_range(struct nm_engine *e, uint64_t address, uint64_t bytes, st
 	return nm_space_unmap(&e->space, address, bytes) ? nm_fail_memory(err) : 0;
 }
 
+/* The record has mapped what is shared: pieces may be there. */
+static int adopt_pieces(struct nm_engine *e, uint64_t address, uint64_t bytes, struct nm_error *err)
+{
+	return e->output.member && nm_member_adopt_pieces(e->output.member, address, bytes)
+		   ? nm_fail_memory(err)
+		   : 0;
+}
+
 static int on_remap(struct nm_engine *e, const struct nm_wire_record *r, struct nm_error *err)
 {
 	struct nm_wire_remap w;
@@ -408,7 +423,7 @@ static int on_remap(struct nm_engine *e, const struct nm_wire_record *r, struct 
 	status = unmap_range(e, w.old_address, w.old_bytes, err);
 	if (!status && nm_space_map(&e->space, &m))
 		status = nm_fail_memory(err);
-	return status;
+	return status ? status : adopt_pieces(e, w.address, w.bytes, err);
 }
 
 /* Is the running thread in a function of malloc's family? */
@@ -565,6 +580,7 @@ static int reshare(struct nm_engine *e, const struct nm_wire_record *r, struct n
 static int on_space(struct nm_engine *e, const struct nm_wire_record *r, struct nm_error *err)
 {
 	const int adds = r->kind == NM_WIRE_MAP || r->kind == NM_WIRE_REMAP || r->kind == NM_WIRE_BRK;
+	struct nm_wire_shared shared;
 	struct nm_wire_unmap u;
 	int status = adds && e->feed.passes.needs & NM_PASS_AREAS ? take_areas(e, r, err) : 0;
 
@@ -587,8 +603,10 @@ static int on_space(struct nm_engine *e, const struct nm_wire_record *r, struct 
 	case NM_WIRE_BRK: return on_brk(e, r, err);
 	case NM_WIRE_MODULE: return on_module(e, r, err);
 	case NM_WIRE_PAGES: return on_pages(e, r, err);
-	default:
-		return 0; /* MODULE_GONE: its unmappings say the same; SHARED: matters to one machine alone */
+	case NM_WIRE_SHARED:
+		status = nm_wire_shared_decode(r, &shared, err);
+		return status ? status : adopt_pieces(e, shared.address, shared.bytes, err);
+	default: return 0; /* MODULE_GONE: its unmappings say the same */
 	}
 }
 

@@ -147,6 +147,13 @@ static int insert_part(struct nm_machine_pages *p, struct nm_shared_part part)
 	return 0;
 }
 
+int nm_machine_pages_are_shared(const struct nm_machine_pages *p, uint64_t address)
+{
+	const size_t i = part_index(p, address);
+
+	return i < p->parts.count && p->parts.at[i].address <= address;
+}
+
 int nm_machine_pages_unshare(struct nm_machine_pages *p, uint64_t address, uint64_t bytes)
 {
 	const uint64_t end = address + bytes;
@@ -215,11 +222,10 @@ uint64_t nm_machine_pages_back(const struct nm_machine_pages *p, uint64_t machin
 int nm_machine_pages_find(struct nm_machine_pages *p, uint64_t address, int writes, uint64_t *ret_distance)
 {
 	const uint64_t page = address >> NM_MACHINE_PAGE_SHIFT, i = page % NM_RECENT_MACHINE_PAGES;
-	const size_t at = part_index(p, address);
 
-	if (at == p->parts.count || p->parts.at[at].address > address)
+	if (!nm_machine_pages_are_shared(p, address))
 		return find_private(p, page, writes, ret_distance);
 	p->recent[i].key = (page + 1) << 1 | 1;
-	p->recent[i].distance = *ret_distance = p->parts.at[at].distance;
+	p->recent[i].distance = *ret_distance = p->parts.at[part_index(p, address)].distance;
 	return 0;
 }

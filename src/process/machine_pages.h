@@ -75,6 +75,9 @@ int nm_machine_pages_unshare(struct nm_machine_pages *pages, uint64_t address, u
 int nm_machine_pages_move(struct nm_machine_pages *pages, uint64_t from, uint64_t from_bytes, uint64_t to,
 			  uint64_t to_bytes);
 
+/* Whether a part of an object lies there. */
+int nm_machine_pages_are_shared(const struct nm_machine_pages *pages, uint64_t address);
+
 /* The address in the process of a machine address that it has used. */
 uint64_t nm_machine_pages_back(const struct nm_machine_pages *pages, uint64_t machine_address);
 

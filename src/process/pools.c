@@ -6,7 +6,8 @@
  * That becomes a *chunk*: it leaves the heap's table for one of its own, and answers for the bytes in no
  * piece. So a look-up meets the innermost owner first, and no two blocks of a table overlap. Pieces end with
  * their chunk, or where a later piece covers them, since pools use their memory again. An anonymous mapping
- * needs no chunk: it is an allocator's, as if malloc had asked for it.
+ * needs no chunk: it is an allocator's, as if malloc had asked for it; nor does one that processes share, which
+ * answers for the rest.
  */
 #include "space.h"
 
@@ -29,7 +30,7 @@ static int open_memory(struct nm_space *space, uint64_t address, uint64_t size, 
 	struct nm_block whole;
 
 	*ret_fits = 0;
-	if (!m || address + size > m->end || (m->path[0] && !m->module))
+	if (!m || address + size > m->end || (m->path[0] && !m->module && !m->shared))
 		return 0;
 	*ret_fits = 1;
 	if (!m->module)
@@ -81,4 +82,24 @@ void nm_space_end_pieces(struct nm_space *space, uint64_t address, uint64_t byte
 {
 	nm_blocks_remove_range(&space->chunks, address, bytes);
 	nm_blocks_remove_range(&space->heap, address, bytes);
+}
+
+int nm_space_adopt_piece(struct nm_space *space, uint64_t address, const struct nm_shared_piece *piece)
+{
+	const uint64_t key = (uintptr_t)piece->name ^ nm_mix64((uintptr_t)piece->type | 1);
+	uint64_t object = nm_map_get(&space->by_name, key, 0);
+
+	if (!object) {
+		const struct nm_object fresh = {.kind = NM_OBJECT_HEAP,
+						.name = piece->name,
+						.type = piece->type,
+						.at = piece->at,
+						.structure = piece->structure,
+						.is_piece = 1};
+
+		object = space->objects.count;
+		if (nm_vec_push(&space->objects, fresh) || nm_map_put(&space->by_name, key, object))
+			return NM_ENOMEM;
+	}
+	return nm_space_give(space, address, piece->size, (uint32_t)object);
 }

@@ -499,24 +499,34 @@ int nm_space_bucket(struct nm_space *space, uint32_t context, uint32_t chain, ui
 			 ret_object);
 }
 
-int nm_space_alloc(struct nm_space *space, uint64_t address, uint64_t size, uint32_t context, uint32_t chain)
+int nm_space_give(struct nm_space *space, uint64_t address, uint64_t size, uint32_t object)
 {
 	struct nm_mapping *m = nm_space_mapping(space, address);
+	struct nm_object *o = &space->objects.at[object];
+
+	if (size > o->largest)
+		o->largest = size;
+	if (m && !m->allocator) {
+		if (!m->shared)
+			m->object = space->bookkeeping;
+		else if (!m->object && whole_mapping(space, m))
+			return NM_ENOMEM;
+		m->allocator = 1;
+	}
+	return nm_blocks_add(&space->heap, address, size, object);
+}
+
+int nm_space_alloc(struct nm_space *space, uint64_t address, uint64_t size, uint32_t context, uint32_t chain)
+{
 	struct nm_object *o;
 	uint32_t object;
 
-	if (m && !m->allocator) {
-		m->allocator = 1;
-		m->object = space->bookkeeping;
-	}
 	if (nm_space_bucket(space, context, chain, &object))
 		return NM_ENOMEM;
 	o = &space->objects.at[object];
 	o->blocks++;
 	o->bytes += size;
-	if (size > o->largest)
-		o->largest = size;
-	return nm_blocks_add(&space->heap, address, size, object);
+	return nm_space_give(space, address, size, object);
 }
 
 int nm_space_name(struct nm_space *space, uint64_t address, uint64_t bytes, const char *name)

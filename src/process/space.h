@@ -35,8 +35,9 @@ struct nm_object {
 	uint64_t bytes, blocks, largest; /* largest: of the blocks, or of an anonymous mapping */
 	/* Stack objects: the local variables of the function, whose objects follow this one. */
 	const struct nm_locals *locals;
-	int is_piece;   /* heap buckets: their blocks are pieces of a pool's memory */
-	uint32_t frame; /* local variables: the stack object of their function */
+	int is_piece;                    /* heap buckets: their blocks are pieces of a pool's memory */
+	uint32_t frame;                  /* local variables: the stack object of their function */
+	const struct nm_type *structure; /* of pieces that processes share, or NULL */
 	/* Stack objects: properties of the function (nm_space_frame_object). */
 	uint8_t is_allocator, copies, clears, is_trampoline, leaps, nameless;
 };
@@ -57,6 +58,7 @@ struct nm_mapping {
 	uint32_t born;            /* number of the mapping, from 1, in the order in which they were made */
 	uint8_t allocator;        /* a heap block lies in it, or it is the brk heap */
 	uint8_t executable;
+	uint8_t shared;     /* with other processes, which may write to it */
 	uint8_t identified; /* `file` is certain, by its build-id or by when it was opened */
 	uint8_t asked; /* page size that the program has requested: 1 + enum nm_wire_page_size; 0: none */
 };
@@ -127,6 +129,8 @@ void nm_space_remember(struct nm_space *space, uint64_t address, const struct nm
 void nm_space_forget(struct nm_space *space); /* mappings, names or stacks have changed */
 int nm_space_bucket(struct nm_space *space, uint32_t context, uint32_t chain, uint32_t *ret_object);
 int nm_space_alloc(struct nm_space *space, uint64_t address, uint64_t size, uint32_t context, uint32_t chain);
+/* A block of an object, which is not counted. */
+int nm_space_give(struct nm_space *space, uint64_t address, uint64_t size, uint32_t object);
 
 /* pools.c: a function, pool, hands out a piece of memory, which nm_space_alloc may then add. open: prepares
  * the memory around it. *ret_fits: it can be a piece; else it is a whole block, or reaches beyond what is
@@ -137,6 +141,15 @@ int nm_space_open_chunk(struct nm_space *space, uint64_t address, uint64_t size,
 void nm_space_mark_piece(struct nm_space *space, uint64_t address);
 int nm_space_close_chunk(struct nm_space *space, uint64_t address, struct nm_block *ret_chunk);
 void nm_space_end_pieces(struct nm_space *space, uint64_t address, uint64_t bytes);
+
+/* A piece of memory that processes share, as whoever handed it out calls it. All texts are interned. adopt: of another
+ * process. 0 or NM_ENOMEM. */
+struct nm_shared_piece {
+	uint64_t size;
+	const char *name, *type, *at; /* struct nm_object */
+	const struct nm_type *structure;
+};
+int nm_space_adopt_piece(struct nm_space *space, uint64_t address, const struct nm_shared_piece *piece);
 
 int nm_space_name(struct nm_space *space, uint64_t address, uint64_t bytes, const char *name);
 int nm_space_thread(struct nm_space *space, uint64_t thread_pointer);

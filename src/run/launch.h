@@ -31,8 +31,9 @@ struct nm_launcher {
 	pid_t group;         /* of processes, that the program joins; 0: this process's */
 	const struct nm_environment *environment; /* of a hermetic recording; NULL: it is none; borrowed */
 	struct nm_sample_choice sample;
-	const char *const *pools; /* functions that hand out pieces of memory (engine.h); borrowed */
-	size_t pool_count;
+	const char *const *pools;      /* functions that hand out pieces of memory (engine.h); borrowed */
+	const char *const *allocators; /* those that may hand out shared memory; borrowed */
+	size_t pool_count, allocator_count;
 };
 
 enum nm_launch_fault {

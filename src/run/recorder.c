@@ -449,6 +449,8 @@ static int start_program(struct recorder *r, const sigset_t *ignored, struct nm_
 	r->launcher.group = r->request->run.job.group;
 	r->launcher.pools = options.pools;
 	r->launcher.pool_count = options.pool_count;
+	r->launcher.allocators = options.allocators;
+	r->launcher.allocator_count = options.on_one_machine ? options.allocator_count : 0;
 	return nm_launch(&r->launcher, nm_consumer_fd(r->consumer), r->log, r->program, r->request->argv,
 			 ignored, &r->pid, err);
 }

@@ -275,7 +275,7 @@ static int check_allocation(struct nm_wire_check *c, const struct nm_wire_record
 		return status;
 	if (!a.address)
 		return nm_wire_fault(r, err, "failed allocation");
-	if (a.allocator == NM_WIRE_POOL) /* lies in what another allocator or the kernel gave the pool */
+	if (a.allocator >= NM_WIRE_POOL) /* lies in what another allocator or the kernel gave the pool */
 		return 0;
 	return add_heap_block(c, r, a.address, a.size, err);
 }

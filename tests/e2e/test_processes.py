@@ -2,7 +2,7 @@
 """test_processes.py - processes on one machine (--one-machine): what they share is one line wherever they have it, and what
 they do to each other is what threads would do."""
 
-from harness import main, nearmiss, program, record, rows
+from harness import at, main, nearmiss, program, record, rows
 
 MACHINE = "L1d=32K,8,64%s:L2=1M,16,64"
 PROTOCOLS = ("msi", "mesi", "moesi", "mesif")
@@ -83,6 +83,22 @@ def case_dependent_loads():
     alone = rows(counted)
     record([program("fault-list")], "-q", "--one-machine", "--cores", "2", "--cache", machine)
     assert alone[0][3] > 0 and rows(counted) == alone, (rows(counted), alone)
+
+
+def case_pieces():
+    """What --alloc-fn hands out in shared memory is one object of all that have the memory, at whatever address."""
+    for how in ("inherited", "elsewhere"):
+        record([program("arena"), how], "-q", "--one-machine", "--cores", "2", "--alloc-fn=take")
+        names = [f"{name} (arena.c:{at('tests/programs/arena.c', name)})" for name in ("early", "late")]
+        counts = rows("SELECT object, process, sum(reads), sum(writes) FROM counts WHERE level = 'L1d' AND function = 'add' AND "
+                      "object NOT LIKE 'stack %' GROUP BY 1, 2 ORDER BY 1, 2")
+        assert counts == [(name, process, 20000, 20000) for name in names for process in ("arena", "arena#2")], counts
+        made = rows("SELECT DISTINCT object, type FROM objects WHERE object LIKE 'early %' OR object LIKE 'late %' ORDER BY 1")
+        assert made == [(name, "struct pair") for name in names], made
+        for name in names:
+            text = nearmiss("sharing", "-i", "p.nmp", "--by", "field", "--format", "csv").stdout.decode()
+            assert all(f"{name},struct pair,{field}," in text for field in ("first", "second")), text
+        assert rows("SELECT count(*) FROM counts WHERE function = 'main' AND object LIKE '%arena%'")[0][0], how  # the rest
 
 
 def case_storm():

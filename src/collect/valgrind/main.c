@@ -31,7 +31,9 @@ static Bool process_option(const HChar *option)
 	} else if VG_BOOL_CLO (option, "--all-blocks", nm_all_blocks) {
 	} else if VG_BOOL_CLO (option, "--one-machine", nm_one_machine) {
 	} else if VG_STR_CLO (option, "--pool-fn", pool) {
-		return nm_pools_add(pool);
+		return nm_pools_add(pool, False);
+	} else if VG_STR_CLO (option, "--alloc-fn", pool) {
+		return nm_pools_add(pool, True);
 	} else if (nm_hermetic_option(option)) {
 	} else if VG_BINT_CLO (option, "--sample", nm_sampling_rate, 0, 1000000000) {
 	} else if VG_BINT_CLO (option, "--sample-line", nm_sampling_line, NM_SAMPLED_LINE_MIN, 4096) {
@@ -50,6 +52,7 @@ static void print_usage(void)
 	 "    --all-blocks=no|yes       send each execution of code that touches no memory, too [no]\n"
 	 "    --one-machine=no|yes      tell what processes share, and how they wait for each other [no]\n"
 	 "    --pool-fn=NAME[:N|=BYTES] a function that hands out pieces of memory; its argument N is their size\n"
+	 "    --alloc-fn=NAME           the same, if the memory is shared with other processes\n"
 	 "    --hermetic=no|yes         keep clocks, random numbers and what else differs between runs from the\n"
 	 "                              program [no]\n"
 	 "    --hermetic-time=N         the tool's own: an executed program's clock begins there [0]\n"

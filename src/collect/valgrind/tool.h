@@ -126,7 +126,7 @@ VG_REGPARM(1) void nm_locks_entry(UInt function);
 
 void nm_pools_init(void);
 /* One more function: "NAME", "NAME:ARGUMENT" or "NAME=BYTES". False: it is none of these, or too many. */
-Bool nm_pools_add(const HChar *text);
+Bool nm_pools_add(const HChar *text, Bool shared);
 UInt nm_pools_at(Addr pc);
 VG_REGPARM(2) void nm_pools_entry(UInt function, Addr pc);
 

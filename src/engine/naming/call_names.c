@@ -549,6 +549,8 @@ static const struct nm_type *allocated_type(struct nm_namer *namer, const struct
 	enum nm_allocated what = NM_ALLOCATED_UNKNOWN;
 	struct call_place place;
 
+	if (o->structure)
+		return o->structure;
 	if (o->kind == NM_OBJECT_ANONYMOUS && (o->name || nm_namer_allocation_site(namer, c)))
 		return NULL;
 	for (uint32_t level = 0; level < c->count && what == NM_ALLOCATED_UNKNOWN; level++) {

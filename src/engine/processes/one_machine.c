@@ -138,6 +138,8 @@ void nm_one_machine_free(struct nm_one_machine *m)
 		free_member(m->members.at[i]);
 	nm_vec_free(&m->members);
 	nm_vec_free(&m->keys);
+	nm_vec_free(&m->pieces);
+	nm_map_done(&m->piece_at);
 	nm_machine_memory_done(&m->memory);
 	nm_result_free(&m->result);
 	nm_coalesced_table_free(m->coalesced);

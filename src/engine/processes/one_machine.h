@@ -41,6 +41,11 @@ uint32_t nm_member_thread(const struct nm_machine_member *member, uint32_t threa
 /* Its memory; the engine must have handed its references over before it changes. */
 struct nm_machine_pages *nm_member_pages(struct nm_machine_member *member);
 
+/* shared_pieces.c: the engine has a new piece of memory that others have, too: they get it, at their addresses. Or it
+ * has mapped such memory: it gets all pieces that are there. 0 or NM_ENOMEM. */
+int nm_member_share_piece(struct nm_machine_member *member, uint64_t address);
+int nm_member_adopt_pieces(struct nm_machine_member *member, uint64_t address, uint64_t bytes);
+
 /* A heap block is about to be freed. */
 void nm_member_released(struct nm_machine_member *member, uint64_t address, uint64_t size, uint32_t object);
 

@@ -32,6 +32,13 @@ struct machine_key {
 	int is_unmeasured; /* it does not count */
 };
 
+/* A piece of shared memory that a process has handed out (shared_pieces.c). */
+struct machine_piece {
+	uint64_t address; /* of the machine */
+	uint64_t number;  /* in the order in which they were handed out */
+	struct nm_shared_piece is;
+};
+
 struct nm_one_machine {
 	struct nm_engine_options options;
 	struct nm_interleave *interleave;
@@ -39,6 +46,9 @@ struct nm_one_machine {
 	void *pass; /* of nm_pass_cache */
 	struct nm_coalesced_table *coalesced;
 	struct nm_machine_memory memory;
+	struct nm_vec(struct machine_piece) pieces;
+	struct nm_map piece_at; /* address -> 1 + index in pieces */
+	uint64_t pieces_handed_out;
 	struct nm_vec(struct nm_machine_member *) members;
 	struct nm_vec(struct machine_key) keys; /* [0] is none */
 	uint32_t thread_count;

@@ -204,18 +204,23 @@ static int fork_child(const struct nm_launcher *launcher, const int inherited[2]
 	return 0;
 }
 
-/* "--pool-fn=..." of each, one after the other, then an empty text. The caller's; NULL: out of memory. */
+/* "--pool-fn=...", "--alloc-fn=..." of each, one after the other, then an empty text. The caller's; NULL: out of
+ * memory. */
 static char *pool_options(const struct nm_launcher *launcher)
 {
-	static const char option[] = "--pool-fn=";
+	static const char pool[] = "--pool-fn=", shared[] = "--alloc-fn=";
 	size_t room = 1;
 	char *texts, *at;
 
 	for (size_t i = 0; i < launcher->pool_count; i++)
-		room += sizeof option + strlen(launcher->pools[i]);
+		room += sizeof pool + strlen(launcher->pools[i]);
+	for (size_t i = 0; i < launcher->allocator_count; i++)
+		room += sizeof shared + strlen(launcher->allocators[i]);
 	texts = at = calloc(room, 1);
 	for (size_t i = 0; texts && i < launcher->pool_count; i++)
-		at = stpcpy(stpcpy(at, option), launcher->pools[i]) + 1;
+		at = stpcpy(stpcpy(at, pool), launcher->pools[i]) + 1;
+	for (size_t i = 0; texts && i < launcher->allocator_count; i++)
+		at = stpcpy(stpcpy(at, shared), launcher->allocators[i]) + 1;
 	return texts;
 }
 
@@ -230,7 +235,7 @@ int nm_launch(struct nm_launcher *launcher, int arena, int log, const char *path
 
 	while (argv[argc])
 		argc++;
-	args = calloc(argc + MAX_OPTIONS + launcher->pool_count, sizeof *args);
+	args = calloc(argc + MAX_OPTIONS + launcher->pool_count + launcher->allocator_count, sizeof *args);
 	pools = args ? pool_options(launcher) : NULL;
 	if (!pools) {
 		free(args);

@@ -23,9 +23,11 @@ static struct function {
 	const HChar *name;
 	UInt argument; /* from 1, or FIRST_NUMBER; if bytes is 0 */
 	ULong bytes;   /* of each piece */
+	Bool shared;   /* --alloc-fn: other memory than what processes share is the allocator's below */
 } functions[FUNCTIONS] = {
-    {"_objalloc_alloc", 2, 0}, {"bfd_alloc", 2, 0},   {"bfd_zalloc", 2, 0},    {"bfd_hash_allocate", 2, 0},
-    {"apr_palloc", 2, 0},      {"apr_pcalloc", 2, 0}, {"g_slice_alloc", 1, 0}, {"g_slice_alloc0", 1, 0},
+    {"_objalloc_alloc", 2, 0, False},   {"bfd_alloc", 2, 0, False},      {"bfd_zalloc", 2, 0, False},
+    {"bfd_hash_allocate", 2, 0, False}, {"apr_palloc", 2, 0, False},     {"apr_pcalloc", 2, 0, False},
+    {"g_slice_alloc", 1, 0, False},     {"g_slice_alloc0", 1, 0, False},
 };
 static UInt count = 8;
 
@@ -34,6 +36,7 @@ static struct calls {
 	struct {
 		Addr slot, pc;
 		ULong bytes;
+		Bool shared;
 	} open[NESTED];
 	UInt depth;
 	Addr latest; /* piece that an inner call has reported */
@@ -85,7 +88,7 @@ UInt nm_pools_at(Addr pc)
 	return 0;
 }
 
-Bool nm_pools_add(const HChar *text)
+Bool nm_pools_add(const HChar *text, Bool shared)
 {
 	HChar *name = VG_(strdup)("nm.pools", text), *end = name + VG_(strlen)(name);
 	struct function *f = &functions[count];
@@ -96,7 +99,7 @@ Bool nm_pools_add(const HChar *text)
 		digits--;
 	if (count == FUNCTIONS || end == name)
 		return False;
-	*f = (struct function){name, FIRST_NUMBER, 0};
+	*f = (struct function){name, FIRST_NUMBER, 0, shared};
 	if (digits < end && digits > name + 1 && (digits[-1] == ':' || digits[-1] == '=')) {
 		number = (ULong)VG_(strtoll10)(digits, &after);
 		if (number == 0 || (digits[-1] == ':' && number > ARGUMENTS))
@@ -153,6 +156,7 @@ VG_REGPARM(2) void nm_pools_entry(UInt function, Addr pc)
 	c->open[c->depth].slot = slot;
 	c->open[c->depth].pc = pc;
 	c->open[c->depth].bytes = size_of_piece(&functions[function - 1], thread);
+	c->open[c->depth].shared = functions[function - 1].shared;
 	c->depth++;
 	nm_calls_resume(NM_CALL_POOL, slot);
 }
@@ -171,7 +175,8 @@ static void pool_call_returned(ThreadId thread, Addr slot, Bool returned)
 			continue;
 		c->latest = result;
 		nm_call_stack_tell_return(slot);
-		nm_record(NM_WIRE_ALLOC, NM_WIRE_POOL, 3, words);
+		nm_record(NM_WIRE_ALLOC, c->open[c->depth].shared ? NM_WIRE_SHARED_POOL : NM_WIRE_POOL, 3,
+			  words);
 	}
 	if (c->depth > 0)
 		nm_calls_resume(NM_CALL_POOL, c->open[c->depth - 1].slot);
