@@ -89,6 +89,11 @@ int nm_program_object_name(struct nm_engine *e, uint32_t object, const char **re
 	return status;
 }
 
+int nm_program_unique_name(struct nm_engine *e, uint32_t object, const char **ret_name)
+{
+	return nm_namer_unique_name(&e->namer, object, ret_name);
+}
+
 int nm_program_block(const struct nm_engine *e, uint64_t address, struct nm_block *ret_block)
 {
 	return nm_blocks_find(&e->space.heap, address, ret_block);
@@ -125,6 +130,13 @@ uint64_t nm_program_open_frame(const struct nm_engine *e, uint64_t address, uint
 			return frame.object == nm_program_object(e, local)->frame ? frame.end : 0;
 	}
 	return 0;
+}
+
+uint64_t nm_program_running_frame(const struct nm_engine *e, uint64_t address)
+{
+	const struct nm_stack_window *w = &e->replay.running.window;
+
+	return address - w->low < w->own ? w->low + w->own : 0;
 }
 
 int nm_program_own_frame(const struct nm_engine *e, uint32_t access, uint64_t frame_end, uint64_t address,

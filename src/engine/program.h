@@ -42,6 +42,9 @@ void nm_program_set_type(struct nm_engine *program, uint32_t object, const char 
  * NM_ENOMEM. */
 int nm_program_object_name(struct nm_engine *program, uint32_t object, const char **ret_name);
 
+/* The same, told apart from the objects before it: "name #2", "name (file:line)". */
+int nm_program_unique_name(struct nm_engine *program, uint32_t object, const char **ret_name);
+
 /* The heap block around an address: 1 if there is one. */
 int nm_program_block(const struct nm_engine *program, uint64_t address, struct nm_block *ret_block);
 
@@ -54,6 +57,9 @@ int nm_program_variable(struct nm_engine *program, uint64_t address, struct nm_s
 /* Where the frame around an address ends on any stack, if it is that of a local variable's function and has
  * called another; 0: it is not. */
 uint64_t nm_program_open_frame(const struct nm_engine *program, uint64_t address, uint32_t local);
+
+/* The end of the running function's frame, if the address is in it or below, else 0. */
+uint64_t nm_program_running_frame(const struct nm_engine *program, uint64_t address);
 
 /* Whether an access (sample->access[i], sample->frame_end[i]) to a local variable is to one of the function
  * that made it. */

@@ -30,7 +30,7 @@ enum nm_transform_kind {
 struct nm_transform {
 	enum nm_transform_kind kind;
 	const char *text;    /* the line */
-	const char *target;  /* a structure for the first five kinds, else an object */
+	const char *target;  /* an object; or a structure, for the first five kinds */
 	const char *other;   /* the second object of merge and offset, or NULL */
 	const char *visitor; /* order: the function whose reads visit; NULL: all reads do */
 	struct nm_vec(const char *) fields;

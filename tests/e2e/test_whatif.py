@@ -30,10 +30,10 @@ def trace(name, *arguments):
     record([program(name), *arguments], MACHINE, "--trace=t.nmt", profile="before.nmp")
 
 
-def predict(name, candidate, most=0.003):
+def predict(name, candidate, most=0.003, repaired="repaired"):
     """Recorded with the repair, each level misses as often; but for a part, or a few lines that moved."""
     trace(name)
-    record([program(f"{name}-repaired")], MACHINE, profile="after.nmp")
+    record([program(f"{name}-{repaired}")], MACHINE, profile="after.nmp")
     after = levels("after.nmp")
     for level, misses in whatif(candidate)["B"].items():
         assert abs(misses - after[level]) <= max(most * after[level], 64), (level, misses, after[level])
@@ -52,6 +52,15 @@ def case_nothing_changes():
 def case_structures():
     predict("fault-aos", "soa struct particle")
     predict("fault-cold", "split struct order hot(price, count, state) parallel")
+
+
+def case_variables():
+    """A transformation of structures may name an object: a variable, also a local one, or the second block of a line."""
+    predict("moved", "soa table; soa main()::part", repaired="variables")
+    predict("moved", "soa block (moved.c:39) #2", 0.03, repaired="block")
+    assert whatif("soa block (moved.c:39) #2")["B"] != whatif("soa block (moved.c:39)")["B"]
+    said = nearmiss("whatif", "t.nmt", MACHINE, "-q", "-a", "align block (moved.c:39) #3 to 64")
+    assert said.returncode == 2 and b"no such object" in said.stderr, said.stderr
 
 
 def case_rows():
@@ -154,7 +163,7 @@ def case_kept_profiles_are_profiles():
 
 def case_what_is_wrong():
     trace("fault-cold", "2")
-    for candidate, said in [("reorder orders: price", "did you mean order?"),
+    for candidate, said in [("reorder oder: price", "did you mean order?"),
                             ("align nothing to 64", "no such object was accessed"), ("align order to 64", "did you mean orders?"),
                             ("reorder order: prize", 'struct order has no field "prize"; it has price, customer'),
                             ("pool <heap bookkeeping>", "no site that allocates blocks"),

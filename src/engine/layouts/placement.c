@@ -51,25 +51,53 @@ void nm_placement_done(struct nm_placement *p)
 
 /* ---- rules ---- */
 
-/* Whether an object is meant: by its name, or by what comes before the place of its allocation. */
-static int is_object(const char *name, const char *typed)
-{
-	const size_t n = strlen(typed);
+/* An object for which a rule is sought. */
+struct subject {
+	struct nm_engine *program;
+	uint32_t object;
+	const char *name;   /* those of one name share it, */
+	const char *unique; /* but not this; NULL until it is asked for */
+	const struct nm_type *type;
+};
 
-	return !strncmp(name, typed, n) && (!name[n] || !strncmp(name + n, " (", 2));
+/* Whether an object is meant: by its name, which of those that share it, or what comes before the place of its
+ * allocation. A negative code: no memory. */
+static int is_object(struct subject *s, const char *typed)
+{
+	const size_t n = strlen(typed), own = strlen(s->name);
+
+	if (!strncmp(s->name, typed, n) && (!s->name[n] || !strncmp(s->name + n, " (", 2)))
+		return 1;
+	if (n <= own || strncmp(s->name, typed, own) ||
+	    (strncmp(typed + own, " #", 2) && strncmp(typed + own, " (", 2)))
+		return 0;
+	if (!s->unique && nm_program_unique_name(s->program, s->object, &s->unique))
+		return NM_ENOMEM;
+	return !strcmp(s->unique, typed);
 }
 
-static int is_meant(const struct nm_transform *t, const char *name, const struct nm_type *type)
+/* Whether a transformation is of an object; *ret_other: as its second one. A negative code: no memory. */
+static int is_meant(struct subject *s, const struct nm_transform *t, int *ret_other)
 {
-	if (nm_transform_is_of_type(t))
-		return type && nm_is_type_named(type->name, t->target);
-	return is_object(name, t->target) || (t->other && is_object(name, t->other));
+	const int is_other = t->other ? is_object(s, t->other) : 0;
+
+	*ret_other = is_other > 0;
+	if (is_other || !nm_transform_is_of_type(t))
+		return is_other ? is_other : is_object(s, t->target);
+	return s->type && nm_is_type_named(s->type->name, t->target) ? 1
+	       : s->type                                             ? is_object(s, t->target)
+								     : 0;
 }
 
-static int can_move(enum nm_object_kind kind)
+enum { MOVABLE_LOCAL = 4096 /* bytes: smaller ones share lines with others of their frame */ };
+
+static int can_move(const struct subject *s)
 {
+	const enum nm_object_kind kind = nm_program_object(s->program, s->object)->kind;
+
 	return kind == NM_OBJECT_GLOBAL || kind == NM_OBJECT_STATIC || kind == NM_OBJECT_HEAP ||
-	       kind == NM_OBJECT_NAMED || kind == NM_OBJECT_ANONYMOUS;
+	       kind == NM_OBJECT_NAMED || kind == NM_OBJECT_ANONYMOUS ||
+	       (kind == NM_OBJECT_LOCAL && nm_program_local(s->program, s->object)->bytes >= MOVABLE_LOCAL);
 }
 
 /* What cannot be done, and why: told when the run has ended. */
@@ -146,9 +174,8 @@ static const char *conflict(const struct nm_layout_rule *rule, const struct nm_t
 }
 
 static int add_moved_part(struct nm_placement *p, struct nm_layout_rule *rule, struct nm_transform *t,
-			  const char *name, const struct nm_type *type)
+			  const struct nm_type *type, int is_other)
 {
-	const int is_other = t->other && is_object(name, t->other);
 	const char *why = conflict(rule, t, is_other);
 
 	if (why)
@@ -173,13 +200,12 @@ static int add_moved_part(struct nm_placement *p, struct nm_layout_rule *rule, s
 }
 
 /* Collects what names the object or its type. */
-static int make_rule(struct nm_placement *p, const struct nm_object *object, const char *name,
-		     const struct nm_type *type, struct nm_layout_rule **ret)
+static int make_rule(struct nm_placement *p, struct subject *s, struct nm_layout_rule **ret)
 {
 	struct nm_layout_rule *rule = NULL;
 	int status = 0;
 
-	if (object->kind == NM_OBJECT_HEAP) {
+	if (nm_program_object(s->program, s->object)->kind == NM_OBJECT_HEAP) {
 		rule = calloc(1, sizeof *rule);
 		if (!rule)
 			return NM_ENOMEM;
@@ -187,17 +213,19 @@ static int make_rule(struct nm_placement *p, const struct nm_object *object, con
 	}
 	for (size_t i = 0; i < p->candidate->transforms.count && !status; i++) {
 		struct nm_transform *t = &p->candidate->transforms.at[i];
+		int is_other;
+		const int meant = is_meant(s, t, &is_other);
 
-		if (!is_meant(t, name, type))
+		if (meant < 0)
+			status = meant;
+		else if (meant && !can_move(s))
+			status = refuse(p, t, "it is small and on a stack, or a thread's, and stays there");
+		if (status || !meant || !can_move(s))
 			continue;
-		if (!can_move(object->kind)) {
-			status = refuse(p, t, "it is on a stack, or belongs to a thread, and stays there");
-			continue;
-		}
 		if (!rule && !(rule = calloc(1, sizeof *rule)))
 			return NM_ENOMEM;
 		rule->is_named = 1;
-		status = add_moved_part(p, rule, t, name, type);
+		status = add_moved_part(p, rule, t, s->type, is_other);
 	}
 	*ret = rule ? rule : &none;
 	return status;
@@ -207,8 +235,8 @@ int nm_placement_rule(struct nm_placement *p, struct nm_engine *program, uint32_
 		      struct nm_layout_rule **ret, int *ret_known)
 {
 	const struct nm_object *o = nm_program_object(program, object);
+	struct subject s = {.program = program, .object = object, .name = NULL};
 	struct nm_element at = {.type = NULL};
-	const char *name = "";
 	int status;
 
 	if (nm_vec_reach(&p->rules, (size_t)object + 1) || !nm_elements_owner(&p->elements, object))
@@ -218,16 +246,16 @@ int nm_placement_rule(struct nm_placement *p, struct nm_engine *program, uint32_
 	if (p->rules.at[object])
 		return 0;
 	p->elements.program = program;
-	if (can_move(o->kind) && !nm_elements_place(&p->elements, object, address, &at)) {
+	if (can_move(&s) && !nm_elements_place(&p->elements, object, address, &at)) {
 		*ret_known = 0;
 		return 0;
 	}
-	if (o->kind == NM_OBJECT_LOCAL)
-		at.type = nm_program_local(program, object)->structure;
+	s.type = o->kind == NM_OBJECT_LOCAL ? nm_program_local(program, object)->structure : at.type;
 	if (o->kind != NM_OBJECT_CODE && o->kind != NM_OBJECT_UNMEASURED &&
-	    nm_program_object_name(program, object, &name))
+	    nm_program_object_name(program, object, &s.name))
 		return NM_ENOMEM;
-	status = make_rule(p, o, name ? name : "", at.type, &p->rules.at[object]);
+	s.name = s.name ? s.name : "";
+	status = make_rule(p, &s, &p->rules.at[object]);
 	*ret = p->rules.at[object] == &none ? NULL : p->rules.at[object];
 	return status;
 }

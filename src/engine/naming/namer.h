@@ -33,6 +33,9 @@ void nm_namer_done(struct nm_namer *namer);
  * NM_ENOMEM. */
 int nm_namer_objects(struct nm_namer *namer, struct nm_result *result, uint32_t **ret_index);
 
+/* The name that an object would have if the stream ended now: interned. 0 or NM_ENOMEM. */
+int nm_namer_unique_name(struct nm_namer *namer, uint32_t object, const char **ret_name);
+
 /* call_names.c: the structure that an object's blocks of `bytes` bytes, or its mapping, are made of, or NULL. */
 const struct nm_type *nm_namer_allocated_type(struct nm_namer *namer, const struct nm_object *object,
 					      uint64_t bytes);

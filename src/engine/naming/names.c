@@ -119,7 +119,8 @@ static void set_type(struct nm_namer *namer, struct nm_object *o)
 	o->type = type ? type : o->type;
 }
 
-int nm_namer_objects(struct nm_namer *namer, struct nm_result *result, uint32_t **ret_index)
+/* Names all objects as the types that they have by now say. */
+static int name_objects(struct nm_namer *namer, struct nm_result *result, uint32_t **ret_index)
 {
 	struct named named = {0};
 	size_t n = namer->space->objects.count;
@@ -130,10 +131,8 @@ int nm_namer_objects(struct nm_namer *namer, struct nm_result *result, uint32_t 
 	result->objects = calloc(n, sizeof *result->objects);
 	if (!result->objects || !names || !index)
 		status = NM_ENOMEM;
-	for (size_t i = 0; i < n && !status; i++) {
-		set_type(namer, &namer->space->objects.at[i]);
+	for (size_t i = 0; i < n && !status; i++)
 		status = nm_namer_object(namer, &namer->space->objects.at[i], &names[i]);
-	}
 	if (!status)
 		status = nm_namer_parts(namer, names);
 	for (size_t i = 0; i < n && !status; i++)
@@ -147,4 +146,25 @@ int nm_namer_objects(struct nm_namer *namer, struct nm_result *result, uint32_t 
 	}
 	*ret_index = index;
 	return 0;
+}
+
+int nm_namer_objects(struct nm_namer *namer, struct nm_result *result, uint32_t **ret_index)
+{
+	for (size_t i = 0; i < namer->space->objects.count; i++)
+		set_type(namer, &namer->space->objects.at[i]);
+	return name_objects(namer, result, ret_index);
+}
+
+int nm_namer_unique_name(struct nm_namer *namer, uint32_t object, const char **ret)
+{
+	struct nm_result so_far = {.objects = NULL};
+	uint32_t *index;
+	int status = name_objects(namer, &so_far, &index);
+
+	if (!status) {
+		*ret = so_far.objects[index[object]].name;
+		free(index);
+	}
+	free(so_far.objects);
+	return status;
 }

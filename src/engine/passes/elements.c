@@ -168,7 +168,7 @@ int nm_elements_find(struct nm_elements *e, uint32_t object, uint64_t address, s
 int nm_elements_place(struct nm_elements *e, uint32_t object, uint64_t address, struct nm_element *to)
 {
 	struct nm_block named;
-	const int found = locate_part(e, object, address, 0, to);
+	const int found = locate_part(e, object, address, nm_program_running_frame(e->program, address), to);
 
 	if (nm_program_named(e->program, address, &named) && named.object == object) {
 		to->low = named.address;
