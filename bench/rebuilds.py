@@ -9,6 +9,7 @@ import glob
 import os
 import random
 import subprocess
+import sys
 from collections import namedtuple
 
 import run
@@ -67,6 +68,21 @@ LISTS_FIRST = [("src/lobject.h", "lsizenode;  /* log2 of size of 'node' array */
                ("src/lobject.h", "  Node *node;\n  Node *lastfree;", "  Node *lastfree;"),
                ("src/lobject.h", "  struct Table *metatable;\n  GCObject *gclist;\n} Table", "} Table")]
 LARGER = [("src/lobject.h", "GCObject *gclist;\n} Table", "GCObject *gclist; char padding[72];\n} Table")]
+# diffstat's files are a list, which is searched for each: by link, name and base.
+COUNTS = [("diffstat.c", "long chunk[MARKS]", "int chunk[MARKS]"), ("diffstat.c", "long count[MARKS]", "int count[MARKS]"),
+          ("diffstat.c", "(const long num[MARKS])", "(const int num[MARKS])")]
+SEARCHED = [("diffstat.c", "Comment cmt;\n    int pending", "struct { Comment cmt;\n    int pending"),
+            ("diffstat.c", "} DATA;", "} *more;\n} DATA;"), ("diffstat.c", "    data->cmt = Normal;\n", ""),
+            ("diffstat.c", "memset(data, 0, sizeof(*data));", "data->link = 0;"),
+            ("diffstat.c", "xmalloc(sizeof(DATA));",
+             "xmalloc(sizeof(DATA)); r->more = memset(xmalloc(sizeof *r->more), 0, sizeof *r->more);"),
+            ("diffstat.c", 'init_data(&dummy, "", 1, 0);', 'init_data(&dummy, "", 1, 0); dummy.more = calloc(1, 99);')] + [
+                 ("diffstat.c", f"->{field}", f"->more->{field}") for field in ("cmt", "pending", "chunk", "count")]
+LINK_LAST = [("diffstat.c", "    struct _data *link;\n", ""),
+             ("diffstat.c", "long count[MARKS];", "long count[MARKS]; struct _data *link;")]
+FILES = [("diffstat.c", "static DATA *\nnew_data", POOL + "static DATA *\nnew_data"),
+         ("diffstat.c", "(DATA *) xmalloc(sizeof(DATA))", "pool_take(sizeof(DATA))"),
+         ("diffstat.c", "free(p);\n\t    return 1", "pool_give(p);\n\t    return 1")]
 
 PROGRAMS = [
     fault("examples/faults/aos.c", "soa struct particle"),
@@ -88,6 +104,12 @@ PROGRAMS = [
     Program("lua", "lua5.4", ["gcc", "-O2", "-DLUA_USE_POSIX", "-Dluai_makeseed(L)=1", "-I."], ["src/*.c"], ["-lm"], ["tables.lua"],
             [Change("reorder struct Table: next, tt, marked, flags, lsizenode, node, gclist, metatable", (), LISTS_FIRST),
              Change("pad struct Table to 128", (), LARGER)]),
+    Program("diffstat", "diffstat", ["gcc", "-O2", "-DHAVE_STDLIB_H", "-DHAVE_STRING_H", "-DHAVE_GETOPT_H", "-DHAVE_UNISTD_H"],
+            ["diffstat.c"], [], ["-p1", "changes"],
+            [Change("shrink _data.chunk to 16; shrink _data.count to 16", (), COUNTS),
+             Change("split _data hot(link, name, copy, base) by pointer", (), SEARCHED),
+             Change("reorder _data: name, copy, base, cmt, pending, chunks, chunk, count, link", (), LINK_LAST),
+             Change("pool r", (), FILES)]),
 ]
 
 
@@ -103,6 +125,33 @@ def write_inputs(folder):
     with open(os.path.join(folder, "tables.lua"), "w", encoding="ascii") as f:
         f.write("local t, s = {}, 0\nfor i = 1, 15000 do t[i] = { x = i, y = 'n' .. i } end\n"
                 "for r = 1, 4 do for i = 1, 15000 do s = s + t[i * 7919 % 15000 + 1].x end end\nprint(s)\n")
+    with open(os.path.join(folder, "changes"), "w", encoding="ascii") as f:
+        for name in (f"src/{draw.randrange(10**6)}.c" for _ in range(3000)):
+            f.write(f"--- a/{name}\n+++ b/{name}\n@@ -1,2 +1,3 @@\n a\n-b\n+c\n+d\n")
+
+
+def apt_get(*arguments, cwd=None):
+    done = subprocess.run(["apt-get", "-qq", *arguments], cwd=cwd, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True,
+                          check=False)
+    if done.returncode:
+        sys.exit(f"apt-get {arguments[-1]}: {done.stdout.strip()}")
+
+
+def sources_of(folder):
+    """Options of apt-get, with lists of sources that are fetched once."""
+    apt = os.path.join(folder, "apt")
+    options = [f"Dir::Etc::SourceList={apt}/sources.list", "Dir::Etc::SourceParts=/dev/null", f"Dir::State::Lists={apt}/lists",
+               f"Dir::Cache={apt}/cache"]
+    options = [word for option in options for word in ("-o", option)]
+    if not os.path.exists(apt):
+        os.makedirs(apt + "/lists/partial")
+        os.makedirs(apt + "/cache/archives/partial")
+        packages = subprocess.run(["apt-get", "indextargets", "--format", "deb-src $(REPO_URI) $(RELEASE) $(COMPONENT)",
+                                   "Created-By: Packages"], stdout=subprocess.PIPE, text=True, check=True).stdout
+        with open(apt + "/sources.list", "w", encoding="ascii") as f:
+            f.writelines(line + "\n" for line in sorted(set(packages.splitlines())))
+        apt_get(*options, "--error-on=any", "update")
+    return options
 
 
 def fetch(program, folder):
@@ -113,8 +162,7 @@ def fetch(program, folder):
         for name in program.files:
             subprocess.run(["cp", os.path.join(run.TOP, name), top], check=True)
         return top
-    subprocess.run(["apt-get", "source", "-qq", "--only-source", program.package], cwd=top, check=True,
-                   stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+    apt_get(*sources_of(folder), "source", "--only-source", program.package, cwd=top)
     top = next(d for d in glob.glob(top + "/*") if os.path.isdir(d))
     if program.name == "lua":  # its build makes this file; luac.c is another program
         os.remove(top + "/src/luac.c")
