@@ -187,7 +187,7 @@ test("each tab has its own moment, breakpoints and nest", () => debugging("inter
 	await other.waitForSelector(".debugger");
 	await at(other, 2402);
 	assert.deepEqual(await moment(other), before);
-	assert.equal(await other.locator(".breakpoints li").count(), 0);
+	await removeBreakpoint(other);
 	await goTo(other, 77);
 	await other.fill("[aria-label='base of Y']", String(0x100000 + 40448));
 	await other.press("[aria-label='base of Y']", "Enter");
@@ -417,6 +417,20 @@ test("shows the source of a program, and goes to main", async () => {
 	});
 	await Promise.all([rm(trace), rm(profile)]);
 });
+
+test("restores breakpoints from a link", () => debugging("interference.nest", CACHES.slice(0, 2), async (page, address) => {
+	await addBreakpoint(page, "condition", { condition: 'object == "Y" && miss || set == 7', skip: 2 });
+	await addBreakpoint(page, "conflict", { object: "X" });
+	await page.click(".breakpoints li >> nth=1 >> input");
+	await page.waitForFunction(() => /breakpoints=.*%3A0%3A/.test(location.hash));
+	const listed = (one) => one.$$eval(".breakpoints li", (items) => items.map((item) => [item.innerText, item.querySelector("input").checked]));
+	const other = await page.context().newPage();
+	await other.goto(page.url());
+	await other.waitForFunction(() => document.querySelectorAll(".breakpoints li").length === 2);
+	assert.deepEqual(await listed(other), await listed(page));
+	assert.deepEqual((await listed(page)).map(([, enabled]) => enabled), [true, false]);
+	await other.close();
+}));
 
 test("says at the field what is wrong with a breakpoint, and how often it stopped", () => debugging("interference.nest", CACHES.slice(0, 2), async (page) => {
 	await refused(page, "condition", { condition: "object = X" }, "condition", "a comparison is written ==");

@@ -119,7 +119,7 @@ static int read_expression(const struct nm_question *q, const struct kind *kind,
 	if (!status && condition && *condition) {
 		if (strlen(condition) + 3 > sizeof part)
 			return nm_fail(err, NM_EINVAL, "the condition is too long");
-		snprintf(part, sizeof part, "(%s)", condition);
+		snprintf(part, sizeof part, "%s%s%s", e->length ? "(" : "", condition, e->length ? ")" : "");
 		status = append_part(e, part, err);
 	}
 	if (!status && !e->length)

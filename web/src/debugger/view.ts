@@ -3,12 +3,16 @@
 import { ARRANGEMENTS, type Arrangement } from "./draw/grid";
 import { unescaped } from "../router";
 import { COLOURINGS, type Colouring } from "./draw/colours";
+import type { Breakpoint } from "./types";
 
 export const STATISTICS = ["reference", "object", "line", "set", "total"] as const;
 export type StatisticsBy = (typeof STATISTICS)[number];
 
 /** What is shown of a cache; `set_from` is the first set of a large one, or null: those around the cursor. */
 export interface Pane { level: string; core: number; set_from: number | null }
+
+/** What a link says of a breakpoint: its number and how often it stopped are of this run alone. */
+export type Kept = Pick<Breakpoint, "cache" | "level" | "skip" | "enabled" | "expression">;
 
 export interface View {
 	position: number;
@@ -20,12 +24,13 @@ export interface View {
 	pads: Record<string, number>;
 	bases: Record<string, number>;
 	parameters: Record<string, number>;
+	breakpoints: Kept[] | null; // null: those that are there
 }
 
 export function defaultView(): View {
 	return {
 		position: 0, panes: [], colouring: "object", arrangement: "sets", statistics: "reference", interval: 0,
-		pads: {}, bases: {}, parameters: {},
+		pads: {}, bases: {}, parameters: {}, breakpoints: null,
 	};
 }
 
@@ -52,6 +57,15 @@ function readPane(text: string): Pane {
 	return { level: unescaped(level), core: naturalNumber(core), set_from: set_from ? naturalNumber(set_from) : null };
 }
 
+function writeBreakpoint({ cache, level, skip, enabled, expression }: Kept): string {
+	return [cache, encodeURIComponent(level), skip, Number(enabled), encodeURIComponent(expression)].join(":");
+}
+
+function readBreakpoint(text: string): Kept {
+	const [cache, level = "", skip, enabled, expression = ""] = text.split(":");
+	return { cache: naturalNumber(cache), level: unescaped(level), skip: naturalNumber(skip), enabled: enabled !== "0", expression: unescaped(expression) };
+}
+
 /** The parameters of the page's address; null: the address does without. */
 export function writeView(view: View): Record<string, string | number | null> {
 	const plain = defaultView();
@@ -63,6 +77,7 @@ export function writeView(view: View): Record<string, string | number | null> {
 		statistics: differing("statistics"), interval: differing("interval"),
 		parameters: writePairs(view.parameters) || null, pads: writePairs(view.pads) || null,
 		bases: writePairs(view.bases) || null,
+		breakpoints: view.breakpoints?.map(writeBreakpoint).join(",") || null,
 	};
 }
 
@@ -88,5 +103,6 @@ export function readView(params: Record<string, string>): View {
 		pads: readPairs(params["pads"]),
 		bases: readPairs(params["bases"]),
 		parameters: readPairs(params["parameters"]),
+		breakpoints: params["breakpoints"]?.split(",").map(readBreakpoint) ?? null,
 	};
 }

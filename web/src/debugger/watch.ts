@@ -8,7 +8,7 @@ import type { Breakpoint, DebuggerSession, Evicted, Grid, Group, Memory, NewBrea
 import { rowName } from "./names";
 import { Player } from "./player";
 import { source, type Breakpoints, type Level, type NestChange } from "./source";
-import type { Pane, View } from "./view";
+import { writeView, type Pane, type View } from "./view";
 
 const RUN_LIMIT_MS = 200;     // how long the server searches before the page shows how far it is
 const SLOW_PANELS_MS = 200;   // statistics, memory and the map of a large cache are read, not watched, while it runs
@@ -60,10 +60,28 @@ export class Watch {
 			const { parameters, pads, bases } = this.view;
 			const isChanged = Object.keys({ ...parameters, ...pads, ...bases }).length > 0;
 			if (isChanged) await source.changeNest(this.view);
-			({ breakpoints: this.breakpoints } = await source.breakpoints());
+			this.keep(await this.restoreBreakpoints());
 			await this.readWhole();
 			await this.show(await source.goTo(this.view.position));
 		});
+	}
+
+	/** Those of the link, unless it says nothing of them. */
+	private async restoreBreakpoints(): Promise<Breakpoints> {
+		const wanted = this.view.breakpoints;
+		const there = await source.breakpoints();
+		if (wanted === null || writeView({ ...this.view, breakpoints: there.breakpoints })["breakpoints"] === writeView(this.view)["breakpoints"]) return there;
+		for (const { id } of there.breakpoints) await source.removeBreakpoint(id);
+		for (const { cache, level, skip, expression } of wanted)
+			await source.addBreakpoint({ kind: "condition", cache, level, condition: expression, ...(skip > 0 ? { skip } : {}) });
+		const { breakpoints } = await source.breakpoints();
+		for (const [n, { id }] of breakpoints.entries()) if (!wanted[n]?.enabled) await source.enableBreakpoint(id, false);
+		return source.breakpoints();
+	}
+
+	private keep({ breakpoints }: Breakpoints): void {
+		this.breakpoints = breakpoints;
+		this.view = { ...this.view, breakpoints };
 	}
 
 	level(cache: number): Level {
@@ -142,7 +160,7 @@ export class Watch {
 
 	changeBreakpoints(change: () => Promise<Breakpoints>): Promise<void> {
 		return this.guard(async () => {
-			({ breakpoints: this.breakpoints } = await change());
+			this.keep(await change());
 		});
 	}
 
