@@ -707,6 +707,8 @@ static int on_mark(struct nm_engine *e, const struct nm_wire_record *r, struct n
 		if (!status && nm_replay_turn(&e->replay))
 			status = nm_fail_memory(err);
 		if (!status) {
+			if (e->replay.silent && !e->replay.outline) /* it stands for blocks (outline.h) */
+				e->replay.running.last = &nm_no_last_block;
 			e->replay.clock += ran.instructions;
 			nm_replay_pass_over(&e->replay, e->replay.measuring ? 0 : ran.instructions);
 		}

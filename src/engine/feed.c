@@ -8,6 +8,7 @@
 #include "checks.h"
 #include "engine_priv.h"
 #include "one_machine.h"
+#include "part.h"
 #include "schedules.h"
 
 /* Why a batch failed: the status says only that memory is exhausted. */
@@ -19,6 +20,21 @@ static int explain_failure(const struct nm_engine *e, int status, struct nm_erro
 		   : status;
 }
 
+/* Of a run in parts, in the manner that is set (part.h). */
+static void begin_piece(struct nm_engine *e)
+{
+	const struct nm_part *part = e->options.part;
+
+	e->replay.silent = part->manner == NM_PART_FOLLOW || part->manner == NM_PART_OUTLINE;
+	e->replay.outline = part->manner == NM_PART_OUTLINE ? part->outline : NULL;
+	nm_replay_choose_path(&e->replay);
+}
+
+static int end_piece(struct nm_engine *e)
+{
+	return e->replay.outline ? nm_outline_flush(e->replay.outline) : nm_replay_flush(&e->replay);
+}
+
 /* Stops behind a record that leaves a child, if `to_fork`. */
 static int feed_words(struct nm_engine *e, const uint64_t *words, size_t count, int to_fork,
 		      size_t *ret_taken, struct nm_error *err)
@@ -28,6 +44,8 @@ static int feed_words(struct nm_engine *e, const uint64_t *words, size_t count, 
 	int status = e->feed.has_passes ? 0 : nm_engine_make_passes(e, err);
 
 	*ret_taken = count;
+	if (e->options.part)
+		begin_piece(e);
 	while (scan.at < count && !status && !(to_fork && e->children.count)) {
 		uint64_t w = words[scan.at];
 
@@ -42,9 +60,14 @@ static int feed_words(struct nm_engine *e, const uint64_t *words, size_t count, 
 		status = nm_wire_scan_next(&scan, &r, err);
 		if (status <= 0) /* the end, or a truncated record */
 			break;
+		if (e->replay.outline &&
+		    nm_outline_record(e->replay.outline, words + r.offset, scan.at - (size_t)r.offset))
+			return nm_fail_memory(err);
 		status = nm_engine_event(e, &r, err);
 	}
 	NM_CHECK(status || nm_replay_is_valid(&e->replay));
+	if (!status && e->options.part)
+		status = end_piece(e);
 	if (!status && e->output.member) {
 		status = nm_replay_flush(&e->replay);
 		nm_member_end_turn(e->output.member);

@@ -11,6 +11,7 @@
  *   single_step.c, wrapper_probe.c  blocks one access at a time
  *   decode_block.c                  blocks that are executed for the first time
  *   user_calls.c                    blocks of library code, by the user's call that leads there
+ *   outline.c                       without references
  *   batches.c                       references into batches
  *   replay.c                      which thread, stack and frame run, in which lane
  *   window.c                        what counts
@@ -25,6 +26,7 @@
 #include "decoder.h"
 #include "frames.h"
 #include "inline_cache.h"
+#include "outline.h"
 #include "phase_plan.h"
 #include "regions.h"
 #include "resolver.h"
@@ -59,8 +61,10 @@ struct nm_replay {
 	int asked;               /* the program asks for it */
 	int paused;              /* whoever records it does not */
 	struct nm_run_window window;
-	int inside; /* the window */
-	int over;   /* it has ended: nothing more will count, so no references are made */
+	int inside;                 /* the window */
+	int over;                   /* it has ended: nothing more will count, so no references are made */
+	int silent;                 /* no references are made now (outline.h), */
+	struct nm_outline *outline; /* and this notes what is executed; or NULL; borrowed */
 	struct {
 		uint64_t from, until;
 	} passed;            /* how often the function or region of either end has occurred */

@@ -280,7 +280,8 @@ static long single_step(struct nm_replay *r, const uint64_t *words, size_t count
 
 		while (next < count && !nm_wire_is_header(words[next]))
 			next++;
-		status = nm_replay_single_step(r, words + at, next - at - 1, err);
+		status = r->silent ? nm_replay_follow(r, words + at, next - at - 1, err)
+				   : nm_replay_single_step(r, words + at, next - at - 1, err);
 		if (status)
 			return status;
 		at = next;

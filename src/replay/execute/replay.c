@@ -76,7 +76,7 @@ void nm_replay_choose_path(struct nm_replay *r)
 	const struct nm_thread *t = r->running.thread;
 
 	nm_replay_watch_limits(r);
-	r->single_step = r->clock >= r->careful_from || r->fetching || !r->measuring ||
+	r->single_step = r->silent || r->clock >= r->careful_from || r->fetching || !r->measuring ||
 			 nm_window_needs_steps(&r->window) || r->calls || r->builder.instruction_clock ||
 			 (t && (t->probe.context || t->signals.list.count));
 }

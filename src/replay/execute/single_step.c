@@ -94,7 +94,7 @@ static int measure_block(struct nm_replay *r, struct nm_decoded_block *decoded, 
 
 	if (!r->measuring)
 		nm_replay_pass_over(r, left.instructions);
-	if (r->over)
+	if (r->over || r->silent)
 		return 0;
 	if (r->measuring && nm_tables_of(decoded)->string_bytes)
 		nm_replay_note_string(r, nm_tables_of(decoded)->string_bytes,
