@@ -45,6 +45,7 @@ struct replayer {
 	struct nm_readahead *readahead; /* of the trace, as long as the session; NULL: */
 	unsigned side_by_side;          /* so many processes at a time */
 	struct nm_progress progress;
+	struct nm_chain *chain; /* has the session, or NULL */
 };
 
 /* ---- a trace ---- */
@@ -400,6 +401,65 @@ static int run_replay(struct replayer *r, int *ret_has_result, struct nm_error *
 	return fed ? nm_status_of((enum nm_code)fed, NM_STATUS_BAD_INPUT) : 0;
 }
 
+/* ---- by several processes (chain.h) ---- */
+
+static int open_for_chain(struct replayer *r, struct nm_error *err)
+{
+	const struct nm_run_replay_request *o = r->request;
+	struct nm_error fault;
+	int status = nm_chain_check(&o->run.engine, err);
+
+	if (!status && nm_run_replay_finds_phases(o))
+		return nm_fail(err, NM_EINVAL, "phases need the run in one piece: use nearmiss replay");
+	if (!status && !strcmp(o->input, "-"))
+		return nm_fail(err, NM_EINVAL, "each rank reads a part of a file: name one instead of \"-\"");
+	if (!status)
+		status = open_input(r, err);
+	if (!status && !r->trace)
+		return nm_fail(err, NM_EINVAL, "%s is another tool's trace: use nearmiss replay", o->input);
+	if (!status && nm_trace_fault(r->trace))
+		return nm_fail(err, NM_EFORMAT, "%s: %s; nearmiss replay uses the part before", o->input,
+			       nm_trace_fault(r->trace));
+	if (!status && !o->chain->transport->rank)
+		status = nm_profile_writer_new(&r->writer, o->run.output, err);
+	if (!status)
+		status = nm_symbols_new(&r->symbols, err);
+	if (!status && (status = learn_names(r, &fault)))
+		return nm_fail(err, (enum nm_code)status, "%s: %s", o->input, fault.text);
+	return status;
+}
+
+static int finish_chain(struct replayer *r, struct nm_session *session, int *ret_has_result,
+			struct nm_error *err)
+{
+	struct nm_run_info info = {.source = r->request->input};
+	struct nm_profile_writer *writer = r->writer;
+	int status;
+
+	describe_run(r, &info);
+	info.wall_seconds = nm_progress_seconds(&r->progress);
+	r->writer = NULL;
+	status = nm_run_finish(&r->request->run, &info, session, writer, err);
+	*ret_has_result = !status;
+	return status ? nm_status_of((enum nm_code)status, NM_STATUS_NO_OUTPUT) : 0;
+}
+
+static int run_chain(struct replayer *r, int *ret_has_result, struct nm_error *err)
+{
+	struct nm_engine_options options = r->request->run.engine;
+	struct nm_session *session;
+	int status = nm_chain_agree(r->request->chain, open_for_chain(r, err), err);
+
+	options.symbols = r->symbols;
+	if (!status)
+		status = nm_chain_run(&r->chain, r->request->chain, r->trace, r->request->input, &options,
+				      &session, err);
+	if (status)
+		return status == NM_EINVAL ? NM_STATUS_USAGE
+					   : nm_status_of((enum nm_code)status, NM_STATUS_BAD_INPUT);
+	return session ? finish_chain(r, session, ret_has_result, err) : 0;
+}
+
 int nm_run_replay(const struct nm_run_replay_request *request, int *ret_has_result, struct nm_error *err)
 {
 	struct replayer r = {.request = request};
@@ -409,12 +469,13 @@ int nm_run_replay(const struct nm_run_replay_request *request, int *ret_has_resu
 	*ret_has_result = 0;
 	nm_allocator_set_up();
 	nm_progress_start(&r.progress, &request->run.feedback);
-	status = prepare_replay(&r, err);
-	if (!status)
+	status = request->chain ? run_chain(&r, ret_has_result, err) : prepare_replay(&r, err);
+	if (!status && !request->chain)
 		status = run_replay(&r, ret_has_result, err);
 	if (r.writer)
 		nm_profile_writer_abort(r.writer);
 	end_session(&r);
+	nm_chain_free(r.chain);
 	nm_oracle_free(r.oracle);
 	nm_phase_plans_done(&r.phases);
 	nm_symbols_free(r.symbols);

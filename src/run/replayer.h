@@ -5,6 +5,7 @@
 #ifndef NM_REPLAYER_H
 #define NM_REPLAYER_H
 
+#include "chain.h"
 #include "import.h"
 #include "run.h"
 
@@ -14,9 +15,10 @@ struct nm_run_replay_request {
 	struct nm_import_options import; /* of another tool's trace */
 	const char *const *binaries;     /* FILE[@ADDRESS] that such a trace ran (binaries.h) */
 	size_t binary_count;
-	unsigned processors; /* replay so many processes at a time, if that is faster; 0: one */
-	int by_phase;        /* count by the phases of the run, which a first pass finds */
-	const char *phase;   /* only this one, by its name or letter; or NULL */
+	unsigned processors;            /* replay so many processes at a time, if that is faster; 0: one */
+	int by_phase;                   /* count by the phases of the run, which a first pass finds */
+	const char *phase;              /* only this one, by its name or letter; or NULL */
+	struct nm_chain_request *chain; /* this is one of several processes that replay the trace; or NULL */
 };
 
 /* Does it need the pass that finds phases? */
