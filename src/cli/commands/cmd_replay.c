@@ -2,8 +2,11 @@
  *
  * cmd_replay.c - nearmiss replay FILE: simulates the references of a trace, ours or another tool's.
  */
+#include <inttypes.h>
+#include <stdio.h>
 #include <unistd.h>
 
+#include "cmd_replay.h"
 #include "files.h"
 #include "import.h"
 #include "message.h"
@@ -73,27 +76,85 @@ static const struct nm_option options[] = {
 
 static const char *const here[] = {"."};
 
+struct nm_chain_request *nm_replay_ranks;
+
+/* What is asked for. 0; or 1, and *ret_status. */
+static int prepare(const struct nm_command *self, int argc, char **argv, struct replay_options *o,
+		   struct nm_operands *operands, struct nm_chosen_simulation *simulation, int *ret_status)
+{
+	if (!nm_options_parse(self, argc, argv, o, operands, ret_status))
+		return 1;
+	if (operands->count != 1)
+		*ret_status =
+		    nm_usage(self, operands->count ? "name one file, not several" : "name a file to replay");
+	else if (o->by_phase && o->phase)
+		*ret_status = nm_usage(self, "--by-phase counts all phases and --phase one: choose one");
+	else
+		*ret_status = nm_refuse_same_file(o->simulation.output, operands->at[0], "input");
+	if (!*ret_status)
+		*ret_status = nm_simulation_prepare(self, &o->simulation, simulation);
+	return *ret_status != 0;
+}
+
+/* Of several ranks, the first looks alone at what is asked for: it says what is wrong, and the others end. */
+static int prepare_ranks(const struct nm_command *self, int argc, char **argv, struct replay_options *o,
+			 struct nm_operands *operands, struct nm_chosen_simulation *simulation,
+			 int *ret_status)
+{
+	struct nm_error err = {0};
+	int done;
+
+	if (!nm_replay_ranks)
+		return prepare(self, argc, argv, o, operands, simulation, ret_status);
+	*ret_status = 0;
+	if (nm_replay_ranks->transport->rank && nm_chain_agree(nm_replay_ranks, 0, &err))
+		return 1;
+	done = prepare(self, argc, argv, o, operands, simulation, ret_status);
+	if (!nm_replay_ranks->transport->rank)
+		nm_chain_agree(nm_replay_ranks, done ? NM_EINVAL : 0, &err);
+	return done;
+}
+
+/* A line for each rank. */
+static void print_work(void)
+{
+	fprintf(stderr, "%5s %10s %14s %12s %12s %12s %9s %9s %9s\n", "rank", "read", "references",
+		"decided late", "followed", "outline", "follow", "simulate", "settle");
+	for (unsigned k = 0; k < nm_replay_ranks->transport->ranks; k++) {
+		const struct nm_chain_work *w = &nm_replay_ranks->work[k];
+
+		fprintf(stderr,
+			"%5u %10" PRIu64 " %14" PRIu64 " %12" PRIu64 " %12" PRIu64 " %12" PRIu64
+			" %7.2f s %7.2f s %7.2f s\n",
+			k, w->read_bytes, w->references, w->open, w->followed_bytes, w->outline_bytes,
+			w->follow_seconds, w->simulate_seconds, w->settle_seconds);
+	}
+}
+
+static void report(const struct replay_options *o, int status, int has_result, const struct nm_error *err)
+{
+	const struct nm_chain_request *ranks = nm_replay_ranks;
+
+	if (status && !(ranks && ranks->is_refused && ranks->transport->rank))
+		nm_message_error(err);
+	if (o->simulation.quiet || !has_result)
+		return;
+	if (ranks)
+		print_work();
+	nm_summary_print(o->simulation.output);
+}
+
 static int run_replay(const struct nm_command *self, int argc, char **argv)
 {
 	struct replay_options o = {.simulation = {.output = "nearmiss.nmp", .stored = 1}};
 	struct nm_chosen_simulation simulation;
-	struct nm_run_replay_request request = {0};
+	struct nm_run_replay_request request = {.chain = nm_replay_ranks};
 	struct nm_operands operands;
 	struct nm_error err;
 	const char *summary;
 	int status, has_result;
 
-	if (!nm_options_parse(self, argc, argv, &o, &operands, &status))
-		return status;
-	if (operands.count != 1)
-		return nm_usage(self,
-				operands.count ? "name one file, not several" : "name a file to replay");
-	if (o.by_phase && o.phase)
-		return nm_usage(self, "--by-phase counts all phases and --phase one: choose one");
-	status = nm_refuse_same_file(o.simulation.output, operands.at[0], "input");
-	if (!status)
-		status = nm_simulation_prepare(self, &o.simulation, &simulation);
-	if (status)
+	if (prepare_ranks(self, argc, argv, &o, &operands, &simulation, &status))
 		return status;
 	if (!o.simulation.source_roots
 		 .count) { /* a trace from elsewhere must not choose which files are kept */
@@ -113,10 +174,7 @@ static int run_replay(const struct nm_command *self, int argc, char **argv)
 		request.import.format = nm_import_format_at((size_t)o.format - 1, &summary);
 	nm_temporary_unlink_on_signals();
 	status = nm_run_replay(&request, &has_result, &err);
-	if (status)
-		nm_message_error(&err);
-	if (!o.simulation.quiet && has_result)
-		nm_summary_print(o.simulation.output);
+	report(&o, status, has_result, &err);
 	return status;
 }
 

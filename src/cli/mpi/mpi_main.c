@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * mpi_main.c - nearmiss-mpi, the only program that links MPI: nearmiss sweep whose workers are ranks. Rank 0 is the
- * master; the others wait for tasks.
+ * mpi_main.c - nearmiss-mpi, the only program that links MPI: nearmiss sweep whose workers are ranks, and nearmiss
+ * replay of which each rank has a part (replay_ranks.c). Of a sweep rank 0 is the master; the others wait for tasks.
  *
  * Who waits for a message looks for it and sleeps in between, ever longer up to a millisecond: MPI's own waiting would
  * take a processor from a rank that works.
@@ -15,15 +15,20 @@
 #include <time.h>
 
 #include "clock.h"
+#include "commands/cmd_replay.h"
 #include "commands/cmd_sweep.h"
 #include "message.h"
 #include "reader.h"
+#include "replay_ranks.h"
 
-const struct nm_command *const nm_commands[] = {&nm_cmd_sweep, NULL};
+const struct nm_command *const nm_commands[] = {&nm_cmd_replay, &nm_cmd_sweep, NULL};
 
 const struct nm_command *nm_command_named(const char *name)
 {
-	return strcmp(name, nm_cmd_sweep.name) ? NULL : &nm_cmd_sweep;
+	for (unsigned i = 0; nm_commands[i]; i++)
+		if (!strcmp(name, nm_commands[i]->name))
+			return nm_commands[i];
+	return NULL;
 }
 
 enum { TAG = 1, SHORTEST_NS = 20000, LONGEST_NS = 1000000 };
@@ -87,8 +92,8 @@ static int receive_message(void *self, int timeout_ms, struct nm_sweep_received 
 
 static int usage(void)
 {
-	nm_message(
-	    "nearmiss-mpi runs sweeps: mpirun -n N nearmiss-mpi sweep PLAN (see nearmiss sweep --help)");
+	nm_message("nearmiss-mpi runs sweeps and replays on ranks: mpirun -n N nearmiss-mpi sweep PLAN, or "
+		   "replay FILE (see nearmiss sweep --help)");
 	return NM_STATUS_USAGE;
 }
 
@@ -137,7 +142,9 @@ int main(int argc, char **argv)
 	MPI_Init_thread(&argc, &argv, MPI_THREAD_FUNNELED, &threads);
 	MPI_Comm_rank(MPI_COMM_WORLD, &rank);
 	MPI_Comm_size(MPI_COMM_WORLD, &ranks);
-	if (rank)
+	if (argc > 1 && !strcmp(argv[1], nm_cmd_replay.name))
+		status = nm_replay_on_ranks(argc - 1, argv + 1, rank, ranks);
+	else if (rank)
 		work_on_tasks();
 	else
 		status = run_master(argc, argv, ranks);
