@@ -87,7 +87,7 @@ ALWAYS unsigned oldest_way(const uint64_t *timestamps, unsigned ways)
 	}
 	least = least_of(least, _mm256_permute4x64_epi64(least, 0x4e));
 	least = least_of(least, _mm256_shuffle_epi32(least, 0x4e));
-	return (unsigned)_mm256_cvtsi256_si32(least) & ((1u << WAY_BITS) - 1);
+	return (unsigned)_mm_cvtsi128_si32(_mm256_castsi256_si128(least)) & ((1u << WAY_BITS) - 1);
 }
 #endif
 

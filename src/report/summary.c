@@ -13,6 +13,7 @@
 #include "merged.h"
 #include "mpi_waits.h"
 #include "notes.h"
+#include "old_glibc.h"
 #include "report_priv.h"
 #include "verdict.h"
 

@@ -22,7 +22,7 @@ struct nm_sample_choice {
 
 /* What the Valgrind collector needs: paths found once, before anything is started. */
 struct nm_launcher {
-	char valgrind[4096]; /* Valgrind's launcher */
+	char valgrind[4200]; /* Valgrind's launcher */
 	char library[4096];  /* folder with our tool and Valgrind's support files: VALGRIND_LIB */
 	char link[64];       /* to it while a program runs, if its path has blanks or colons; else "" */
 	int output_is_ours;  /* the program's standard output goes to standard error */
@@ -42,8 +42,8 @@ enum nm_launch_fault {
 	NM_LAUNCH_NO_COLLECTOR    /* Valgrind or our tool is not installed */
 };
 
-/* Finds Valgrind on PATH and our tool: in $NEARMISS_LIBEXEC, beside the running executable (a build tree), or
- * under its prefix's libexec/nearmiss. 0 or NM_LAUNCH_NO_COLLECTOR and *err. */
+/* Finds our tool: in $NEARMISS_LIBEXEC, beside the running executable (a build tree), or under its prefix's
+ * libexec/nearmiss; and Valgrind: beside the tool or on PATH. 0 or NM_LAUNCH_NO_COLLECTOR and *err. */
 int nm_launcher_find(struct nm_launcher *launcher, struct nm_error *err);
 
 /* The file that `name` stands for, found as execvp does. 0 or an enum nm_launch_fault and *err. */

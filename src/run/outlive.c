@@ -9,6 +9,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "old_glibc.h"
 #include "signals_forward.h"
 
 /* The launcher's process: ends as the recorder does. */

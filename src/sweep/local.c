@@ -17,6 +17,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "old_glibc.h"
 #include "vector.h"
 
 struct worker {

@@ -169,6 +169,18 @@ def case_names_with_odd_characters():
     check_work()
 
 
+def case_launcher_beside_the_collector():
+    """A relocatable archive brings Valgrind's launcher: none on PATH is needed."""
+    os.symlink(need("true"), "true")
+    shutil.copytree(os.environ["COLLECTOR"], "tool", ignore=lambda _, names: {n for n in names if n.endswith(".p")})
+    alone = dict(ENVIRONMENT, NEARMISS_LIBEXEC=os.path.abspath("tool"), PATH=os.getcwd())
+    done = record(["./true"], status=120, environment=alone)
+    assert b"Valgrind is not installed" in done.stderr, done
+    os.symlink(shutil.which("valgrind.bin") or need("valgrind"), "tool/valgrind.bin")
+    record(["./true"], environment=alone)
+    assert rows("SELECT count(*) FROM processes WHERE refs > 0") == [(1,)]
+
+
 def case_small_stack():
     """nearmiss does not need the stack that the program may not have."""
     done = run(["/bin/sh", "-c", f"ulimit -s 64; '{NEARMISS}' record -q -o p.nmp -- {need('true')}"])

@@ -14,6 +14,7 @@
 #include <unistd.h>
 
 #include "checkpoint_priv.h"
+#include "old_glibc.h"
 #include "simulation.h"
 
 static int fail_lost(struct nm_error *err)

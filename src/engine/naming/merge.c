@@ -9,6 +9,7 @@
 
 #include "engine_priv.h"
 #include "layouts.h"
+#include "old_glibc.h"
 #include "one_machine.h"
 #include "schedules.h"
 #include "sort.h"

@@ -117,17 +117,25 @@ static int find_library(struct nm_launcher *launcher)
 	return 0;
 }
 
+/* The launcher that a relocatable installation holds beside the collector, or the one of the system. */
+static int find_valgrind(struct nm_launcher *launcher)
+{
+	snprintf(launcher->valgrind, sizeof launcher->valgrind, "%s/valgrind.bin", launcher->library);
+	return is_executable_file(launcher->valgrind) ||
+	       !search_path("valgrind.bin", launcher->valgrind, sizeof launcher->valgrind) ||
+	       !search_path("valgrind", launcher->valgrind, sizeof launcher->valgrind);
+}
+
 int nm_launcher_find(struct nm_launcher *launcher, struct nm_error *err)
 {
-	if (search_path("valgrind.bin", launcher->valgrind, sizeof launcher->valgrind) &&
-	    search_path("valgrind", launcher->valgrind, sizeof launcher->valgrind)) {
-		nm_fail(err, NM_ENOENT,
-			"Valgrind is not installed (no valgrind on PATH); on Debian: apt install valgrind");
-		return NM_LAUNCH_NO_COLLECTOR;
-	}
 	if (!find_library(launcher)) {
 		nm_fail(err, NM_ENOENT,
 			"cannot find the collector " TOOL " (NEARMISS_LIBEXEC can name its folder)");
+		return NM_LAUNCH_NO_COLLECTOR;
+	}
+	if (!find_valgrind(launcher)) {
+		nm_fail(err, NM_ENOENT,
+			"Valgrind is not installed (no valgrind on PATH); on Debian: apt install valgrind");
 		return NM_LAUNCH_NO_COLLECTOR;
 	}
 	return 0;

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 #include "signals_forward.h"
 
+#include <stddef.h>
+
 const int nm_forwarded_signals[6] = {SIGINT, SIGQUIT, SIGTERM, SIGHUP, SIGPIPE, SIGXFSZ};
 
 enum { SIGNALS = sizeof nm_forwarded_signals / sizeof *nm_forwarded_signals };
