@@ -92,6 +92,21 @@ const cases = {
 		assert.deepEqual(faults, []);
 	},
 
+	async busy() {
+		const { page, faults } = await tab({ at: "#/about" });
+		await page.route("**/api/p/0/overview*", async (route) => {
+			await pause(1500);
+			await route.continue();
+		});
+		for (const view of ["treemap", "tables", "source", "evictions", "structures"]) {
+			await page.evaluate((name) => { location.hash = `#/${name}`; }, view);
+			await page.waitForSelector(`#page[data-view=${view}] .waiting, #page[data-view=${view}] [aria-busy=true]`, { timeout: 1400 });
+			await settled(page, view);
+			assert.equal(await page.locator(".waiting").count(), 0, view);
+		}
+		assert.deepEqual(faults, []);
+	},
+
 	async level() {
 		const { page, context } = await tab();
 		const level = () => page.inputValue("label:has-text('Level') select");

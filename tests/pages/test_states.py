@@ -37,6 +37,12 @@ def case_slow():
     drive("slow", "containers.nmp")
 
 
+def case_busy():
+    """While it is not known at which level a page opens, it says that it loads."""
+    record_containers()
+    drive("busy", "containers.nmp")
+
+
 def case_level():
     """Pages open at the level that the verdict names; a level that was chosen stays, over links and the page back."""
     done = nearmiss("nest", "-q", "-o", "order.nmp", "--cache", "L1d=8K,8,64:L2=16K,8,64", "--set", "N=400", "--set", "WRONG=1", ORDER)

@@ -18,10 +18,10 @@ interface Last<T> {
 }
 const nothing = { key: null, answer: null, error: null };
 
-/** The answer to GET path?query; null as path asks nothing. */
-export function useAnswer<T>(path: string | null, query?: Query): Asked<T> {
+/** The answer to GET path?query; null as path asks nothing, undefined waits until it is known what to ask. */
+export function useAnswer<T>(path: string | null | undefined, query?: Query): Asked<T> {
 	const [last, setLast] = useState<Last<T>>(nothing);
-	const key = path === null ? null : pathWithQuery(path, query);
+	const key = path === null || path === undefined ? null : pathWithQuery(path, query);
 	useEffect(() => {
 		if (key === null) {
 			setLast(nothing);
@@ -36,7 +36,7 @@ export function useAnswer<T>(path: string | null, query?: Query): Asked<T> {
 			current = false;
 		};
 	}, [key]);
-	return { answer: last.answer, error: last.error, waiting: last.key !== key };
+	return { answer: last.answer, error: last.error, waiting: path === undefined || last.key !== key };
 }
 
 /** An answer that takes longer says for how long. */

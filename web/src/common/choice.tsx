@@ -26,14 +26,14 @@ export function Choice({ label, value, options, onChange }: ChoiceProps) {
 export const plain = (names: readonly string[]) => names.map((name) => ({ value: name, title: name.replaceAll("_", " ") }));
 
 /** The level of the address, else that of the verdict (unless the page is about another), else the first level of data that
- * misses; null until the levels are known. `all`: what is known of each. */
-export function useLevel({ profile, params }: PageProps, ofVerdict = true): { level: string | null; levels: string[]; all: Level[] } {
-	const { answer } = useAnswer<OverviewAnswer>(`/api/p/${profile}/overview`);
+ * misses; undefined until the levels are known, null where there are none. `all`: what is known of each. */
+export function useLevel({ profile, params }: PageProps, ofVerdict = true): { level: string | null | undefined; levels: string[]; all: Level[] } {
+	const { answer, waiting } = useAnswer<OverviewAnswer>(`/api/p/${profile}/overview`);
 	const all = answer?.levels ?? [];
 	const levels = all.map(({ level }) => level);
 	const first = all.find(({ level, misses }) => misses > 0 && !level.endsWith("L1i")) ?? all[0];
 	const level = [params["level"], ofVerdict ? answer?.verdict_level : null].find((name) => name && levels.includes(name));
-	return { level: level ?? first?.level ?? null, levels, all };
+	return { level: level ?? first?.level ?? (waiting ? undefined : null), levels, all };
 }
 
 /** Whether what no code of the user made run is left out: the work of the loader, of libraries' start. */
@@ -46,7 +46,7 @@ export function Mine({ checked, set }: { checked: boolean; set: PageProps["set"]
 	);
 }
 
-export function LevelChoice({ level, levels, set }: { level: string | null; levels: string[]; set: PageProps["set"] }) {
+export function LevelChoice({ level, levels, set }: { level: string | null | undefined; levels: string[]; set: PageProps["set"] }) {
 	return (
 		<Choice label="Level" value={level ?? ""} options={plain(levels)} onChange={(value) => set({ level: value, offset: null })} />
 	);

@@ -97,7 +97,7 @@ function Changes({ answer, by, a, b }: { answer: CompareAnswer; by: string; a: s
 }
 
 /** The choices of the page; `levels` are those of both profiles. */
-function Controls({ session, params, set, level, levels, hasFields }: PageProps & { level: string | null; levels: string[]; hasFields: boolean }) {
+function Controls({ session, params, set, level, levels, hasFields }: PageProps & { level: string | null | undefined; levels: string[]; hasFields: boolean }) {
 	const profiles = session.profiles.map(({ n, file }) => ({ value: String(n), title: profileName(file) }));
 	return (
 		<div class="controls">

@@ -107,7 +107,7 @@ function Led({ chains, props: { profile, session } }: { chains: LineAnswer["chai
 	);
 }
 
-function Popover({ props, file, line, level }: { props: PageProps; file: string; line: string; level: string | null }) {
+function Popover({ props, file, line, level }: { props: PageProps; file: string; line: string; level: string | null | undefined }) {
 	const input = props.params["input"];
 	const asked = useAnswer<LineAnswer>(level && `/api/p/${props.profile}/line`, { file, line, level, input });
 	const { advice = [] } = useAnswer<OverviewAnswer>(`/api/p/${props.profile}/overview`).answer ?? {};

@@ -35,7 +35,7 @@ function byObject(advice: Advice[]): Map<string, Suggestion[]> {
 }
 
 /** A line of code with its text, where the source is known. */
-function Line({ profile, level, file, line }: { profile: string; level: string | null; file: string; line: number | null }) {
+function Line({ profile, level, file, line }: { profile: string; level: string | null | undefined; file: string; line: number | null }) {
 	const { answer } = useAnswer<SourceAnswer>(level && `/api/p/${profile}/source`, { file, level });
 	const text = answer?.lines.find(({ n }) => n === line)?.text?.trim();
 	return (
@@ -57,7 +57,7 @@ function Saving({ of: { saving_misses, saving_cycles } }: { of: Suggestion }) {
 	return parts.length > 0 ? <p class="fine">{`Saves up to ${parts.join(", ")}.`}</p> : null;
 }
 
-export function Suggestions({ advice, profile, level }: { advice: Advice[]; profile: string; level: string | null }) {
+export function Suggestions({ advice, profile, level }: { advice: Advice[]; profile: string; level: string | null | undefined }) {
 	return (
 		<div class="cards">
 			{[...byObject(advice)].map(([object, suggestions]) => (

@@ -96,7 +96,7 @@ function rows(node: TreeNode, path: string[] = []): [string, number][] {
 }
 
 /** All areas, also those that are too small to be drawn: the rows of the table that the tree sums. */
-async function allRows(profile: string, by: string, metric: string, level: string | null, input?: string): Promise<[string, number][]> {
+async function allRows(profile: string, by: string, metric: string, level: string | null | undefined, input?: string): Promise<[string, number][]> {
 	const path = `/api/p/${profile}/table`;
 	const query = { by, level, sort: metric, input };
 	const [{ columns }, table] = await Promise.all([get<TableAnswer>(path, { ...query, limit: 1 }), getAll<Cell[]>(path, query)]);
