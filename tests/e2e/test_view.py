@@ -374,6 +374,22 @@ def sums_hold(node):
             sums_hold(child)
 
 
+def case_small_rows_are_one():
+    """Rows below a share of the misses are in the sums alone; where all are, none is left out."""
+    with served(make_profile()) as s:
+        ask = lambda **query: s.get("/api/p/0/table", by="object,file,line", limit=1000, **query)
+        all_rows, large = ask(), ask(least=30)
+        misses = [column["key"] for column in all_rows["columns"]].index("misses")
+        total = sum(row[misses] for row in all_rows["rows"])
+        wanted = [row for row in all_rows["rows"] if row[misses] * 100 >= 30 * total]
+        assert 0 < len(wanted) < len(all_rows["rows"]) and large["rows"] == wanted
+        assert large["small"] == len(all_rows["rows"]) - len(wanted) and large["total_rows"] == len(wanted)
+        assert large["sums"] == all_rows["sums"]
+        assert large["rest"][misses] == total - sum(row[misses] for row in wanted)
+        assert ask(least=100)["rows"] == all_rows["rows"]
+        s.refuses(400, "GET", "/api/p/0/table?least=101")
+
+
 def case_tree():
     with served(make_profile()) as s:
         for nodes in (1, 2, 100):

@@ -34,7 +34,7 @@ const NAMED = [...PAGES.slice(0, 6).map((view) => [view, ""]), ["curves", "?by=o
 const OPENED_BY_ENTER = [
 	["treemap", "", ".chart a", "at=0"],
 	["tables", "", "th button:has-text('loads')", "sort=loads"],
-	["tables", `?p=${EVENTS}&by=object,line&mine=0`, ".paging button:has-text('Next')", "offset=100"],
+	["tables", `?p=${EVENTS}&by=object,line&mine=0&small=1`, ".paging button:has-text('Next')", "offset=100"],
 	["source", "", ".line-number a", "line="],
 	["histograms", `?p=${EVENTS}&of=served`, "button:has-text('Closer')", "from="],
 ];
@@ -100,7 +100,7 @@ const cases = {
 
 	async all_rows() {
 		const { page } = await tab();
-		await show(page, "tables", `?p=${EVENTS}&by=object,file,line&mine=0`);
+		await show(page, "tables", `?p=${EVENTS}&by=object,file,line&mine=0&small=1`);
 		const total = Number((await page.innerText(".paging [role=status]")).match(/of ([\d,]+)/)[1].replace(",", ""));
 		assert.ok(total > 150, `${total} rows`);
 		assert.equal((await savedRows(page)).length, total);

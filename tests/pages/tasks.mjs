@@ -232,6 +232,55 @@ const cases = {
 		assert.deepEqual(faults, []);
 	},
 
+	async small_rows() {
+		const { page, faults } = await tab();
+		await show(page, "tables", "?by=object&mine=0");
+		const misses = async () => (await page.$$eval("tbody td:nth-child(3)", (cells) => cells.map(({ title }) => Number(title.replaceAll(",", "")))));
+		const all = () => page.innerText("tfoot tr:last-child");
+		const [large, sums] = [await misses(), await all()];
+		const others = Number((await page.innerText("tfoot")).match(/^([\d,]+) more, each below 1 %/)[1].replaceAll(",", ""));
+		await page.check("label:has-text('Rows below 1 %') input");
+		await page.waitForFunction(() => location.hash.includes("small=1"));
+		await settled(page, "tables");
+		const rows = Number((await page.innerText(".paging [role=status]")).match(/of ([\d,]+)/)[1].replaceAll(",", ""));
+		assert.equal(rows, large.length + others);
+		assert.equal(await all(), sums);
+		assert.deepEqual((await misses()).slice(0, large.length), large);
+		assert.ok((await misses()).slice(large.length).every((count) => count < large.at(-1)));
+		await show(page, "tables", "?by=object&mine=0&filter=.dynsym");
+		assert.ok(await page.locator("tbody tr").count() > 0); // what is named is shown
+		assert.deepEqual(faults, []);
+	},
+
+	async tables_of_a_file() {
+		const { page, faults } = await tab();
+		await show(page, "tables", "?small=1");
+		const column = (n) => page.$$eval(`tbody td:nth-child(${n})`, (cells) => cells.map(({ title, innerText }) => title || innerText));
+		const numbers = async (n) => (await column(n)).map((text) => Number(text.replaceAll(",", "")));
+		const names = await column(1);
+		assert.deepEqual(await numbers(3), (await numbers(3)).sort((a, b) => b - a));
+		await page.click("th:nth-child(3) button"); // the least first
+		await page.waitForFunction(() => location.hash.includes("order=asc"));
+		await settled(page, "tables");
+		assert.deepEqual(await numbers(3), (await numbers(3)).sort((a, b) => a - b));
+		await page.click("th:nth-child(1) button");
+		await page.waitForFunction(() => location.hash.includes("sort=object"));
+		await settled(page, "tables");
+		assert.deepEqual((await column(1)).sort(), names.sort());
+		await page.fill("input[type=search]", "CONTAINERS.cpp:5");
+		await page.waitForFunction((count) => document.querySelectorAll("tbody tr").length < count, names.length);
+		assert.deepEqual((await column(1)).sort(), names.filter((text) => text.includes("containers.cpp:5")).sort());
+		await page.click("tbody tr a"); // to its lines
+		await page.waitForFunction(() => location.hash.includes("by=object%2Cfile%2Cline"));
+		await settled(page, "tables");
+		assert.equal(await page.locator(".failed").count(), 0);
+		assert.match(await page.innerText("tbody"), /containers\.cpp/);
+		await page.click("tbody tr a");
+		await settled(page, "source");
+		assert.equal(await page.locator(".failed").count(), 0);
+		assert.deepEqual(faults, []);
+	},
+
 	async evictions_of_mine() {
 		const { page } = await tab();
 		await show(page, "evictions");

@@ -6,7 +6,7 @@ A C++ program with std::vector and classes, a threaded one, and one whose fields
 
 import os
 
-from browser import drive_chromium, served
+from browser import drive_chromium, need_chromium, served
 from harness import main, nearmiss, program, record
 
 
@@ -66,6 +66,21 @@ def case_chains():
     done = nearmiss("view", "--html", "pages.html", "chains.nmp")
     assert done.returncode == 0, done.stderr
     drive_chromium("tasks.mjs", "chains", "file://" + os.path.abspath("pages.html"))
+
+
+def case_small_rows():
+    """What has less than 1 % of the misses is one row, until it is asked for or named."""
+    record_containers()
+    drive("small_rows", "containers.nmp")
+
+
+def case_tables_of_a_file():
+    """A file sorts and filters the rows that it holds."""
+    need_chromium()
+    record_containers()
+    done = nearmiss("view", "--html", "pages.html", "containers.nmp")
+    assert done.returncode == 0, done.stderr
+    drive_chromium("tasks.mjs", "tables_of_a_file", "file://" + os.path.abspath("pages.html"))
 
 
 def case_evictions_of_mine():

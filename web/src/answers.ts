@@ -106,6 +106,8 @@ export interface TableAnswer {
 	columns: Column[];
 	rows: Cell[][];
 	total_rows: number;
+	/** Rows that are only summed, as each is below the least share. */
+	small: number;
 	sums: Cell[];
 	rest: Cell[];
 }

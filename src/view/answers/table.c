@@ -14,6 +14,7 @@ struct table_request {
 	struct nm_grouping_order order;
 	const char *filter;
 	int64_t offset, limit;
+	int64_t least; /* percent of the misses of all kept rows, below which one is only summed */
 };
 
 static int read_request(struct table_request *r, const struct nm_view_profile *of,
@@ -35,7 +36,7 @@ static int read_request(struct table_request *r, const struct nm_view_profile *o
 	r->filter = nm_request_text(request, "filter");
 	if (!status)
 		status = nm_view_part(request, 200, &r->offset, &r->limit, err);
-	return status;
+	return status ? status : nm_request_number(request, "least", 0, 100, 0, &r->least, err);
 }
 
 /* ---- the filter ---- */
@@ -92,6 +93,27 @@ static size_t *kept_rows(const struct nm_cube *rows, const char *filter, size_t 
 	return kept;
 }
 
+/* Moves rows below the least share behind the others. Returns how many others there are: all, if none is large. */
+static size_t move_small_back(const struct table_request *r, size_t *kept, size_t count)
+{
+	const struct nm_cube *rows = &r->by.rows;
+	size_t *small = malloc((count + 1) * sizeof *small), large = 0, left = 0;
+	int64_t all = 0;
+
+	for (size_t i = 0; i < count; i++)
+		all = nm_sum_bounded(all, nm_cube_misses(rows, kept[i]));
+	for (size_t i = 0; small && i < count; i++) {
+		if ((double)nm_cube_misses(rows, kept[i]) * 100 < (double)r->least * (double)all)
+			small[left++] = kept[i];
+		else
+			kept[large++] = kept[i];
+	}
+	for (size_t i = 0; i < left; i++)
+		kept[large + i] = small[i];
+	free(small);
+	return large ? large : count;
+}
+
 /* ---- rows as JSON ---- */
 
 static void append_figures(json_t *row, const struct nm_grouping *by, const struct nm_metric_sums *sums)
@@ -129,15 +151,16 @@ static json_t *columns_of(const struct nm_grouping *by)
 	return columns;
 }
 
-/* The requested part of the kept rows, which are sorted, and the sums of all and of the other rows. */
-static json_t *json_of_page(const struct table_request *r, const size_t *kept, size_t count)
+/* The requested part of the first `large` of the kept rows, which are sorted, and the sums of all and of the others. */
+static json_t *json_of_page(const struct table_request *r, const size_t *kept, size_t large, size_t count)
 {
 	json_t *page = json_array();
 	struct nm_metric_sums all = {0}, rest = {0};
 
 	for (size_t i = 0; i < count; i++) {
 		const struct nm_metric_sums sums = nm_cube_counts(&r->by.rows, kept[i]);
-		const int is_shown = i >= (size_t)r->offset && i - (size_t)r->offset < (size_t)r->limit;
+		const int is_shown =
+		    i < large && i >= (size_t)r->offset && i - (size_t)r->offset < (size_t)r->limit;
 
 		nm_sums_add(&all, &sums);
 		if (is_shown)
@@ -146,9 +169,9 @@ static json_t *json_of_page(const struct table_request *r, const size_t *kept, s
 		else
 			nm_sums_add(&rest, &sums);
 	}
-	return json_pack("{ss so so sI so so}", "level", r->by.level, "columns", columns_of(&r->by), "rows",
-			 page, "total_rows", (json_int_t)count, "sums", json_of_row(&r->by, NULL, &all),
-			 "rest", json_of_row(&r->by, NULL, &rest));
+	return json_pack("{ss so so sI sI so so}", "level", r->by.level, "columns", columns_of(&r->by),
+			 "rows", page, "total_rows", (json_int_t)large, "small", (json_int_t)(count - large),
+			 "sums", json_of_row(&r->by, NULL, &all), "rest", json_of_row(&r->by, NULL, &rest));
 }
 
 int nm_view_table(const struct nm_view_profile *of, const struct nm_request *request, json_t **ret_answer,
@@ -166,7 +189,7 @@ int nm_view_table(const struct nm_view_profile *of, const struct nm_request *req
 			status = nm_fail_memory(err);
 	}
 	if (!status)
-		*ret_answer = json_of_page(&r, kept, count);
+		*ret_answer = json_of_page(&r, kept, move_small_back(&r, kept, count), count);
 	free(kept);
 	nm_grouping_done(&r.by);
 	return status;

@@ -22,11 +22,13 @@ static const char *const of_profile[] = {
     "overview",           "metrics",        "dimensions", "curves?by=total", "curves?by=object",
     "curves?by=function", "curves?by=line", "timeline",   "names?limit=200", NULL};
 static const char *const of_level[] = {
-    "table?by=object&limit=100&mine=1&offset=0&order=desc&sort=misses",
-    "table?by=function&limit=100&mine=1&offset=0&order=desc&sort=misses",
-    "table?by=line&limit=100&mine=1&offset=0&order=desc&sort=misses",
-    "table?by=object&limit=100&offset=0&order=desc&sort=misses",
-    "table?by=object,line&limit=100&mine=1&offset=0&order=desc&sort=misses",
+    "table?by=object&limit=300&mine=1&offset=0&order=desc&sort=misses",
+    "table?by=function&limit=300&mine=1&offset=0&order=desc&sort=misses",
+    "table?by=file,line&limit=300&mine=1&offset=0&order=desc&sort=misses",
+    "table?by=object,file,line&limit=300&mine=1&offset=0&order=desc&sort=misses",
+    "table?by=function,file,line&limit=300&mine=1&offset=0&order=desc&sort=misses",
+    "table?by=object&limit=300&offset=0&order=desc&sort=misses",
+    "table?by=object,file,line&limit=300&offset=0&order=desc&sort=misses",
     "tree?by=object,function&metric=misses&nodes=400",
     "tree?by=function,object&metric=misses&nodes=400",
     "sources",
@@ -50,9 +52,9 @@ static const char levels_of_data_first[] =
 /* Requests for each of the first inputs of a merged profile: but for the first two with the first level. */
 static const char *const of_input[] = {"overview",
 				       "dimensions",
-				       "table?by=object&limit=100&offset=0&order=desc&sort=misses",
-				       "table?by=function&limit=100&offset=0&order=desc&sort=misses",
-				       "table?by=line&limit=100&offset=0&order=desc&sort=misses",
+				       "table?by=object&limit=300&offset=0&order=desc&sort=misses",
+				       "table?by=function&limit=300&offset=0&order=desc&sort=misses",
+				       "table?by=file,line&limit=300&offset=0&order=desc&sort=misses",
 				       "sources",
 				       NULL};
 static const char first_inputs[] = "SELECT input FROM inputs ORDER BY alike, position LIMIT 16";
