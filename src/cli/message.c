@@ -68,6 +68,12 @@ void nm_message_tasks(size_t done, size_t all, double seconds_left)
 	progress_is_shown = 1;
 }
 
+void nm_message_pages(unsigned answers, size_t bytes)
+{
+	fprintf(stderr, "\r\033[Knearmiss: %u answers, %.1f MB", answers, (double)bytes / 1e6);
+	progress_is_shown = 1;
+}
+
 void nm_message_progress_end(void)
 {
 	if (progress_is_shown)

@@ -30,6 +30,8 @@ void nm_message_progress(uint64_t references, double per_second);
 void nm_message_samples(uint64_t samples, double per_second); /* the same of samples */
 /* The same of tasks; seconds_left: negative if that is not known yet. */
 void nm_message_tasks(size_t done, size_t all, double seconds_left);
+/* The same of a file of pages. */
+void nm_message_pages(unsigned answers, size_t bytes);
 void nm_message_progress_end(void);
 
 /* The word of a list (ended by NULL) that is most like `typed`, or NULL if none is close. */

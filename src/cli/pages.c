@@ -134,8 +134,12 @@ static int write_view(void *view, FILE *out, struct nm_error *err)
 int nm_pages_write(struct nm_pages *p, const char *path)
 {
 	uint64_t held, total;
-	int status = nm_write_output(path, write_view, p->view);
+	int status;
 
+	if (isatty(STDERR_FILENO))
+		nm_view_set_progress(p->view, nm_message_pages);
+	status = nm_write_output(path, write_view, p->view);
+	nm_message_progress_end();
 	if (status || !p->session.debugger)
 		return status;
 	held = nm_view_written(p->view);

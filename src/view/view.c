@@ -64,6 +64,8 @@ void nm_view_set_predictor(struct nm_view *view, const char *program, const char
 	view->trace = trace;
 }
 
+void nm_view_set_progress(struct nm_view *view, nm_view_progress *progress) { view->progress = progress; }
+
 static int is_of_debugger(const char *path)
 {
 	return !strncmp(path, NM_VIEW_DEBUGGER_PATH, strlen(NM_VIEW_DEBUGGER_PATH));

@@ -38,6 +38,10 @@ void nm_view_set_predictor(struct nm_view *view, const char *program, const char
 /* Whether POST and DELETE are taken at a path; all others are only read. */
 int nm_view_takes_changes(const char *path);
 
+/* Called after each answer that is written to a file (html.h): how many there are, and bytes so far. */
+typedef void nm_view_progress(unsigned answers, size_t bytes);
+void nm_view_set_progress(struct nm_view *view, nm_view_progress *progress);
+
 /* How many references the last file holds for the debugger (html.h). */
 uint64_t nm_view_written(const struct nm_view *view);
 

@@ -9,6 +9,7 @@ import csv
 import http.client
 import json
 import os
+import pty
 import re
 import shutil
 import signal
@@ -865,6 +866,23 @@ def case_prediction_that_fails_or_is_cancelled():
         assert status == 200 and json.loads(text)["state"] == "cancelled", text
         assert predicted(s, REORDER)["state"] == "done"
         post(s, "/api/prediction", {"profile": 0, "candidate": REORDER})  # ends with the server
+
+
+def case_file_is_written_with_progress():
+    """On a terminal, and nowhere else."""
+    command = [NEARMISS, "view", "--html", "p.html", make_profile()]
+    assert subprocess.run(command, stderr=subprocess.PIPE, env=ENVIRONMENT, check=True).stderr == b""
+    end, terminal = pty.openpty()
+    with subprocess.Popen(command, stderr=terminal, env=ENVIRONMENT):
+        os.close(terminal)
+        said = b""
+        with contextlib.suppress(OSError):  # which ends a terminal
+            while part := os.read(end, 4096):
+                said += part
+    os.close(end)
+    counts = [int(count) for count in re.findall(rb"nearmiss: (\d+) answers, [\d.]+ MB", said)]
+    assert len(counts) > 20 and counts == sorted(counts), said
+    assert said.endswith(b"\r\x1b[K"), said[-40:]
 
 
 def case_file_that_cannot_be_written():

@@ -164,6 +164,8 @@ static int put_member(void *self, const struct nm_request *request, struct nm_er
 		html->separator = ",\n";
 	}
 	free(text);
+	if (html->view->progress)
+		html->view->progress(html->questions, html->bytes);
 	return 0;
 }
 

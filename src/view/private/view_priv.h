@@ -30,6 +30,7 @@ struct nm_view {
 	struct nm_prediction prediction;
 	const struct nm_source_search *search; /* borrowed, or NULL */
 	const char *program, *trace; /* borrowed: nearmiss itself, and the first profile's trace, or NULL */
+	nm_view_progress *progress;  /* NULL: none */
 	uint64_t written;            /* references that the last file holds for the debugger */
 };
 
