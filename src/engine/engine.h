@@ -25,7 +25,7 @@ struct nm_candidate;
 struct nm_engine;
 struct nm_one_machine;
 struct nm_oracle;
-struct nm_part;
+struct nm_run_part;
 struct nm_pass;
 struct nm_visit_log;
 
@@ -80,7 +80,8 @@ struct nm_engine_options {
 	/* the caller's own pass (pass.h) instead of all others, and what its `make` finds; or NULL */
 	const struct nm_pass *pass;
 	void *pass_arg;
-	const struct nm_part *part; /* of a run that several processes simulate (part.h), or NULL; borrowed */
+	const struct nm_run_part
+	    *part; /* of a run that several processes simulate (part.h), or NULL; borrowed */
 };
 
 int nm_engine_new(struct nm_engine **ret_engine, const struct nm_engine_options *options,

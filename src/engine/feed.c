@@ -23,7 +23,7 @@ static int explain_failure(const struct nm_engine *e, int status, struct nm_erro
 /* Of a run in parts, in the manner that is set (part.h). */
 static void begin_piece(struct nm_engine *e)
 {
-	const struct nm_part *part = e->options.part;
+	const struct nm_run_part *part = e->options.part;
 
 	e->replay.silent = part->manner == NM_PART_FOLLOW || part->manner == NM_PART_OUTLINE;
 	e->replay.outline = part->manner == NM_PART_OUTLINE ? part->outline : NULL;

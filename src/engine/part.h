@@ -42,7 +42,7 @@ struct nm_part_stream {
 
 struct nm_part_keys nm_vec(uint32_t);
 
-struct nm_part {
+struct nm_run_part {
 	const struct nm_machine *machine; /* borrowed */
 	enum nm_part_manner manner;
 	struct nm_outline *outline; /* of NM_PART_OUTLINE; borrowed */
@@ -56,18 +56,18 @@ struct nm_pass;
 extern const struct nm_pass nm_pass_part;
 
 /* Its session must have been freed. */
-void nm_part_done(struct nm_part *part);
+void nm_part_done(struct nm_run_part *part);
 
 /* A stream that has been fed, or NULL. */
-struct nm_part_stream *nm_part_stream(const struct nm_part *part, uint32_t number);
+struct nm_part_stream *nm_part_stream(const struct nm_run_part *part, uint32_t number);
 
 /* Feeds whole records, a piece, in the manner that is set. *ret_is_new: it has met new code or keys. 0 or a code;
  * NM_EINVAL: slices cannot follow the program. */
-int nm_part_feed(struct nm_part *part, struct nm_session *session, uint32_t stream, const uint64_t *words,
+int nm_part_feed(struct nm_run_part *part, struct nm_session *session, uint32_t stream, const uint64_t *words,
 		 size_t count, int *ret_is_new, struct nm_error *err);
 
 /* The slice of a stream, made if there is none. 0 or NM_ENOMEM. */
-int nm_part_slice(const struct nm_part *part, struct nm_part_stream *stream);
+int nm_part_slice(const struct nm_run_part *part, struct nm_part_stream *stream);
 
 /* What a stream's references add up to: rows of reads and writes by attribution key. */
 struct nm_part_counts {

@@ -47,7 +47,7 @@ struct nm_chain_request {
 	int is_refused;             /* filled in: all ranks know that there is no result */
 };
 
-struct nm_chain;
+struct nm_rank_chain;
 
 /* Whether what is asked for can be had in parts: 0, or NM_EINVAL and why not. */
 int nm_chain_check(const struct nm_engine_options *options, struct nm_error *err);
@@ -57,9 +57,9 @@ int nm_chain_agree(struct nm_chain_request *request, int status, struct nm_error
 
 /* The replay. Of rank 0, the session has the streams' results, as long as the chain lives; else it is NULL. path: of
  * the trace, for errors. 0 or a code. */
-int nm_chain_run(struct nm_chain **ret_chain, struct nm_chain_request *request, struct nm_trace *trace,
+int nm_chain_run(struct nm_rank_chain **ret_chain, struct nm_chain_request *request, struct nm_trace *trace,
 		 const char *path, const struct nm_engine_options *options, struct nm_session **ret_session,
 		 struct nm_error *err);
-void nm_chain_free(struct nm_chain *chain);
+void nm_chain_free(struct nm_rank_chain *chain);
 
 #endif

@@ -45,7 +45,7 @@ struct replayer {
 	struct nm_readahead *readahead; /* of the trace, as long as the session; NULL: */
 	unsigned side_by_side;          /* so many processes at a time */
 	struct nm_progress progress;
-	struct nm_chain *chain; /* has the session, or NULL */
+	struct nm_rank_chain *chain; /* has the session, or NULL */
 };
 
 /* ---- a trace ---- */

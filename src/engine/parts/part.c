@@ -12,7 +12,7 @@
 #include "session.h"
 #include "slices.h"
 
-void nm_part_done(struct nm_part *p)
+void nm_part_done(struct nm_run_part *p)
 {
 	for (size_t i = 0; i < p->streams.count; i++) {
 		assert(!p->streams.at[i]->engine);
@@ -23,7 +23,7 @@ void nm_part_done(struct nm_part *p)
 	nm_vec_free(&p->keys);
 }
 
-struct nm_part_stream *nm_part_stream(const struct nm_part *p, uint32_t number)
+struct nm_part_stream *nm_part_stream(const struct nm_run_part *p, uint32_t number)
 {
 	for (size_t i = p->streams.count; i-- > 0;)
 		if (p->streams.at[i]->number == number)
@@ -34,14 +34,14 @@ struct nm_part_stream *nm_part_stream(const struct nm_part *p, uint32_t number)
 size_t nm_part_key_count(const struct nm_part_stream *s) { return nm_engine_attr_count(s->engine); }
 
 /* What only grows when code or keys are new. */
-static size_t known(const struct nm_part *p, uint32_t number)
+static size_t known(const struct nm_run_part *p, uint32_t number)
 {
 	const struct nm_part_stream *s = nm_part_stream(p, number);
 
 	return s ? nm_engine_attr_count(s->engine) + s->engine->replay.decoder.decoded.count : 0;
 }
 
-int nm_part_feed(struct nm_part *p, struct nm_session *session, uint32_t stream, const uint64_t *words,
+int nm_part_feed(struct nm_run_part *p, struct nm_session *session, uint32_t stream, const uint64_t *words,
 		 size_t count, int *ret_is_new, struct nm_error *err)
 {
 	const size_t before = known(p, stream);
@@ -62,7 +62,7 @@ int nm_part_feed(struct nm_part *p, struct nm_session *session, uint32_t stream,
 	return status;
 }
 
-int nm_part_slice(const struct nm_part *p, struct nm_part_stream *s)
+int nm_part_slice(const struct nm_run_part *p, struct nm_part_stream *s)
 {
 	if (s->slice)
 		return 0;

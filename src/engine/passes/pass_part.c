@@ -11,14 +11,14 @@
 
 /* What the engine has as the pass; the part has the stream. */
 struct stream_pass {
-	struct nm_part *part;
+	struct nm_run_part *part;
 	struct nm_part_stream *stream;
 	const struct nm_coalesced_table *coalesced;
 };
 
 static int part_make(void **ret_self, const struct nm_pass_setup *setup, struct nm_error *err)
 {
-	struct nm_part *part = setup->options->pass_arg;
+	struct nm_run_part *part = setup->options->pass_arg;
 	struct stream_pass *p = calloc(1, sizeof *p);
 	struct nm_part_stream *s = calloc(1, sizeof *s);
 

@@ -18,12 +18,13 @@ double chain_seconds(void)
 	return (double)now.tv_sec + (double)now.tv_nsec / 1e9;
 }
 
-int chain_send(const struct nm_chain *c, unsigned to, const void *bytes, size_t count, struct nm_error *err)
+int chain_send(const struct nm_rank_chain *c, unsigned to, const void *bytes, size_t count,
+	       struct nm_error *err)
 {
 	return c->transport->send(c->transport->self, to, bytes, count, err);
 }
 
-int chain_receive(const struct nm_chain *c, unsigned from, void **ret_bytes, size_t *ret_count,
+int chain_receive(const struct nm_rank_chain *c, unsigned from, void **ret_bytes, size_t *ret_count,
 		  struct nm_error *err)
 {
 	return c->transport->receive(c->transport->self, from, ret_bytes, ret_count, err);
@@ -118,14 +119,14 @@ int nm_chain_agree(struct nm_chain_request *request, int status, struct nm_error
 
 /* A pass through the stream that only knows the state of the program, and makes the outline of the own part. */
 struct scout {
-	struct nm_chain *chain;
-	struct nm_part part;
+	struct nm_rank_chain *chain;
+	struct nm_run_part part;
 	struct nm_session *session;
 	struct nm_outline outline;
 };
 
-static int follow_block(struct nm_part *part, struct nm_session *session, const struct packed_block *block,
-			struct nm_error *err)
+static int follow_block(struct nm_run_part *part, struct nm_session *session,
+			const struct packed_block *block, struct nm_error *err)
 {
 	struct outline_reader reader;
 	struct piece piece;
@@ -141,7 +142,7 @@ static int follow_block(struct nm_part *part, struct nm_session *session, const 
 }
 
 /* Passes on the latest of the blocks. */
-static int pass_on(const struct nm_chain *c, const struct outlines *o, struct nm_error *err)
+static int pass_on(const struct nm_rank_chain *c, const struct outlines *o, struct nm_error *err)
 {
 	const struct packed_block *block = &o->blocks.at[o->blocks.count - 1];
 	const unsigned next = c->transport->rank + 1;
@@ -152,7 +153,7 @@ static int pass_on(const struct nm_chain *c, const struct outlines *o, struct nm
 /* The parts before, as they come. */
 static int follow_others(struct scout *s, struct nm_error *err)
 {
-	struct nm_chain *c = s->chain;
+	struct nm_rank_chain *c = s->chain;
 	void *bytes;
 	size_t count;
 	int status = 0;
@@ -195,7 +196,7 @@ static int outline_piece(void *arg, uint32_t stream, const uint64_t *words, size
 }
 
 /* The rest of the own outline, and its end. */
-static int end_outline(struct nm_chain *c, struct nm_error *err)
+static int end_outline(struct nm_rank_chain *c, struct nm_error *err)
 {
 	const size_t before = c->own.blocks.count;
 	int status = outlines_close(&c->own) ? nm_fail_memory(err) : 0;
@@ -207,8 +208,8 @@ static int end_outline(struct nm_chain *c, struct nm_error *err)
 		   : chain_send(c, c->transport->rank + 1, NULL, 0, err);
 }
 
-static int start_session(const struct nm_chain *c, struct nm_part *part, struct nm_session **ret_session,
-			 struct nm_error *err)
+static int start_session(const struct nm_rank_chain *c, struct nm_run_part *part,
+			 struct nm_session **ret_session, struct nm_error *err)
 {
 	struct nm_engine_options options = c->options;
 
@@ -220,7 +221,7 @@ static int start_session(const struct nm_chain *c, struct nm_part *part, struct 
 	return nm_session_new(ret_session, &options, err);
 }
 
-static int scout(struct nm_chain *c, struct nm_error *err)
+static int scout(struct nm_rank_chain *c, struct nm_error *err)
 {
 	struct scout s = {.chain = c};
 	const double begin = chain_seconds();
@@ -247,7 +248,7 @@ static int scout(struct nm_chain *c, struct nm_error *err)
 
 /* Its pieces, side by side with their outlines. */
 struct simulation {
-	struct nm_chain *chain;
+	struct nm_rank_chain *chain;
 	struct outline_reader reader;
 	size_t next; /* block of the own outline */
 };
@@ -255,7 +256,7 @@ struct simulation {
 /* The next outline, of the same piece. */
 static int read_outline(struct simulation *s, struct piece *ret, struct nm_error *err)
 {
-	const struct nm_chain *c = s->chain;
+	const struct nm_rank_chain *c = s->chain;
 	int status;
 
 	while (!outline_reader_next(&s->reader, ret)) {
@@ -271,7 +272,7 @@ static int read_outline(struct simulation *s, struct piece *ret, struct nm_error
 /* What rank 0 gets of the piece that has just been simulated. */
 static int tell_piece(struct simulation *s, struct piece whole, struct nm_error *err)
 {
-	struct nm_chain *c = s->chain;
+	struct nm_rank_chain *c = s->chain;
 	struct piece piece;
 	int is_full, status = read_outline(s, &piece, err);
 
@@ -288,7 +289,7 @@ static int simulate_piece(void *arg, uint32_t stream, const uint64_t *words, siz
 			  struct nm_error *err)
 {
 	struct simulation *s = arg;
-	struct nm_chain *c = s->chain;
+	struct nm_rank_chain *c = s->chain;
 	int is_new, status;
 
 	if ((!c->streams.count || c->streams.at[c->streams.count - 1] != stream) &&
@@ -308,7 +309,7 @@ static int simulate_piece(void *arg, uint32_t stream, const uint64_t *words, siz
 			  err);
 }
 
-static int simulate(struct nm_chain *c, struct nm_error *err)
+static int simulate(struct nm_rank_chain *c, struct nm_error *err)
 {
 	struct simulation s = {.chain = c};
 	const double begin = chain_seconds();
@@ -330,7 +331,7 @@ static int simulate(struct nm_chain *c, struct nm_error *err)
 
 /* ---- all ---- */
 
-static int run(struct nm_chain *c, struct nm_chain_request *request, struct nm_error *err)
+static int run(struct nm_rank_chain *c, struct nm_chain_request *request, struct nm_error *err)
 {
 	int status = c->transport->ranks > 1 ? scout(c, err) : 0;
 
@@ -341,11 +342,11 @@ static int run(struct nm_chain *c, struct nm_chain_request *request, struct nm_e
 	return status;
 }
 
-int nm_chain_run(struct nm_chain **ret_chain, struct nm_chain_request *request, struct nm_trace *trace,
+int nm_chain_run(struct nm_rank_chain **ret_chain, struct nm_chain_request *request, struct nm_trace *trace,
 		 const char *path, const struct nm_engine_options *options, struct nm_session **ret_session,
 		 struct nm_error *err)
 {
-	struct nm_chain *c = calloc(1, sizeof *c);
+	struct nm_rank_chain *c = calloc(1, sizeof *c);
 	struct nm_error fault;
 	int status;
 
@@ -365,7 +366,7 @@ int nm_chain_run(struct nm_chain **ret_chain, struct nm_chain_request *request, 
 	return status;
 }
 
-void nm_chain_free(struct nm_chain *c)
+void nm_chain_free(struct nm_rank_chain *c)
 {
 	if (!c)
 		return;

@@ -25,7 +25,7 @@ struct share {
 
 /* Of rank 0. */
 struct sum {
-	struct nm_chain *chain;
+	struct nm_rank_chain *chain;
 	struct nm_vec(struct share) shares;          /* by rank, then in order */
 	struct nm_vec(struct nm_part_counts) counts; /* by index in chain->part.streams */
 };
@@ -88,7 +88,7 @@ static int match_keys(const struct sum *s, struct share *share, const struct pie
 
 static int collect_piece(struct sum *s, unsigned rank, const struct piece *piece, struct nm_error *err)
 {
-	struct nm_chain *c = s->chain;
+	struct nm_rank_chain *c = s->chain;
 	struct share *share = make_share(s, rank, piece->stream);
 	int is_new, status;
 
@@ -136,7 +136,7 @@ static int collect_keys(struct sum *s, struct nm_error *err)
 /* What rank 0's own part has counted, before it goes on. */
 static int keep_own_counts(struct sum *s, struct nm_error *err)
 {
-	struct nm_chain *c = s->chain;
+	struct nm_rank_chain *c = s->chain;
 
 	for (size_t i = 0; i < c->streams.count; i++)
 		if (!make_share(s, 0, c->streams.at[i]))
@@ -171,7 +171,7 @@ static int tell_shares(const struct sum *s, struct nm_error *err)
 
 /* ---- each rank: what is open ---- */
 
-static int receive_state(const struct nm_chain *c, unsigned from, struct nm_run_slice_state *state,
+static int receive_state(const struct nm_rank_chain *c, unsigned from, struct nm_run_slice_state *state,
 			 struct nm_error *err)
 {
 	void *bytes;
@@ -187,7 +187,7 @@ static int receive_state(const struct nm_chain *c, unsigned from, struct nm_run_
 				   : 0;
 }
 
-static int send_state(const struct nm_chain *c, unsigned to, const struct nm_run_slice_state *state,
+static int send_state(const struct nm_rank_chain *c, unsigned to, const struct nm_run_slice_state *state,
 		      struct nm_error *err)
 {
 	void *bytes;
@@ -201,8 +201,8 @@ static int send_state(const struct nm_chain *c, unsigned to, const struct nm_run
 	return status;
 }
 
-static int settle_depth(const struct nm_chain *c, struct nm_run_slice *slice, const struct share_head *head,
-			struct nm_run_slice_state *state, struct nm_error *err)
+static int settle_depth(const struct nm_rank_chain *c, struct nm_run_slice *slice,
+			const struct share_head *head, struct nm_run_slice_state *state, struct nm_error *err)
 {
 	int status = head->previous == NOBODY ? 0 : receive_state(c, (unsigned)head->previous, state, err);
 
@@ -214,8 +214,9 @@ static int settle_depth(const struct nm_chain *c, struct nm_run_slice *slice, co
 }
 
 /* keys: [count], of the whole run; NULL: the slice has them. */
-static int settle_slice(const struct nm_chain *c, struct nm_run_slice *slice, const struct share_head *head,
-			const uint32_t *keys, size_t count, struct nm_error *err)
+static int settle_slice(const struct nm_rank_chain *c, struct nm_run_slice *slice,
+			const struct share_head *head, const uint32_t *keys, size_t count,
+			struct nm_error *err)
 {
 	const unsigned depths = nm_run_slice_depths(slice);
 	struct nm_run_slice_state *states[NM_MAX_LEVELS] = {NULL};
@@ -236,7 +237,7 @@ static int settle_slice(const struct nm_chain *c, struct nm_run_slice *slice, co
 
 /* ---- counts ---- */
 
-static int send_counts(struct nm_chain *c, struct nm_part_stream *stream, struct nm_error *err)
+static int send_counts(struct nm_rank_chain *c, struct nm_part_stream *stream, struct nm_error *err)
 {
 	struct nm_part_counts counts = {0};
 	void *bytes = NULL;
@@ -310,7 +311,7 @@ static int add_share(struct sum *s, const struct share *share, struct nm_part_st
 /* Rank 0 has a slice of every stream, perhaps an empty one, to which the others' counts are added. */
 static int settle_at_sum(struct sum *s, struct nm_error *err)
 {
-	const struct nm_chain *c = s->chain;
+	const struct nm_rank_chain *c = s->chain;
 	int status = 0;
 
 	for (size_t i = 0; i < c->part.streams.count && !status; i++) {
@@ -326,7 +327,7 @@ static int settle_at_sum(struct sum *s, struct nm_error *err)
 	return status;
 }
 
-static size_t index_of(const struct nm_part *part, uint32_t stream)
+static size_t index_of(const struct nm_run_part *part, uint32_t stream)
 {
 	size_t i = 0;
 
@@ -337,7 +338,7 @@ static size_t index_of(const struct nm_part *part, uint32_t stream)
 
 static int add_up(struct sum *s, struct nm_error *err)
 {
-	struct nm_chain *c = s->chain;
+	struct nm_rank_chain *c = s->chain;
 	int status = nm_vec_reach(&s->counts, c->part.streams.count) ? nm_fail_memory(err) : 0;
 
 	for (size_t i = 0; i < c->part.streams.count && !status; i++) {
@@ -357,7 +358,7 @@ static int add_up(struct sum *s, struct nm_error *err)
 	return status;
 }
 
-static int gather_work(const struct nm_chain *c, struct nm_chain_work *ret_work, struct nm_error *err)
+static int gather_work(const struct nm_rank_chain *c, struct nm_chain_work *ret_work, struct nm_error *err)
 {
 	int status = 0;
 
@@ -378,7 +379,7 @@ static int gather_work(const struct nm_chain *c, struct nm_chain_work *ret_work,
 
 /* ---- all ---- */
 
-static int settle_first(struct nm_chain *c, struct nm_chain_work *ret_work, struct nm_error *err)
+static int settle_first(struct nm_rank_chain *c, struct nm_chain_work *ret_work, struct nm_error *err)
 {
 	struct sum s = {.chain = c};
 	const double begin = chain_seconds();
@@ -412,7 +413,7 @@ struct told_share {
 };
 
 /* All at once, before any state: rank 0 waits until they are taken. */
-static int receive_shares(const struct nm_chain *c, struct told_share *ret_shares, struct nm_error *err)
+static int receive_shares(const struct nm_rank_chain *c, struct told_share *ret_shares, struct nm_error *err)
 {
 	size_t bytes;
 	int status = 0;
@@ -426,7 +427,7 @@ static int receive_shares(const struct nm_chain *c, struct told_share *ret_share
 	return status;
 }
 
-static int settle_stream(struct nm_chain *c, uint32_t number, const struct told_share *told,
+static int settle_stream(struct nm_rank_chain *c, uint32_t number, const struct told_share *told,
 			 struct nm_error *err)
 {
 	struct nm_part_stream *stream = nm_part_stream(&c->part, number);
@@ -438,7 +439,7 @@ static int settle_stream(struct nm_chain *c, uint32_t number, const struct told_
 	return status ? status : send_counts(c, stream, err);
 }
 
-static int settle_later(struct nm_chain *c, struct nm_error *err)
+static int settle_later(struct nm_rank_chain *c, struct nm_error *err)
 {
 	struct told_share *shares = calloc(c->streams.count + 1, sizeof *shares);
 	int status = shares ? receive_shares(c, shares, err) : nm_fail_memory(err);
@@ -453,7 +454,7 @@ static int settle_later(struct nm_chain *c, struct nm_error *err)
 	return status;
 }
 
-int chain_settle(struct nm_chain *c, struct nm_chain_work *ret_work, struct nm_error *err)
+int chain_settle(struct nm_rank_chain *c, struct nm_chain_work *ret_work, struct nm_error *err)
 {
 	const double begin = chain_seconds();
 	int status = 0;

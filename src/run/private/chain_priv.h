@@ -82,20 +82,20 @@ int trace_part_walk(struct trace_part *part,
 
 /* ---- chain.c ---- */
 
-struct nm_chain {
+struct nm_rank_chain {
 	const struct nm_chain_transport *transport;
 	struct nm_engine_options options;
 	struct trace_part trace;
-	struct nm_part part;
+	struct nm_run_part part;
 	struct nm_session *session;
 	struct outlines before, own, told; /* of the parts before; of the own part; what rank 0 gets of it */
 	struct nm_vec(uint32_t) streams;   /* of the own part */
 	struct nm_chain_work work;
 };
 
-int chain_send(const struct nm_chain *chain, unsigned to, const void *bytes, size_t count,
+int chain_send(const struct nm_rank_chain *chain, unsigned to, const void *bytes, size_t count,
 	       struct nm_error *err);
-int chain_receive(const struct nm_chain *chain, unsigned from, void **ret_bytes, size_t *ret_count,
+int chain_receive(const struct nm_rank_chain *chain, unsigned from, void **ret_bytes, size_t *ret_count,
 		  struct nm_error *err);
 
 /* Seconds of processors that this process has used. */
@@ -104,6 +104,6 @@ double chain_seconds(void);
 /* ---- settle.c ---- */
 
 /* From the parts' own keys and open loads to the whole run's counts, which rank 0's session then has. 0 or a code. */
-int chain_settle(struct nm_chain *chain, struct nm_chain_work *ret_work, struct nm_error *err);
+int chain_settle(struct nm_rank_chain *chain, struct nm_chain_work *ret_work, struct nm_error *err);
 
 #endif
