@@ -64,6 +64,22 @@ def case_reports():
     shown = nearmiss("sharing", "-i", "p.nmp", "--format", "csv").stdout.decode().splitlines()
     assert shown[0].startswith("thread_process,") and any(line.startswith("shared#2,") for line in shown), shown
     assert rows("SELECT value FROM info WHERE key = 'one_machine'") == [("yes",)]
+    check_choice_of_process("shared#2", "shared")
+
+
+def check_choice_of_process(chosen, other):
+    """--process shows what any process of the machine did, and all about the lines that it touched."""
+    of_one = ["sharing", "-i", "p.nmp", "--process", chosen]
+    for by in ("function", "thread", "process"):
+        shown = nearmiss(*of_one, "--by", by, "--format", "csv").stdout.decode().splitlines()
+        assert len(shown) > 1 and all(line.startswith(chosen + ",") for line in shown[1:]), (by, shown)
+    touched, = rows(f"SELECT sum(reads) FROM sharing WHERE level = 'L1d' AND thread_process = '{chosen}'")[0]
+    shown = nearmiss(*of_one, "--by", "object", "--limit", "0", "--format", "csv").stdout.decode().splitlines()
+    column = shown[0].split(",").index("reads")
+    assert sum(int(line.split(",")[column]) for line in shown[1:]) == touched, (shown, touched)
+    text = nearmiss(*of_one, "--width", "200").stdout.decode()
+    assert all(f"\n{process} " in text for process in (chosen, other)), text
+    assert b"0x" in nearmiss(*of_one, "--c2c").stdout, text
 
 
 def case_one_process_is_as_ever():

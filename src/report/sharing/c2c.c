@@ -45,7 +45,8 @@ static const char *compose_source(struct nm_table *table, size_t row)
 #define LINES                                                                                             \
 	"WITH t AS MATERIALIZED (SELECT process, block, sum(reads) AS loads, sum(writes) AS stores, "     \
 	"sum(misses) AS misses, sum(false_misses) AS false_misses, group_concat(DISTINCT object) AS "     \
-	"objects FROM sharing WHERE level = ?1 AND (?2 IS NULL OR process = ?2) GROUP BY 1, 2), "         \
+	"objects FROM sharing WHERE level = ?1 AND (?2 IS NULL OR " NM_TOUCHED_BY_PROCESS                 \
+	") GROUP BY 1, 2), "                                                                              \
 	"c AS MATERIALIZED (SELECT process, block, sum(writebacks) AS hitm, sum(interventions) AS peer "  \
 	"FROM contenders WHERE level = ?1 AND block IS NOT NULL GROUP BY 1, 2), "                         \
 	"n AS MATERIALIZED (SELECT t.*, coalesce(hitm, 0) AS hitm, coalesce(peer, 0) AS peer, "           \
@@ -94,7 +95,7 @@ static const struct nm_column place_columns[] = {
 static const char place_sql[] = LINES
     ", p AS MATERIALIZED (SELECT process, block, offset, function, file, line, object, max(field) AS field, "
     "sum(reads + writes) AS records, sum(writes) AS stores, count(DISTINCT core) AS cores FROM sharing "
-    "WHERE level = ?1 AND (?2 IS NULL OR process = ?2) GROUP BY 1, 2, 3, 4, 5, 6, 7), "
+    "WHERE level = ?1 GROUP BY 1, 2, 3, 4, 5, 6, 7), "
     "k AS MATERIALIZED (SELECT process, block, offset, function, file, line, object, sum(writebacks) AS hitm, "
     "sum(interventions) AS peer FROM contenders WHERE level = ?1 AND block IS NOT NULL "
     "GROUP BY 1, 2, 3, 4, 5, 6, 7), "
@@ -125,8 +126,8 @@ static const struct nm_column function_columns[] = {
 static const char function_sql[] =
     "WITH f AS MATERIALIZED (SELECT coalesce(function, '?') AS symbol, coalesce(victim_function, '?') AS "
     "victim_symbol, object, sum(writebacks) AS hitm, sum(interventions) AS peer, "
-    "sum(invalidations) AS invalidations FROM contenders WHERE level = ?1 AND (?2 IS NULL OR process = ?2) "
-    "AND block IS NOT NULL GROUP BY 1, 2, 3) "
+    "sum(invalidations) AS invalidations FROM contenders WHERE level = ?1 AND "
+    "(?2 IS NULL OR " NM_DONE_BY_PROCESS ") AND block IS NOT NULL GROUP BY 1, 2, 3) "
     "SELECT printf('%.2f%%', 100.0 * hitm / max(1, sum(hitm) OVER ())) AS hitm_share, "
     "printf('%.2f%%', 100.0 * peer / max(1, sum(peer) OVER ())) AS peer_share, hitm, peer, invalidations, "
     "symbol, victim_symbol, object FROM f WHERE hitm + peer + invalidations > 0";

@@ -40,7 +40,7 @@ static int sum_takes(struct nm_profile *profile, const struct nm_selection *sele
 	int status = nm_profile_query(
 	    profile,
 	    "SELECT core, victim_core, sum(invalidations) FROM contenders WHERE level = ?1 AND "
-	    "(?2 IS NULL OR process = ?2) GROUP BY 1, 2",
+	    "(?2 IS NULL OR " NM_DONE_BY_PROCESS ") GROUP BY 1, 2",
 	    &rows, err);
 
 	if (status)

@@ -152,8 +152,8 @@ static void write_sums(const struct nm_figure_table *t, const char *more, int ra
 	for (unsigned i = 0; i < t->figure_count; i++)
 		fprintf(sql, "%s AS %s, ", figures[t->figures[i]].sql, figures[t->figures[i]].column.name);
 	list_facts(t, sql);
-	fprintf(sql, "%s FROM %s%s WHERE level = ?1 AND (?2 IS NULL OR process = ?2)",
-		ranges ? "schedule" : "0", ranges ? "schedule_" : "", t->view);
+	fprintf(sql, "%s FROM %s%s WHERE level = ?1 AND (?2 IS NULL OR %s)", ranges ? "schedule" : "0",
+		ranges ? "schedule_" : "", t->view, t->of_process ? t->of_process : "process = ?2");
 	if (t->where)
 		fprintf(sql, " AND %s", t->where);
 	if (more)
@@ -204,6 +204,20 @@ static char *write_query(const struct made *m, const struct nm_figure_table *t, 
 	return nm_memstream_close(sql, &text) ? NULL : text;
 }
 
+/* Rows of several processes may be equal in all else. Malloc'ed, or NULL. */
+static char *write_ties(const struct nm_figure_table *t)
+{
+	char *text = NULL;
+	FILE *ties = nm_memstream_open(&text, NULL);
+
+	if (!ties)
+		return NULL;
+	fputs(t->ties, ties);
+	for (unsigned i = 0; i < t->process_count; i++)
+		fprintf(ties, ", %s", t->processes[i].name);
+	return nm_memstream_close(ties, &text) ? NULL : text;
+}
+
 /* A number of the profile, or a negative error. */
 static int64_t query_number(struct nm_profile *profile, const char *sql, struct nm_error *err)
 {
@@ -227,9 +241,9 @@ int nm_figures_fill(const struct nm_figure_table *table, struct nm_profile *prof
 	const int64_t one_machine =
 	    query_number(profile, "SELECT count(*) FROM info WHERE key = 'one_machine'", err);
 	struct nm_figure_table chosen = *table, *t = &chosen;
-	struct nm_report report = {.name = t->name, .sort = t->sort, .ties = t->ties};
+	struct nm_report report = {.name = t->name, .sort = t->sort};
 	struct made m = {.count = 0};
-	char *sql;
+	char *sql, *ties;
 	int status;
 
 	if (schedules < 0 || one_machine < 0)
@@ -238,12 +252,12 @@ int nm_figures_fill(const struct nm_figure_table *table, struct nm_profile *prof
 		t->process_count = 0;
 	put_columns(&m, t, schedules > 1);
 	sql = write_query(&m, t, more, schedules);
-	if (!sql)
-		return nm_fail_memory(err);
+	report.ties = ties = write_ties(t);
 	report.columns = m.columns;
 	report.column_count = m.count;
 	report.sql = sql;
-	status = nm_report_fill(&report, profile, selection, filled, err);
+	status = sql && ties ? nm_report_fill(&report, profile, selection, filled, err) : nm_fail_memory(err);
+	free(ties);
 	free(sql);
 	return status;
 }

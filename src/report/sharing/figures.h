@@ -38,8 +38,9 @@ struct nm_figure_table {
 	const struct nm_column *facts;     /* columns with any one of the values in the rows of a key */
 	unsigned key_count, behind_count, process_count, fact_count, figure_count;
 	const enum nm_figure_name *figures;
-	const char *where;  /* SQL: which rows of the view */
-	const char *having; /* SQL: which rows of the table, or NULL */
+	const char *where;      /* SQL: which rows of the view */
+	const char *of_process; /* SQL: which rows of it are of process ?2; NULL: those of its machine */
+	const char *having;     /* SQL: which rows of the table, or NULL */
 	const char *sort, *ties;
 };
 

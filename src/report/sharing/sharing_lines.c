@@ -78,6 +78,7 @@ static const enum nm_figure_name line_figures[] = {NM_FIGURE_MISSES, NM_FIGURE_F
 static const struct nm_figure_table line_table = {
     .name = "lines",
     .view = "sharing",
+    .of_process = NM_TOUCHED_BY_PROCESS,
     .keys = line_keys,
     .key_count = NM_COLUMNS_IN(line_keys),
     .figures = line_figures,

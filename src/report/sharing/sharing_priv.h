@@ -22,6 +22,11 @@
 	}
 
 /* Whose threads a row is about, on one machine of all processes. */
+/* SQL: rows of what process ?2 does, and all rows of lines that it touches. On one machine `process` is the first one. */
+#define NM_DONE_BY_PROCESS "thread_process = ?2"
+#define NM_TOUCHED_BY_PROCESS \
+	"(process, block) IN (SELECT process, block FROM sharing WHERE level = ?1 AND thread_process = ?2)"
+
 #define NM_OWN_PROCESS                                                               \
 	{                                                                            \
 		.name = "thread_process", .title = "process", .kind = NM_COLUMN_NAME \
