@@ -133,6 +133,16 @@ def case_no_timeline():
     assert done.returncode and b"--one-machine" in done.stderr and b"record without it" in done.stderr, done
 
 
+def case_merged():
+    """A merged profile has the sums of coherence misses, but no lines, and says so."""
+    record_shared("elsewhere")
+    assert nearmiss("merge", "-o", "m.nmp", "p.nmp", "p.nmp").returncode == 0
+    sums = [rows("SELECT sum(coherence) FROM counts", profile=profile)[0][0] for profile in ("p.nmp", "m.nmp")]
+    assert 0 < 2 * sums[0] == sums[1], sums
+    done = nearmiss("sharing", "-i", "m.nmp")
+    assert done.returncode and b"a merged profile has no lines that cores contend for" in done.stderr, done
+
+
 def case_refusals():
     """What needs a machine for each process is refused."""
     for options in (["--schedules", "3"], ["--cores", "1", "--relocate", "2"], ["--asm"]):

@@ -138,6 +138,23 @@ static int find_block(struct nm_profile *profile, const struct nm_selection *sel
 		   : status;
 }
 
+/* Merging leaves lines and pairs of threads out. 0 or a code. */
+static int refuse_merged(struct nm_profile *profile, struct nm_error *err)
+{
+	struct nm_rows *rows = NULL;
+	int status = nm_profile_query(profile, "SELECT 1 FROM info WHERE key = 'merged'", &rows, err);
+
+	if (!status)
+		status = nm_rows_next(rows, err);
+	nm_rows_free(rows);
+	return status > 0
+		   ? nm_fail(
+			 err, NM_ENOENT,
+			 "a merged profile has no lines that cores contend for: ask one of its inputs, or "
+			 "sum coherence over the view counts (nearmiss query)")
+		   : status;
+}
+
 static int show_table(struct nm_profile *profile, const struct nm_selection *selection,
 		      const struct nm_figure_table *table, const struct nm_style *style, FILE *out,
 		      struct nm_error *err)
@@ -169,6 +186,8 @@ int nm_sharing_run(struct nm_profile *profile, const struct nm_sharing_request *
 
 	if (!status)
 		status = find_block(profile, &selection, &bytes, err);
+	if (!status)
+		status = refuse_merged(profile, err);
 	if (!status && request->as_c2c) {
 		status = nm_sharing_c2c(profile, &selection, style, out, err);
 		nm_selection_done(&selection);
