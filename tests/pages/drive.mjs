@@ -150,7 +150,7 @@ const cases = {
 		await row.locator("td a").nth(0).click();
 		await settled(page, "tables");
 		assert.ok((await page.innerText("tbody")).includes(object));
-		await show(page, "tables");
+		await show(page, "tables", "?small=1");
 		const mine = await page.innerText("[role=status]");
 		await page.uncheck("label:has-text('Mine only') input");
 		await page.waitForFunction((text) => document.querySelector("[role=status]").innerText !== text, mine);

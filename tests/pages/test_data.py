@@ -3,9 +3,10 @@
 
 import os
 import shlex
+import shutil
 
 from browser import drive_chromium, served
-from harness import main, nearmiss, program, record
+from harness import Skip, main, nearmiss, program, record
 
 
 def drive(case, *arguments):
@@ -39,6 +40,19 @@ def case_needs_met():
     done = nearmiss("record", "-q", "-o", "all.nmp", *options, "--", program("containers"))
     assert done.returncode == 0, done.stderr
     drive("needs_met", "all.nmp")
+
+
+def case_programs():
+    """Programs that others wrote, without debug information: gcc and sqlite3."""
+    for tool in ("gcc", "sqlite3"):
+        if not shutil.which(tool):
+            raise Skip(f"{tool} is not installed")
+    with open("small.c", "w", encoding="utf-8") as f:
+        f.write("int sum(const int *a, int n)\n{\n\tint s = 0;\n\n\tfor (int i = 0; i < n; i++)\n\t\ts += a[i];\n\treturn s;\n}\n")
+    record(["gcc", "-c", "small.c"], "-q", profile="gcc.nmp")
+    record(["sqlite3", ":memory:", "WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 2000) "
+            "SELECT count(DISTINCT i * 7919 % 1009) FROM n"], "-q", profile="sqlite3.nmp")
+    drive("programs", "gcc.nmp", "sqlite3.nmp")
 
 
 main(dict(globals()))

@@ -86,7 +86,7 @@ function Content({ overview, props }: { overview: OverviewAnswer; props: PagePro
 	const shown = input ? ofInput : (columns: Column[]) => columns;
 	const worth = advice.filter((one, at) => at === 0 || one.saving_misses || one.saving_cycles);
 	const others = advice.filter((one) => !worth.includes(one));
-	const ofObject = ([object]: Cell[]) => href("tables", { p: profile, by: "object,file,line", filter: String(object), input });
+	const ofObject = ([object]: Cell[]) => href("tables", { p: profile, by: "object,file,line", filter: String(object), mine: "0", input });
 	const ofLine = (row: Cell[], column: Column, at: number) => {
 		const { file = null, line = null } = column.key === "place" ? overview.pairs[at] ?? {} : {};
 		return file ? <a href={href("source", { p: profile, file, line, input, level: input && params["level"] })}>{row[1]}</a> : undefined;

@@ -61,7 +61,7 @@ function Details({ answer, profile, input }: { answer: LineAnswer; profile: stri
 				</p>
 			) : <p>Classes, reuse and evictors are known of all ranks together only.</p>}
 			<Table caption="Objects of this line" columns={columns} rows={objects}
-				rowHref={([object]) => href("tables", { p: profile, by: "object,file,line", filter: String(object), input })} />
+				rowHref={([object]) => href("tables", { p: profile, by: "object,file,line", filter: String(object), mine: "0", input })} />
 			{evictors.length > 0 && (
 				<Table caption="Who evicts what this line loaded" columns={evictorColumns}
 					rows={evictors.map((row) => [row.object ?? "unknown", place(row.file, row.line, row.function), row.evictions])} most={8} more=""

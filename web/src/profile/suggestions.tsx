@@ -62,7 +62,7 @@ export function Suggestions({ advice, profile, level }: { advice: Advice[]; prof
 		<div class="cards">
 			{[...byObject(advice)].map(([object, suggestions]) => (
 				<article key={object} class="card">
-					<h3>{object ? <a href={href("tables", { p: profile, by: "object,file,line", filter: object })} title={object}>{brief(object)}</a> : "Unnamed memory"}</h3>
+					<h3>{object ? <a href={href("tables", { p: profile, by: "object,file,line", filter: object, mine: "0" })} title={object}>{brief(object)}</a> : "Unnamed memory"}</h3>
 					{suggestions.map((one) => (
 						<section key={one.text} aria-label={`${brief(object)}: ${one.title}`}>
 							<h4>{one.title}</h4>
