@@ -11,14 +11,15 @@ static int damaged(struct nm_error *err)
 }
 
 /* Contexts of a process follow each other from 0, which is no call, and callers come first. */
-static int take_call(struct nm_calls *calls, const nm_key *keys, struct nm_rows *rows, struct nm_error *err)
+static int take_call(struct nm_recorded_calls *calls, const nm_key *keys, struct nm_rows *rows,
+		     struct nm_error *err)
 {
 	const int64_t context = nm_rows_integer(rows, CONTEXT), by = nm_rows_integer(rows, KEYS);
-	struct nm_call call = {.by = NM_NO_CALL,
-			       .function = keys[FUNCTION],
-			       .file = keys[FILE_NAME],
-			       .line = keys[LINE],
-			       .by_library = nm_rows_integer(rows, KEYS + 1) != 0};
+	struct nm_recorded_call call = {.by = NM_NO_CALL,
+					.function = keys[FUNCTION],
+					.file = keys[FILE_NAME],
+					.line = keys[LINE],
+					.by_library = nm_rows_integer(rows, KEYS + 1) != 0};
 	uint64_t first;
 
 	if (context == 0 && nm_map_put(&calls->first, keys[PROCESS], calls->at.count))
@@ -34,7 +35,7 @@ static int take_call(struct nm_calls *calls, const nm_key *keys, struct nm_rows 
 	return nm_vec_push(&calls->at, call) ? nm_fail_memory(err) : 0;
 }
 
-int nm_calls_load(struct nm_calls *calls, const struct nm_view_profile *of, const char *level,
+int nm_calls_load(struct nm_recorded_calls *calls, const struct nm_view_profile *of, const char *level,
 		  struct nm_error *err)
 {
 	const struct nm_cube named =
@@ -62,13 +63,13 @@ int nm_calls_load(struct nm_calls *calls, const struct nm_view_profile *of, cons
 	return status;
 }
 
-void nm_calls_done(struct nm_calls *calls)
+void nm_calls_done(struct nm_recorded_calls *calls)
 {
 	nm_vec_free(&calls->at);
 	nm_map_done(&calls->first);
 }
 
-uint32_t nm_calls_of_row(const struct nm_calls *calls, const struct nm_cube *facts, size_t row)
+uint32_t nm_calls_of_row(const struct nm_recorded_calls *calls, const struct nm_cube *facts, size_t row)
 {
 	const nm_key *keys = nm_cube_keys(facts, row);
 	const nm_key context = keys[nm_cube_key(facts, "context")];

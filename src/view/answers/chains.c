@@ -38,7 +38,7 @@ struct part {
 };
 
 struct chains {
-	struct nm_calls calls;
+	struct nm_recorded_calls calls;
 	struct nm_vec(struct node) nodes; /* parents first */
 	struct nm_hash_index index;       /* of the nodes, by parent and step */
 	struct nm_vec(struct part) parts; /* that may go on */
@@ -82,7 +82,7 @@ static int enter(struct chains *c, uint32_t *node, const struct step *s, int64_t
 
 static struct step step_of_call(const struct chains *c, uint32_t call)
 {
-	const struct nm_call *of = &c->calls.at.at[call];
+	const struct nm_recorded_call *of = &c->calls.at.at[call];
 
 	return (struct step){KIND_CALL, of->function, of->file, of->line};
 }
@@ -113,7 +113,7 @@ static int next_step(const struct chains *c, struct part *p, unsigned depth, str
 static void find_above(struct chains *c, unsigned depth)
 {
 	for (uint32_t i = 0; c->by_call && i < c->calls.at.count; i++) {
-		const struct nm_call *call = &c->calls.at.at[i];
+		const struct nm_recorded_call *call = &c->calls.at.at[i];
 
 		c->above[i] = call->depth <= depth ? i : c->above[call->by];
 	}

@@ -139,12 +139,12 @@ static int add_reuses(struct nm_profile *profile, const char *file, const char *
 /* ---- call chains ---- */
 
 /* The calls from the one of the line's function outwards. */
-static json_t *json_of_chain(const struct nm_calls *calls, uint32_t call, int64_t misses)
+static json_t *json_of_chain(const struct nm_recorded_calls *calls, uint32_t call, int64_t misses)
 {
 	json_t *list = json_array();
 
 	for (unsigned n = 0; call != NM_NO_CALL && n < MOST_CALLS; n++) {
-		const struct nm_call *of = &calls->at.at[call];
+		const struct nm_recorded_call *of = &calls->at.at[call];
 
 		json_array_append_new(list, json_pack("{so so so}", "function", nm_view_key(of->function, 0),
 						      "file", nm_view_key(of->file, 0), "line",
@@ -167,8 +167,8 @@ static int by_misses(const void *a, const void *b)
 				      : (x->call > y->call) - (x->call < y->call);
 }
 
-static int add_chains_of(const struct nm_calls *calls, const struct nm_cube *facts, nm_key file, nm_key line,
-			 json_t *answer)
+static int add_chains_of(const struct nm_recorded_calls *calls, const struct nm_cube *facts, nm_key file,
+			 nm_key line, json_t *answer)
 {
 	const unsigned files = nm_cube_key(facts, "user_file"), lines = nm_cube_key(facts, "user_line");
 	struct nm_vec(struct chain) chains = {0};
@@ -205,7 +205,7 @@ static int add_chains_of(const struct nm_calls *calls, const struct nm_cube *fac
 static int add_chains(const struct nm_view_profile *of, const char *level, nm_key file, nm_key line,
 		      json_t *answer, struct nm_error *err)
 {
-	struct nm_calls calls = {0};
+	struct nm_recorded_calls calls = {0};
 	const struct nm_cube *facts;
 	int status = nm_profile_has_rows(of->profile, "contexts", err);
 
