@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
  * map.h - hash map from a 64-bit key to a 64-bit value: open addressing, linear probing, at most half
- * full, deletion by shifting back (no tombstones). Every key is allowed.
+ * full, deletion by shifting back (no tombstones). Every key is allowed, 0 too; elements
+ * that are found by the hash of a longer key are a hash index (hash_index.h).
  */
 #ifndef NM_MAP_H
 #define NM_MAP_H

@@ -51,7 +51,7 @@ static int same_site(const struct nm_site_names *n, const struct nm_site_names *
 	       n->inlined == s->inlined && n->module == s->module && n->is_library == s->is_library;
 }
 
-static uint64_t site_key(const struct nm_site_names *s)
+static uint64_t site_hash(const struct nm_site_names *s)
 {
 	uint64_t key = nm_mix64((uint64_t)s->file ^ nm_mix64(s->line ^ nm_mix64((uint64_t)s->inlined)));
 
@@ -61,16 +61,18 @@ static uint64_t site_key(const struct nm_site_names *s)
 
 static int put_site(struct nm_names *names, const struct nm_site_names *entry, sqlite3_int64 *ret_id)
 {
-	uint64_t key = site_key(entry), id;
+	const uint64_t hash = site_hash(entry);
+	uint32_t number;
 
-	while ((id = nm_map_get(&names->sites, key, 0)) && !same_site(&names->entries.at[id - 1], entry))
-		key++;
-	*ret_id = (sqlite3_int64)id;
-	if (id)
-		return SQLITE_OK;
-	if (nm_vec_push(&names->entries, *entry) || nm_map_put(&names->sites, key, names->entries.count))
+	for (size_t at = 0; nm_hash_index_next(&names->sites, hash, &at, &number);) {
+		*ret_id = (sqlite3_int64)number + 1;
+		if (same_site(&names->entries.at[number], entry))
+			return SQLITE_OK;
+	}
+	number = (uint32_t)names->entries.count;
+	if (nm_vec_push(&names->entries, *entry) || nm_hash_index_add(&names->sites, hash, number))
 		return SQLITE_NOMEM;
-	*ret_id = (sqlite3_int64)names->entries.count;
+	*ret_id = (sqlite3_int64)number + 1;
 	sqlite3_bind_int64(names->insert_site, 1, *ret_id);
 	bind_id(names->insert_site, 2, entry->function);
 	bind_id(names->insert_site, 3, entry->file);
@@ -131,7 +133,7 @@ void nm_names_done(struct nm_names *names)
 	nm_strings_done(&names->pool);
 	nm_map_done(&names->ids);
 	nm_vec_free(&names->texts);
-	nm_map_done(&names->sites);
+	nm_hash_index_done(&names->sites);
 	nm_vec_free(&names->entries);
 	memset(names, 0, sizeof *names);
 }

@@ -8,6 +8,7 @@
 #include <sqlite3.h>
 
 #include "arena.h"
+#include "hash_index.h"
 #include "map.h"
 #include "result.h"
 #include "sources.h"
@@ -58,7 +59,7 @@ struct nm_names {
 	struct nm_strings pool;
 	struct nm_map ids;                           /* address of the pool's copy -> id */
 	struct nm_vec(const char *) texts;           /* [id - 1] */
-	struct nm_map sites;                         /* hash of a site -> id */
+	struct nm_hash_index sites;                  /* entries; the id of a site is its number + 1 */
 	struct nm_vec(struct nm_site_names) entries; /* [id - 1] */
 };
 
