@@ -5,6 +5,9 @@
  * All contexts are kept in memory: each fact names only the innermost.
  */
 #include "export_priv.h"
+
+#include <assert.h>
+
 #include "selection.h"
 
 static int take_frames(struct nm_export *e, struct nm_rows *rows, struct nm_error *err)
@@ -65,6 +68,7 @@ int nm_chain_frames(const struct nm_export *e, const struct nm_fact *fact, struc
 		const struct nm_export_chain *in = &e->chains.at[c->parent];
 		const char *name = in->function ? in->function : c->caller;
 
+		assert(in < c); /* take_frames() lets no other parent in, so this ends */
 		/* Nobody calls a signal. */
 		if (name && nm_vec_push(frames, (struct nm_chain_frame){name, c->file, c->line}))
 			return NM_ENOMEM;

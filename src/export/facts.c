@@ -3,6 +3,7 @@
  * facts.c - the view counts with the levels side by side: one row for each line of a function, and one
  * value for each event. A cube adds up; it holds the rows of what is written now.
  */
+#include <assert.h>
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
@@ -135,6 +136,7 @@ int nm_facts_open(struct nm_export_facts *facts, struct nm_export *e, unsigned b
 	struct nm_rows *rows = NULL;
 	int status;
 
+	assert(count > 0);
 	if (!e->chains.count)
 		by &= ~(unsigned)NM_BY_CHAIN;
 	for (unsigned k = 0; k < KEYS; k++)

@@ -7,6 +7,7 @@
  */
 #include "spans.h"
 
+#include <assert.h>
 #include <stdlib.h>
 
 static int by_nesting(const void *left, const void *right)
@@ -73,6 +74,8 @@ int spans_flatten(struct spans *spans)
 		nm_vec_free(&flat);
 		return NM_ENOMEM;
 	}
+	for (size_t i = 1; i < flat.count; i++)
+		assert(flat.at[i - 1].end <= flat.at[i].low);
 	nm_vec_free(spans);
 	*spans = flat;
 	return 0;

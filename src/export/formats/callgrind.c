@@ -20,6 +20,7 @@
  * Several processes and threads are added up, or are files of their own: callgrind_annotate reads one part
  * to a file. Names are compressed: "(1) name" the first time, "(1)" after that.
  */
+#include <assert.h>
 #include <ctype.h>
 #include <inttypes.h>
 #include <stdlib.h>
@@ -241,6 +242,7 @@ static int object_entry(struct grind *g, struct touched t, struct touched **ret_
 
 	if (nm_export_id(&g->object_of, t.name, &id, &is_new) || (is_new && nm_vec_push(&g->objects, t)))
 		return NM_ENOMEM;
+	assert(id <= g->objects.count);
 	*ret_entry = &g->objects.at[id - 1];
 	return 0;
 }

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "scale.h"
 
+#include <assert.h>
 #include <math.h>
 #include <stdio.h>
 
@@ -42,6 +43,7 @@ static struct nm_axis linear_axis(double largest)
 	const double step = round_up(largest / PARTS);
 	struct nm_axis a = {.low = 0, .high = step * ceil(largest / step - 1e-9)};
 
+	assert(largest > 0 && lround(a.high / step) < NM_MAX_TICKS);
 	for (unsigned i = 0; i <= (unsigned)lround(a.high / step); i++)
 		a.tick[a.ticks++] = i * step;
 	return a;
@@ -54,6 +56,7 @@ static struct nm_axis decade_axis(double least, double largest)
 			    .low = pow(10, floor(log10(fmax(least, smallest)))),
 			    .high = pow(10, ceil(log10(largest) - 1e-9))};
 
+	assert(a.low > 0);
 	if (a.low >= a.high)
 		a.low = a.high / 10;
 	for (double tick = a.low; tick < a.high * 1.5 && a.ticks < NM_MAX_TICKS; tick *= 10)

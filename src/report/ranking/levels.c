@@ -22,6 +22,7 @@
  */
 #include "levels.h"
 
+#include <assert.h>
 #include <ctype.h>
 #include <inttypes.h>
 #include <math.h>
@@ -107,6 +108,7 @@ const struct nm_level *nm_levels_last(const struct nm_levels *levels, const stru
 {
 	unsigned i = levels->count - 1;
 
+	assert(level >= levels->at && level <= &levels->at[i]);
 	while (!nm_machine_same(levels->at[i].name, level->name))
 		i--;
 	return &levels->at[i];
@@ -165,6 +167,7 @@ static int take_level(struct nm_levels *levels, struct nm_rows *rows)
 	const char *side = nm_rows_text(rows, 1);
 	unsigned n;
 
+	assert(levels->count < NM_REPORT_LEVELS);
 	level->name = nm_intern(&levels->pool, nm_rows_text(rows, 0) ? nm_rows_text(rows, 0) : "");
 	level->side = !side || !strcmp(side, "unified") ? NM_LEVEL_UNIFIED
 		      : !strcmp(side, "data")           ? NM_LEVEL_DATA
@@ -257,6 +260,7 @@ int64_t nm_levels_next_latency(const struct nm_levels *levels, const struct nm_l
 {
 	const unsigned from = (unsigned)(level - levels->at);
 
+	assert(from < levels->count);
 	for (unsigned k = from + 1; k < levels->count; k++)
 		if (is_behind(levels, from, k))
 			return levels->at[k].latency;
@@ -268,6 +272,7 @@ struct nm_waits nm_levels_waits(const struct nm_levels *levels, const struct nm_
 {
 	struct nm_waits w = nm_waits_of(which, (double)nm_levels_next_latency(levels, source));
 
+	assert(level <= source);
 	if (!level_foresees(levels, (unsigned)(level - levels->at)))
 		return (struct nm_waits){.chained = 0};
 	if (source == level) {
@@ -321,6 +326,7 @@ void nm_levels_beside(const struct nm_levels *levels, const char *level, FILE *s
 {
 	const struct nm_level *of = nm_levels_named(levels, level);
 
+	assert(of);
 	for (unsigned i = 0; i < levels->count; i++) {
 		const struct nm_level *source = &levels->at[i];
 

@@ -21,6 +21,7 @@
  *
  * Rows of c exist where the level itself was referenced; deeper levels only add their cost.
  */
+#include <assert.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -124,6 +125,7 @@ static void put_column(struct query_builder *b, const struct nm_column *column, 
 {
 	struct nm_column *to = &b->query->columns[b->query->count++];
 
+	assert(b->query->count <= NM_QUERY_COLUMNS);
 	*to = *column;
 	if (is_listed(b->report->shown, to->name))
 		to->hidden = 0;

@@ -10,6 +10,7 @@
  * are one field with the enumeration's name. Types are interned: equal types are one, whichever unit or module
  * declares them, so they are compared by address.
  */
+#include <assert.h>
 #include <ctype.h>
 #include <dwarf.h>
 #include <stdio.h>
@@ -372,6 +373,7 @@ const struct nm_type *type_intern(struct nm_symbols *symbols, const struct nm_ty
 	struct nm_type *copy;
 	struct nm_field *fields;
 
+	assert(type->fields || !type->field_count);
 	for (; (known = nm_map_get(&symbols->types, key, 0)) != 0; key++)
 		if (same_type((const struct nm_type *)(uintptr_t)known, type))
 			return (const struct nm_type *)(uintptr_t)known;

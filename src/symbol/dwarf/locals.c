@@ -14,6 +14,7 @@
  * Compilers give one location to variables that are not needed at the same time. Those that overlap are one,
  * "a|b", which has a type if all have the same type and location.
  */
+#include <assert.h>
 #include <dwarf.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -321,6 +322,7 @@ const struct nm_locals *locals_intern(struct nm_symbols *symbols, const struct n
 	struct nm_locals *copy;
 	struct nm_local *at;
 
+	assert(list || !count);
 	for (; (known = nm_map_get(&symbols->locals, key, 0)) != 0; key++)
 		if (same_locals((const struct nm_locals *)(uintptr_t)known, &wanted))
 			return (const struct nm_locals *)(uintptr_t)known;
