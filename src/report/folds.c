@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-#include "folds.h"
+#include "summary_parts.h"
 
+#include <assert.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -16,6 +17,7 @@ static int64_t row_number(const struct nm_table *pairs, size_t row, const char *
 
 static struct nm_rest minus_rows(struct nm_rest from, const struct nm_table *pairs, size_t rows)
 {
+	assert(rows <= pairs->row_count);
 	from.pairs -= (int64_t)rows;
 	for (size_t i = 0; i < rows; i++) {
 		from.misses -= row_number(pairs, i, "misses");

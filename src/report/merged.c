@@ -2,7 +2,7 @@
  *
  * merged.c - see merged.h. The reports come first, then the lines of the first screen.
  */
-#include "merged.h"
+#include "summary_parts.h"
 
 #include <stdlib.h>
 

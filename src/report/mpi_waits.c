@@ -1,10 +1,9 @@
 /* SPDX-License-Identifier: MIT */
-#include "mpi_waits.h"
+#include "summary_parts.h"
 
 #include <stdio.h>
 #include <string.h>
 
-#include "pair_sums.h"
 #include "table.h"
 
 /* By line: what waits, greatest first, and of how much. */

@@ -7,8 +7,8 @@
  */
 #include <string.h>
 
-#include "merged.h"
 #include "report_priv.h"
+#include "summary_parts.h"
 
 static const struct nm_column level_columns[] = {
     {.name = "level", .title = "level", .kind = NM_COLUMN_TEXT},

@@ -7,14 +7,12 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "folds.h"
 #include "machine.h"
 #include "memstream.h"
-#include "merged.h"
-#include "mpi_waits.h"
 #include "notes.h"
 #include "old_glibc.h"
 #include "report_priv.h"
+#include "summary_parts.h"
 #include "verdict.h"
 
 struct summary {

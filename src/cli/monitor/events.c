@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#include "monitor/events.h"
+#include "monitor/monitor_view.h"
 
 #include <inttypes.h>
 #include <stdio.h>

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#include "monitor/monitor_sums.h"
+#include "monitor/monitor_view.h"
 
 #include <inttypes.h>
 #include <stdlib.h>

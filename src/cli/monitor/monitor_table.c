@@ -1,11 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 #include "monitor/monitor_table.h"
+#include "monitor/monitor_view.h"
 
 #include <inttypes.h>
 #include <stdlib.h>
-
-#include "monitor/events.h"
-#include "monitor/monitor_sums.h"
 
 int nm_monitor_show(const struct nm_monitor_request *request, struct nm_result *const *results, size_t count,
 		    const struct nm_style *style, FILE *out, struct nm_error *err)

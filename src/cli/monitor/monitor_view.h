@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * monitor_view.h - builds the table of `nearmiss monitor`, for monitor_sums.c and events.c.
+ * monitor_view.h - builds the table of `nearmiss monitor`: counts and histograms (monitor_sums.c), the history of a
+ * line, and a log (events.c).
  */
 #ifndef NM_MONITOR_VIEW_H
 #define NM_MONITOR_VIEW_H
@@ -55,6 +56,12 @@ int nm_monitor_check_names(struct nm_monitor_view *view);
 /* Values of the table; the table owns the texts. */
 struct nm_value nm_monitor_text(struct nm_monitor_view *view, const char *string);
 struct nm_value nm_monitor_address(struct nm_monitor_view *view, uint64_t address);
+
+/* Fill the table. 0, NM_EINVAL (sums: no such column to sort by), NM_ENOENT (the others: fewer events than nth) or
+ * NM_ENOMEM. */
+int nm_monitor_show_sums(struct nm_monitor_view *view);
+int nm_monitor_show_residencies(struct nm_monitor_view *view);
+int nm_monitor_show_log(struct nm_monitor_view *view);
 
 static inline struct nm_value nm_monitor_integer(uint64_t n)
 {

@@ -10,10 +10,62 @@
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
+#include <zlib.h>
 
 #include "export_priv.h"
-#include "gzip.h"
 #include "protobuf.h"
+
+/* ---- gzip: a stream into a file that is open already, which zlib's gzopen would want to own. The header holds no
+ * time, so equal contents give equal files. ---- */
+
+struct gzip {
+	z_stream z;
+	FILE *out;
+	unsigned char buffer[65536];
+};
+
+enum { WINDOW = 15, GZIP = 16, MEMORY = 8 }; /* zlib's defaults, with a gzip header */
+
+static struct gzip *gzip_new(FILE *out)
+{
+	struct gzip *gzip = calloc(1, sizeof *gzip);
+
+	if (gzip && deflateInit2(&gzip->z, Z_DEFAULT_COMPRESSION, Z_DEFLATED, WINDOW + GZIP, MEMORY,
+				 Z_DEFAULT_STRATEGY) != Z_OK) {
+		free(gzip);
+		return NULL;
+	}
+	if (gzip)
+		gzip->out = out;
+	return gzip;
+}
+
+static void deflate_pending(struct gzip *gzip, int flush)
+{
+	do {
+		gzip->z.next_out = gzip->buffer;
+		gzip->z.avail_out = sizeof gzip->buffer;
+		deflate(&gzip->z, flush);
+		fwrite(gzip->buffer, 1, sizeof gzip->buffer - gzip->z.avail_out, gzip->out);
+	} while (!gzip->z.avail_out);
+}
+
+static void gzip_write(struct gzip *gzip, const void *bytes, size_t n)
+{
+	gzip->z.next_in = (unsigned char *)bytes;
+	gzip->z.avail_in = (unsigned)n; /* a message of ours is short */
+	deflate_pending(gzip, Z_NO_FLUSH);
+}
+
+static void gzip_end(struct gzip *gzip)
+{
+	if (!gzip)
+		return;
+	gzip->z.avail_in = 0;
+	deflate_pending(gzip, Z_FINISH);
+	deflateEnd(&gzip->z);
+	free(gzip);
+}
 
 /* Field numbers of profile.proto. */
 enum {
@@ -45,7 +97,7 @@ enum {
 
 struct pprof {
 	struct nm_export *x;
-	struct nm_gzip *gzip;
+	struct gzip *gzip;
 	struct nm_map strings, functions, locations;
 	struct nm_chain_frames chain; /* of the sample that is written now */
 	struct nm_vec(uint64_t) stack;
@@ -62,7 +114,7 @@ static void put_field(struct pprof *p, unsigned field, struct nm_protobuf *inner
 
 	TRY(p, nm_message_inner(&outer, field, inner));
 	if (!p->failed)
-		nm_gzip_write(p->gzip, outer.at, outer.count);
+		gzip_write(p->gzip, outer.at, outer.count);
 	nm_vec_free(&outer);
 	nm_vec_free(inner);
 }
@@ -73,7 +125,7 @@ static void put_number(struct pprof *p, unsigned field, uint64_t value)
 
 	TRY(p, nm_message_number(&outer, field, value));
 	if (!p->failed)
-		nm_gzip_write(p->gzip, outer.at, outer.count);
+		gzip_write(p->gzip, outer.at, outer.count);
 	nm_vec_free(&outer);
 }
 
@@ -213,7 +265,7 @@ static void put_head(struct pprof *p)
 
 static int write_pprof(struct nm_export *e, FILE *out, struct nm_error *err)
 {
-	struct pprof p = {.x = e, .gzip = nm_gzip_new(out)};
+	struct pprof p = {.x = e, .gzip = gzip_new(out)};
 	struct nm_export_facts facts;
 	int status;
 
@@ -228,7 +280,7 @@ static int write_pprof(struct nm_export *e, FILE *out, struct nm_error *err)
 		status = p.failed ? nm_fail_memory(err) : 0;
 	}
 	nm_facts_close(&facts);
-	nm_gzip_end(p.gzip);
+	gzip_end(p.gzip);
 	nm_vec_free(&p.chain);
 	nm_vec_free(&p.stack);
 	nm_map_done(&p.strings);

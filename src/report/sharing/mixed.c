@@ -3,7 +3,7 @@
  * mixed.c - see mixed.h. A field is read-mostly with at most a write for 100 reads, and often written with at least one
  * for 10; one between these is in neither list.
  */
-#include "mixed.h"
+#include "repair.h"
 
 #include <string.h>
 

@@ -18,7 +18,6 @@
 #include <string.h>
 
 #include "memstream.h"
-#include "mixed.h"
 #include "table.h"
 
 struct line {

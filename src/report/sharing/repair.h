@@ -23,4 +23,11 @@ struct nm_repair_touch {
 void nm_repair_print(struct nm_repair_touch *touches, size_t count, unsigned bytes, int64_t misses,
 		     int64_t false_misses, FILE *out);
 
+/* mixed.c: fields of one structure that have a line together, although some are hardly written and others often: each
+ * write of the latter takes the former from the caches of all who read them.
+ * Of a line's touches: writes a sentence with both lists, without an end of line, and returns 1; or writes nothing and
+ * returns 0, if no structure has both, or if the fields that are read have less than 5% of the line's `misses`. */
+int nm_mixed_print(const struct nm_repair_touch *touches, size_t count, unsigned bytes, int64_t misses,
+		   FILE *out);
+
 #endif

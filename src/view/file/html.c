@@ -15,7 +15,6 @@
 #include <string.h>
 
 #include "assets.h"
-#include "base64.h"
 #include "html_parts.h"
 #include "memstream.h"
 #include "questions.h"
