@@ -65,11 +65,12 @@ int nm_engine_make_passes(struct nm_engine *e, struct nm_error *err)
 				      .coalesced = e->replay.resolver.coalesced,
 				      .areas = &e->areas,
 				      .sampler = &e->sampler};
+	const struct nm_interleave_setup merge = {.machine = &e->machine, .order = e->options.order};
 	int status = nm_passes_make(&e->feed.passes, &setup, err);
 
 	e->feed.has_passes = 1;
-	if (!status)
-		status = nm_schedules_new(&e->output.schedules, e, &setup, err);
+	if (!status && !e->options.one_machine) /* which has them for all its processes */
+		status = nm_schedules_new(&e->output.schedules, &setup, &merge, err);
 	if (!status)
 		status = nm_layouts_new(&e->output.layouts, e, &setup, err);
 	if (!status && nm_visits_new(&e->output.visits, e, setup.coalesced))

@@ -11,7 +11,7 @@
 #include "interleave.h"
 
 struct schedule {
-	struct nm_engine *engine;
+	struct nm_engine *program; /* NULL: of one machine */
 	struct nm_thread_order order;
 	struct nm_interleave *interleave;
 	void *pass; /* of nm_pass_cache */
@@ -34,25 +34,28 @@ static int simulate_merged(void *arg, const struct nm_merged *merged)
 					    .hint_count = merged->hint_count};
 	int status = nm_pass_cache.batch(s->pass, &batch);
 
-	return status ? status : nm_pass_cache.retired(s->pass, s->engine, 0);
+	return status ? status : nm_pass_cache.retired(s->pass, s->program, 0);
 }
 
-static int start_schedule(struct schedule *s, const struct nm_pass_setup *setup, struct nm_error *err)
+static int start_schedule(struct schedule *s, const struct nm_pass_setup *setup,
+			  const struct nm_interleave_setup *first, struct nm_error *err)
 {
-	const struct nm_interleave_setup merge = {
-	    .machine = &s->engine->machine, .order = s->order, .output = simulate_merged, .arg = s};
+	struct nm_interleave_setup merge = *first;
 
+	merge.order = s->order;
+	merge.output = simulate_merged;
+	merge.arg = s;
 	if (nm_interleave_new(&s->interleave, &merge))
 		return nm_fail_memory(err);
 	nm_interleave_set_coalesced(s->interleave, setup->coalesced);
 	return nm_pass_cache.make(&s->pass, setup, err);
 }
 
-int nm_schedules_new(struct nm_schedules **ret_schedules, struct nm_engine *e,
-		     const struct nm_pass_setup *setup, struct nm_error *err)
+int nm_schedules_new(struct nm_schedules **ret_schedules, const struct nm_pass_setup *setup,
+		     const struct nm_interleave_setup *merge, struct nm_error *err)
 {
-	const unsigned count =
-	    e->machine.cores > 1 && e->options.schedules > 1 ? e->options.schedules - 1 : 0;
+	const unsigned wanted = setup->options->schedules,
+		       count = merge->machine->cores > 1 && wanted > 1 ? wanted - 1 : 0;
 	struct nm_pass_setup further = *setup;
 	struct nm_schedules *all;
 	int status = 0;
@@ -62,16 +65,16 @@ int nm_schedules_new(struct nm_schedules **ret_schedules, struct nm_engine *e,
 	all = calloc(1, sizeof *all + count * sizeof *all->at);
 	if (!all)
 		return nm_fail_memory(err);
-	all->options = e->options;
+	all->options = *setup->options;
 	all->options.event_query = NULL;
 	further.options = &all->options;
 	further.sampler = NULL;
 	for (; all->count < count && !status; all->count++) {
 		struct schedule *s = &all->at[all->count];
 
-		*s = (struct schedule){.engine = e,
-				       .order = nm_thread_order_next(&e->options.order, all->count + 1)};
-		status = start_schedule(s, &further, err);
+		*s = (struct schedule){.program = setup->program,
+				       .order = nm_thread_order_next(&merge->order, all->count + 1)};
+		status = start_schedule(s, &further, merge, err);
 	}
 	if (status)
 		nm_schedules_free(all);
@@ -117,6 +120,24 @@ int nm_schedules_add(struct nm_schedules *all, const struct nm_thread_batch *bat
 
 int nm_schedules_drain(struct nm_schedules *all) { return FOR_ALL(all, nm_interleave_drain(s->interleave)); }
 
+int nm_schedules_settle(struct nm_schedules *all)
+{
+	return FOR_ALL(all, nm_interleave_settle(s->interleave));
+}
+
+int nm_schedules_catch_up(struct nm_schedules *all)
+{
+	return FOR_ALL(all, nm_interleave_send(s->interleave));
+}
+
+int nm_schedules_are_over(const struct nm_schedules *all, uint32_t thread)
+{
+	for (unsigned i = 0; all && i < all->count; i++)
+		if (!nm_interleave_is_over(all->at[i].interleave, thread))
+			return 0;
+	return 1;
+}
+
 int nm_schedules_memory(struct nm_schedules *all, const struct nm_range *ranges, size_t count)
 {
 	return FOR_ALL(all, nm_pass_cache.memory(s->pass, ranges, count));
@@ -135,7 +156,7 @@ void nm_schedules_released(struct nm_schedules *all, uint64_t address, uint64_t 
 
 int nm_schedules_ending(struct nm_schedules *all)
 {
-	return FOR_ALL(all, nm_pass_cache.ending(s->pass, s->engine));
+	return FOR_ALL(all, nm_pass_cache.ending(s->pass, s->program));
 }
 
 /* Keeps levels and coherence of one order; all else that the pass found is the same in each. */
@@ -161,6 +182,10 @@ static int finish_schedule(struct schedule *s, const struct nm_pass_merge *merge
 		to->totals[i] = level->total;
 		to->extras[i] = level->extras;
 		level->extras = NULL;
+		if (s->program)
+			continue;
+		to->counts[i] = level->counts; /* of which processes have their shares */
+		level->counts = NULL;
 	}
 	to->coherence = r.coherence;
 	to->coherence_count = r.coherence_count;

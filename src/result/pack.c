@@ -36,6 +36,7 @@ static size_t list_arrays(struct nm_result *r, struct array *arrays)
 	    ARRAY(contexts, r->context_count),
 	    ARRAY(context_attrs, r->context_attr_count),
 	    ARRAY(strides, r->stride_count),
+	    ARRAY(chasing, r->attr_count),
 	    ARRAY(walks, r->attr_count),
 	    ARRAY(fields, r->field_count),
 	    ARRAY(field_uses, r->field_use_count),

@@ -156,8 +156,10 @@ void nm_result_free(struct nm_result *result)
 	free(result->phases);
 	free_coherence(result->coherence, result->coherence_count);
 	for (size_t i = 0; i < result->schedule_count; i++) {
-		for (unsigned k = 0; k < NM_MAX_LEVELS; k++)
+		for (unsigned k = 0; k < NM_MAX_LEVELS; k++) {
+			free(result->schedules[i].counts[k]);
 			free(result->schedules[i].extras[k]);
+		}
 		free_coherence(result->schedules[i].coherence, result->schedules[i].coherence_count);
 	}
 	free(result->schedules);

@@ -224,6 +224,7 @@ struct nm_result_coherence {
 struct nm_result_schedule {
 	struct nm_result_order order;
 	struct nm_counts totals[NM_MAX_LEVELS];
+	struct nm_counts *counts[NM_MAX_LEVELS]; /* [attr_count]; NULL, but of one machine */
 	struct nm_extras *extras[NM_MAX_LEVELS]; /* [attr_count]; NULL: the level counts none */
 	struct nm_result_coherence *coherence;
 	size_t coherence_count;

@@ -91,6 +91,23 @@ def case_one_process_is_as_ever():
     assert rows(counted) == alone, (rows(counted), alone)
 
 
+def case_orders():
+    """Further orders of all processes are those of as many threads, and end in the same references."""
+    found = {}
+    for how in ("threads", "fork"):
+        record_shared(how, "mesi", "--schedules", "3")
+        found[how] = rows("SELECT schedule, sum(coherence), sum(loads), sum(reads + writes) FROM schedule_levels "
+                          "WHERE level = 'L1d' GROUP BY 1")
+        lines = rows("SELECT schedule, sum(misses) FROM schedule_sharing WHERE level = 'L1d' GROUP BY 1")
+        causes = rows("SELECT schedule, sum(coherence) FROM schedule_coherence WHERE level = 'L1d' GROUP BY 1")
+        assert lines == causes == [(s, c) for s, c, _, _ in found[how]], (lines, causes, found)
+        assert [found[how][0][1:3]] == rows("SELECT sum(coherence), sum(loads) FROM counts WHERE level = 'L1d'"), found
+        assert len({references for *_, references in found[how]}) == 1, found
+    assert len(found["fork"]) == 3 and found["fork"][1][1] != found["fork"][0][1], found
+    for (_, threads, *_), (_, processes, *_) in zip(found["threads"], found["fork"]):
+        assert 0.9 * threads < processes < 1.1 * threads, found
+
+
 def case_dependent_loads():
     """Misses whose addresses the load before gave are counted where processes share a machine, too."""
     counted = "SELECT function, line, loads, chained FROM counts WHERE level = 'L1d' ORDER BY chained DESC LIMIT 1"
@@ -145,7 +162,7 @@ def case_merged():
 
 def case_refusals():
     """What needs a machine for each process is refused."""
-    for options in (["--schedules", "3"], ["--cores", "1", "--relocate", "2"], ["--asm"]):
+    for options in (["--sets"], ["--cores", "1", "--relocate", "2"], ["--asm"]):
         done = nearmiss("record", "--one-machine", *options, "--", program("quiet"))
         assert done.returncode == 2 and b"--one-machine" in done.stderr, done
 

@@ -130,7 +130,6 @@ static const char *beyond_one_machine(const struct record_options *o)
 	       : s->by_instruction ? "--asm"
 	       : s->sets           ? "--sets"
 	       : s->huge_pages     ? "--huge-pages"
-	       : s->schedules      ? "--schedules"
 	       : s->relocations    ? "--relocate"
 	       : s->pmu            ? "--pmu"
 				   : NULL;

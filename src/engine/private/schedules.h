@@ -8,18 +8,23 @@
 #ifndef NM_SCHEDULES_H
 #define NM_SCHEDULES_H
 
+#include "interleave.h"
 #include "pass.h"
 
 struct nm_schedules;
 
-/* Makes options->schedules - 1 of them; *ret_schedules stays NULL if that is 0. */
-int nm_schedules_new(struct nm_schedules **ret_schedules, struct nm_engine *engine,
-		     const struct nm_pass_setup *setup, struct nm_error *err);
+/* Makes the setup's options->schedules - 1 of them; *ret_schedules stays NULL if that is 0, or there is one core.
+ * merge: of the first order, of which order, output and arg are replaced. */
+int nm_schedules_new(struct nm_schedules **ret_schedules, const struct nm_pass_setup *setup,
+		     const struct nm_interleave_setup *merge, struct nm_error *err);
 void nm_schedules_free(struct nm_schedules *schedules);
 
 /* As in interleave.h and pass.h. With NULL they do nothing. */
 int nm_schedules_add(struct nm_schedules *schedules, const struct nm_thread_batch *batch);
 int nm_schedules_drain(struct nm_schedules *schedules);
+int nm_schedules_settle(struct nm_schedules *schedules);
+int nm_schedules_are_over(const struct nm_schedules *schedules, uint32_t thread);
+int nm_schedules_catch_up(struct nm_schedules *schedules); /* simulates what is merged */
 int nm_schedules_memory(struct nm_schedules *schedules, const struct nm_range *ranges, size_t count);
 int nm_schedules_keys(struct nm_schedules *schedules, const struct nm_attribution *attributions,
 		      size_t count);

@@ -108,6 +108,8 @@ int nm_one_machine_settle(struct nm_one_machine *m, int all, struct nm_error *er
 {
 	int status = all ? nm_interleave_drain(m->interleave) : nm_interleave_settle(m->interleave);
 
+	if (!status)
+		status = all ? nm_schedules_drain(m->schedules) : nm_schedules_settle(m->schedules);
 	return status || nm_one_machine_catch_up(m) ? nm_fail_memory(err) : 0;
 }
 
@@ -125,9 +127,13 @@ int nm_one_machine_finish(struct nm_one_machine *m, struct nm_error *err)
 	if (!status)
 		status = nm_pass_cache.ending(m->pass, NULL);
 	if (!status)
+		status = nm_schedules_ending(m->schedules);
+	if (!status)
 		status = make_attributions(m, identity);
 	if (!status)
 		status = nm_pass_cache.finish(m->pass, &merge, &m->result);
+	if (!status)
+		status = nm_schedules_finish(m->schedules, &merge, &m->result);
 	m->result.order.stalls = nm_interleave_forced_progress(m->interleave);
 	free(identity);
 	nm_pass_cache.free(m->pass);
@@ -177,6 +183,53 @@ static int has_counts(const struct nm_machine_member *member, uint32_t key)
 	return member->keys.at[key] && !member->machine->keys.at[member->keys.at[key]].is_unmeasured;
 }
 
+/* The level's share of a further order. */
+static int add_schedule_level(const struct nm_machine_member *member, size_t keys, unsigned i,
+			      const struct nm_result_schedule *all, const struct nm_result *r,
+			      struct nm_result_schedule *to)
+{
+	const int is_first = nm_machine_first(&r->machine, i, NM_SIDE_DATA) ||
+			     nm_machine_first(&r->machine, i, NM_SIDE_INSTRUCTION);
+
+	if (all->extras[i] && !(to->extras[i] = calloc(r->attr_count + 1, sizeof *to->extras[i])))
+		return NM_ENOMEM;
+	for (uint32_t key = 1; key < keys; key++) {
+		const uint32_t machine_key = member->keys.at[key];
+
+		if (!has_counts(member, key))
+			continue;
+		nm_counts_add(&to->totals[i], &all->counts[i][machine_key]);
+		if (all->extras[i])
+			nm_extras_add(&to->extras[i][member->attrs[key]], &all->extras[i][machine_key]);
+	}
+	if (is_first) { /* what the program references is the same in all orders */
+		to->totals[i].reads = r->levels[i].total.reads;
+		to->totals[i].writes = r->levels[i].total.writes;
+	}
+	return 0;
+}
+
+static int add_schedules(const struct nm_machine_member *member, size_t keys, struct nm_result *r)
+{
+	const struct nm_result *all = &member->machine->result;
+	int status = 0;
+
+	if (!all->schedule_count || r->schedules) /* it may have been opened before */
+		return 0;
+	r->schedules = calloc(all->schedule_count, sizeof *r->schedules);
+	if (!r->schedules)
+		return NM_ENOMEM;
+	for (; r->schedule_count < all->schedule_count && !status; r->schedule_count++) {
+		const struct nm_result_schedule *from = &all->schedules[r->schedule_count];
+		struct nm_result_schedule *to = &r->schedules[r->schedule_count];
+
+		to->order = from->order;
+		for (unsigned i = 0; i < r->machine.count && !status; i++)
+			status = add_schedule_level(member, keys, i, from, r, to);
+	}
+	return status;
+}
+
 int nm_member_add_counts(const struct nm_machine_member *member, struct nm_result *r, struct nm_error *err)
 {
 	const struct nm_result *all = &member->machine->result;
@@ -200,5 +253,5 @@ int nm_member_add_counts(const struct nm_machine_member *member, struct nm_resul
 		if (has_counts(member, key))
 			add_walk(&r->walks[member->attrs[key]], &all->walks[member->keys.at[key]]);
 	nm_result_share_chases(r);
-	return 0;
+	return add_schedules(member, keys, r) ? nm_fail_memory(err) : 0;
 }

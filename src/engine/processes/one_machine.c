@@ -52,6 +52,8 @@ int nm_one_machine_catch_up(struct nm_one_machine *m)
 	int status = nm_interleave_send(m->interleave);
 
 	if (!status)
+		status = nm_schedules_catch_up(m->schedules);
+	if (!status)
 		status = nm_workers_drain(m->workers);
 	while (m->retired < m->submitted && !status)
 		status = nm_pass_cache.retired(m->pass, NULL, m->retired++);
@@ -90,7 +92,7 @@ static int make_pass(struct nm_one_machine *m, struct nm_error *err)
 		return nm_fail_memory(err);
 	nm_interleave_set_coalesced(m->interleave, m->coalesced);
 	nm_workers_add(m->workers, run_batch, m);
-	return 0;
+	return nm_schedules_new(&m->schedules, &setup, &merge, err);
 }
 
 int nm_one_machine_new(struct nm_one_machine **ret, const struct nm_engine_options *options,
@@ -132,6 +134,7 @@ void nm_one_machine_free(struct nm_one_machine *m)
 		return;
 	nm_workers_free(m->workers);
 	nm_interleave_free(m->interleave);
+	nm_schedules_free(m->schedules);
 	if (m->pass)
 		nm_pass_cache.free(m->pass);
 	for (size_t i = 0; i < m->members.count; i++)
@@ -213,6 +216,19 @@ static inline uint32_t group_of(struct nm_machine_member *member, uint32_t numbe
 	return __builtin_expect(known != 0, 1) ? known : make_group(member, number);
 }
 
+/* Adds to all orders. */
+static int add_batch(struct nm_one_machine *m, const struct nm_thread_batch *batch)
+{
+	const int status = nm_interleave_add(m->interleave, batch);
+
+	return status ? status : nm_schedules_add(m->schedules, batch);
+}
+
+static int add_sync(struct nm_one_machine *m, const struct nm_sync *sync)
+{
+	return add_batch(m, &(struct nm_thread_batch){.syncs = sync, .sync_count = 1});
+}
+
 /* ---- references ------------------------------------------------------------------------------------- */
 
 static int translate_address(struct nm_machine_member *member, uint64_t *address, int writes)
@@ -289,7 +305,7 @@ static int run_member(struct nm_machine_member *member)
 	if (m->has_turn || !member->running)
 		return 0;
 	m->has_turn = 1;
-	return nm_interleave_add(m->interleave, &(struct nm_thread_batch){.syncs = &sync, .sync_count = 1});
+	return add_sync(m, &sync);
 }
 
 void nm_member_end_turn(struct nm_machine_member *member) { member->machine->has_turn = 0; }
@@ -332,7 +348,7 @@ int nm_member_add(struct nm_machine_member *member, const struct nm_thread_batch
 		return status;
 	m->has_uncounted |= member->program->replay.has_paused;
 	nm_coalesced_raise_limit(m->coalesced, (uint32_t)m->keys.count);
-	return nm_interleave_add(m->interleave, &translated);
+	return add_batch(m, &translated);
 }
 
 /* ---- members ---------------------------------------------------------------------------------------- */
@@ -347,8 +363,7 @@ static int start_forked(struct nm_machine_member *member, struct nm_machine_memb
 
 	if (!sync.thread || nm_machine_pages_fork(&member->pages, &parent->pages))
 		return NM_ENOMEM;
-	return nm_interleave_add(member->machine->interleave,
-				 &(struct nm_thread_batch){.syncs = &sync, .sync_count = 1});
+	return add_sync(member->machine, &sync);
 }
 
 int nm_member_new(struct nm_machine_member **ret, struct nm_one_machine *m, struct nm_engine *program,
@@ -387,17 +402,18 @@ int nm_member_end(struct nm_machine_member *member)
 		const struct nm_sync sync = {.kind = NM_SYNC_EXIT, .object = member->threads.at[i]};
 
 		if (sync.object)
-			status =
-			    nm_interleave_add(member->machine->interleave,
-					      &(struct nm_thread_batch){.syncs = &sync, .sync_count = 1});
+			status = add_sync(member->machine, &sync);
 	}
 	return status;
 }
 
 int nm_member_is_merged(const struct nm_machine_member *member)
 {
+	const struct nm_one_machine *m = member->machine;
+
 	for (size_t i = 0; i < member->threads.count; i++)
-		if (!nm_interleave_is_over(member->machine->interleave, member->threads.at[i]))
+		if (!nm_interleave_is_over(m->interleave, member->threads.at[i]) ||
+		    !nm_schedules_are_over(m->schedules, member->threads.at[i]))
 			return 0;
 	return 1;
 }

@@ -8,6 +8,7 @@
 
 #include "batch_builder.h"
 #include "one_machine.h"
+#include "schedules.h"
 #include "workers.h"
 
 struct nm_machine_member {
@@ -42,6 +43,7 @@ struct machine_piece {
 struct nm_one_machine {
 	struct nm_engine_options options;
 	struct nm_interleave *interleave;
+	struct nm_schedules *schedules; /* further orders of its threads, or NULL */
 	struct nm_workers *workers;
 	void *pass; /* of nm_pass_cache */
 	struct nm_coalesced_table *coalesced;
