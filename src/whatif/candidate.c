@@ -124,7 +124,7 @@ static int read_reorder(struct line *l, struct nm_transform *t, const char *shap
 	struct line fields = *l;
 	int status;
 
-	(void)take_word(l, "struct");
+	t->says_struct = take_word(l, "struct");
 	t->by_alignment = take_last(l, " by alignment");
 	if (t->by_alignment)
 		return take_name(l, shape, &t->target);
@@ -153,7 +153,7 @@ static int read_pad(struct line *l, struct nm_transform *t, const char *shape)
 			return wrong(&of, "pad NAME rows of BYTES by BYTES");
 		return take_name(l, shape, &t->target);
 	}
-	(void)take_word(l, "struct");
+	t->says_struct = take_word(l, "struct");
 	if (!take_number(l, &t->number) || !take_last(l, " to"))
 		return wrong(l, shape);
 	return take_name(l, shape, &t->target);
@@ -164,7 +164,7 @@ static int read_split(struct line *l, struct nm_transform *t, const char *shape)
 	struct line hot;
 	int status;
 
-	(void)take_word(l, "struct");
+	t->says_struct = take_word(l, "struct");
 	t->by_pointer = take_last(l, "by pointer");
 	if (!t->by_pointer && !take_last(l, "parallel"))
 		return wrong(l, shape);
@@ -176,7 +176,7 @@ static int read_split(struct line *l, struct nm_transform *t, const char *shape)
 
 static int read_soa(struct line *l, struct nm_transform *t, const char *shape)
 {
-	(void)take_word(l, "struct");
+	t->says_struct = take_word(l, "struct");
 	return take_name(l, shape, &t->target);
 }
 
@@ -185,7 +185,7 @@ static int read_shrink(struct line *l, struct nm_transform *t, const char *shape
 	struct line field;
 	int status;
 
-	(void)take_word(l, "struct");
+	t->says_struct = take_word(l, "struct");
 	if (!take_number(l, &t->number) || !take_last(l, " to") || !split_at(l, ".", &field))
 		return wrong(l, shape);
 	status = take_fields(&field, t, shape);

@@ -31,6 +31,7 @@ struct nm_transform {
 	enum nm_transform_kind kind;
 	const char *text;    /* the line */
 	const char *target;  /* an object; or a structure, for the first five kinds */
+	int says_struct;     /* "struct" stood before it: it is no object */
 	const char *other;   /* the second object of merge and offset, or NULL */
 	const char *visitor; /* order: the function whose reads visit; NULL: all reads do */
 	struct nm_vec(const char *) fields;

@@ -85,7 +85,7 @@ static int is_meant(struct subject *s, const struct nm_transform *t, int *ret_ot
 	if (is_other || !nm_transform_is_of_type(t))
 		return is_other ? is_other : is_object(s, t->target);
 	return s->type && nm_is_type_named(s->type->name, t->target) ? 1
-	       : s->type                                             ? is_object(s, t->target)
+	       : s->type && !t->says_struct                          ? is_object(s, t->target)
 								     : 0;
 }
 
