@@ -26,9 +26,9 @@ const OPENED = [
 ];
 const ALL = [...PAGES.map((view) => [view, ""]), ...OPENED];
 
-/** Each page where it shows names. */
-const NAMED = [...PAGES.slice(0, 6).map((view) => [view, ""]), ["curves", "?by=object"], ["histograms", `?p=${EVENTS}&of=served`],
-	["sharing", `?p=${SHARED}`], ["structures", `?p=${FIELDS}`], ["compare", ""]];
+/** Each page where it shows names; the profile has no call chains. */
+const NAMED = [...PAGES.slice(0, 7).filter((view) => view !== "chains").map((view) => [view, ""]), ["curves", "?by=object"],
+	["histograms", `?p=${EVENTS}&of=served`], ["sharing", `?p=${SHARED}`], ["structures", `?p=${FIELDS}`], ["compare", ""]];
 
 /** Where a page leads by Enter, and what the address then has. */
 const OPENED_BY_ENTER = [
@@ -376,7 +376,7 @@ const cases = {
 		for (const [view, query] of ALL) {
 			await show(page, view, query);
 			for (const format of ["SVG", "PNG", "CSV"]) {
-				if (format === "CSV" && ["structures", "sharing", "whatif"].includes(view) && !query) continue; // a nest has none
+				if (format === "CSV" && ["structures", "sharing", "whatif", "chains"].includes(view) && !query) continue; // a nest has none
 				await page.click("#save summary");
 				const [download] = await Promise.all([page.waitForEvent("download"), page.click(`#save button:has-text("${format}")`)]);
 				const bytes = await readFile(await download.path());
