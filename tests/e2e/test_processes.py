@@ -2,6 +2,8 @@
 """test_processes.py - processes on one machine (--one-machine): what they share is one line wherever they have it, and what
 they do to each other is what threads would do."""
 
+import csv
+
 from harness import at, main, nearmiss, program, record, rows
 
 MACHINE = "L1d=32K,8,64%s:L2=1M,16,64"
@@ -80,6 +82,17 @@ def check_choice_of_process(chosen, other):
     text = nearmiss(*of_one, "--width", "200").stdout.decode()
     assert all(f"\n{process} " in text for process in (chosen, other)), text
     assert b"0x" in nearmiss(*of_one, "--c2c").stdout, text
+
+
+def case_latent():
+    """Latent false sharing of a process is what its threads would miss, whatever process the machine's results stand by."""
+    record_shared("beside")
+    by_thread = dict(rows("SELECT thread, sum(misses) FROM latent WHERE level = 'L1d' GROUP BY 1"))
+    assert by_thread[1] > 700 and by_thread[2] > 700, by_thread
+    for process, thread in (("shared", 1), ("shared#2", 2)):
+        shown = nearmiss("sharing", "-i", "p.nmp", "--by", "latent", "--process", process, "--limit", "0", "--format", "csv")
+        found = list(csv.DictReader(shown.stdout.decode().splitlines()))
+        assert sum(int(row["misses"]) for row in found) == by_thread[thread], (process, found, by_thread)
 
 
 def case_one_process_is_as_ever():

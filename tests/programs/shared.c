@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: MIT
  *
  * shared.c - two processes, or two threads, add to neighbours in memory that they share, TIMES times each:
- *     shared threads|fork|elsewhere|segment|padded
- * elsewhere: the child has the memory at another address; segment: it is of System V; padded: in lines of their own.
+ *     shared threads|fork|elsewhere|segment|padded|beside
+ * elsewhere: the child has the memory at another address; segment: it is of System V; padded: in lines of their own;
+ * beside: in two that longer lines would join.
  */
 #include <pthread.h>
 #include <stdio.h>
@@ -29,10 +30,18 @@ static void add_to_first(void)
 		*first += 1; // @first
 }
 
-static void place(void *memory, int apart)
+/* Of the counters, in numbers. */
+static int distance_of(const char *how)
+{
+	if (!strcmp(how, "padded"))
+		return 16;
+	return strcmp(how, "beside") ? 2 : 8;
+}
+
+static void place(void *memory, int distance)
 {
 	first = memory;
-	second = first + (apart ? 16 : 2);
+	second = first + distance;
 }
 
 static void *map(int file, void *where)
@@ -43,14 +52,14 @@ static void *map(int file, void *where)
 int main(int argc, char **argv)
 {
 	const char *how = argc > 1 ? argv[1] : "";
-	const int apart = !strcmp(how, "padded"), file = memfd_create("counters", 0);
+	const int distance = distance_of(how), file = memfd_create("counters", 0);
 	pthread_t thread;
 	pid_t child;
 
 	if (ftruncate(file, PAGE))
 		return 1;
 	place(strcmp(how, "segment") ? map(file, NULL) : shmat(shmget(IPC_PRIVATE, PAGE, 0600), NULL, 0),
-	      apart);
+	      distance);
 	if (!strcmp(how, "threads")) {
 		pthread_create(&thread, NULL, add_to_second, NULL);
 		add_to_first();
@@ -60,7 +69,7 @@ int main(int argc, char **argv)
 		waitpid(child, NULL, 0);
 	} else {
 		if (!strcmp(how, "elsewhere"))
-			place(map(file, (void *)0x700000000000), apart);
+			place(map(file, (void *)0x700000000000), distance);
 		add_to_second(NULL);
 		_exit(0);
 	}

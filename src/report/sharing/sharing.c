@@ -233,9 +233,9 @@ static const struct nm_column places[] = {
 };
 
 #define TABLE                                                                                             \
-	.name = "latent", .view = "latent", .keys = keys, .key_count = NM_COLUMNS_IN(keys),               \
-	.figures = figures, .figure_count = NM_COLUMNS_IN(figures), .behind = places,                     \
-	.behind_count = NM_COLUMNS_IN(places), .sort = "misses",                                          \
+	.name = "latent", .view = "latent", .of_process = NM_DONE_BY_THREAD_OF_PROCESS, .keys = keys,     \
+	.key_count = NM_COLUMNS_IN(keys), .figures = figures, .figure_count = NM_COLUMNS_IN(figures),     \
+	.behind = places, .behind_count = NM_COLUMNS_IN(places), .sort = "misses",                        \
 	.ties =                                                                                           \
 	    "line_size DESC, earlier, object, field, file, line, other_object, other_field, other_file, " \
 	    "other_line"

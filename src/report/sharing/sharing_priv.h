@@ -24,6 +24,10 @@
 /* Whose threads a row is about, on one machine of all processes. */
 /* SQL: rows of what process ?2 does, and all rows of lines that it touches. On one machine `process` is the first one. */
 #define NM_DONE_BY_PROCESS "thread_process = ?2"
+/* The same of rows that have only the machine's number of a thread. */
+#define NM_DONE_BY_THREAD_OF_PROCESS                                                             \
+	"(process = ?2 OR EXISTS (SELECT 1 FROM info WHERE key = 'one_machine')) AND thread IN " \
+	"(SELECT thread FROM threads WHERE process = ?2)"
 #define NM_TOUCHED_BY_PROCESS \
 	"(process, block) IN (SELECT process, block FROM sharing WHERE level = ?1 AND thread_process = ?2)"
 
