@@ -15,6 +15,7 @@ struct schedule {
 	struct nm_thread_order order;
 	struct nm_interleave *interleave;
 	void *pass; /* of nm_pass_cache */
+	int has_uncounted;
 };
 
 struct nm_schedules {
@@ -31,7 +32,8 @@ static int simulate_merged(void *arg, const struct nm_merged *merged)
 					    .time_slices = merged->time_slices,
 					    .time_slice_count = merged->time_slice_count,
 					    .hints = merged->hints,
-					    .hint_count = merged->hint_count};
+					    .hint_count = merged->hint_count,
+					    .uncounted = s->has_uncounted};
 	int status = nm_pass_cache.batch(s->pass, &batch);
 
 	return status ? status : nm_pass_cache.retired(s->pass, s->program, 0);
@@ -110,12 +112,12 @@ void nm_schedules_free(struct nm_schedules *all)
 		status_;                                                              \
 	})
 
-int nm_schedules_add(struct nm_schedules *all, const struct nm_thread_batch *batch)
+int nm_schedules_add(struct nm_schedules *all, const struct nm_thread_batch *batch, int has_uncounted)
 {
 	struct nm_thread_batch untimed = *batch;
 
 	untimed.clock = NULL;
-	return FOR_ALL(all, nm_interleave_add(s->interleave, &untimed));
+	return FOR_ALL(all, (s->has_uncounted |= has_uncounted, nm_interleave_add(s->interleave, &untimed)));
 }
 
 int nm_schedules_drain(struct nm_schedules *all) { return FOR_ALL(all, nm_interleave_drain(s->interleave)); }

@@ -82,7 +82,7 @@ int nm_engine_submit(void *arg, const struct nm_thread_batch *built)
 							     .hint_count = hints},
 					  built->clock);
 	}
-	status = nm_schedules_add(o->schedules, built);
+	status = nm_schedules_add(o->schedules, built, e->replay.has_paused);
 	return status ? status : nm_interleave_add(o->interleave, built);
 }
 

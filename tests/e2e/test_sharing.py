@@ -135,6 +135,14 @@ def case_nodes():
     assert done.returncode and b"nodes=" in done.stderr, done
 
 
+def case_schedules_of_a_part():
+    """If only a part of the run counts, each order counts the same references."""
+    for options in ((), ("--one-machine",)):
+        record_cores("sharing", "", "p.nmp", "--schedules", "3", "--in", "fit", *options)
+        counted = rows("SELECT DISTINCT reads, writes FROM schedule_levels WHERE level = 'L1d'")
+        assert len(counted) == 1 and counted == rows("SELECT sum(reads), sum(writes) FROM levels WHERE level = 'L1d'"), counted
+
+
 def case_latent():
     """Structures that fill a line each share none, but would share lines of 128 bytes: said so, and counted as no miss. In lines of
     128 bytes those misses are real. They are aligned, so that none can begin elsewhere in its line, unlike in the faulty program."""

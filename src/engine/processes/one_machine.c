@@ -221,7 +221,7 @@ static int add_batch(struct nm_one_machine *m, const struct nm_thread_batch *bat
 {
 	const int status = nm_interleave_add(m->interleave, batch);
 
-	return status ? status : nm_schedules_add(m->schedules, batch);
+	return status ? status : nm_schedules_add(m->schedules, batch, m->has_uncounted);
 }
 
 static int add_sync(struct nm_one_machine *m, const struct nm_sync *sync)
