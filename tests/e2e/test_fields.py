@@ -60,6 +60,21 @@ def case_vectors():
     assert visits - 1 <= both <= visits and both > 1000 and apart <= 1 < together, (visits, both, together, apart)
 
 
+def case_halves():
+    """What fills and copies whole elements once does not make all their fields used together: each loop has its half."""
+    record([program("halves")])
+    halves = [{"x", "y", "dx", "dy"}, {"mass", "heat", "light", "age"}]
+    found = rows("SELECT field, other, 1.0 * sum(both) / sum(visits), sum(visits), "
+                 "coalesce(1.0 * sum(together) / nullif(sum(together + apart), 0), -1) "
+                 "FROM affinity WHERE type = 'struct body' GROUP BY 1, 2")
+    assert len(found) == 28, found
+    for field, other, share, visits, stays in found:
+        same = any({field, other} <= half for half in halves)
+        assert share > 0.95 if same else share < 0.05, (field, other, share)
+        assert stays < 0 or (stays > 0.95 if same else stays < 0.05), (field, other, stays)
+        near(visits, ELEMENTS * WALKS * (1 if same else 2), 10)  # though bursts saw a part of them
+
+
 def case_bucket():
     """The block is an array of what its pointer points to, though the pointer is declared on another line."""
     record([program("fields")])

@@ -48,7 +48,7 @@ const cases = {
 		const { page } = await tab();
 		await settled(page, "overview");
 		const card = page.locator(".card:has-text('orders')").first();
-		assert.match(await card.innerText(), /price and count lie 80 bytes apart[^]*struct \{ long int price; long int count; long int state; \}/i); // without a click
+		assert.match(await card.innerText(), /(price and count|count and state) lie 80 bytes apart[^]*struct \{ long int price; long int count; long int state; \}/i); // without a click
 		await clicks(page, ["nav a:has-text('What if')", "whatif"]);
 		assert.match(await page.innerText(".members"), /price[^]*customer/);
 	},
@@ -71,6 +71,19 @@ const cases = {
 		assert.deepEqual(await axe(), []);
 		await clicks(page, [`${first} a`, "source"]);
 		assert.match(await page.innerText(".popover h2"), /^cold\.c:\d+$/);
+		assert.deepEqual(faults, []);
+	},
+
+	async fields_by_loop() {
+		const { page, faults } = await tab();
+		await show(page, "structures", "?type=struct+body");
+		const groups = await page.locator("[aria-label='Groups of fields'] li").allInnerTexts();
+		assert.deepEqual(groups.sort(), ["mass, heat, light, age", "x, y, dx, dy"]);
+		await page.evaluate(() => { navigator.clipboard.writeText = async (text) => { window.copied = text; }; });
+		await page.click("button:has-text('Copy the split')");
+		assert.match(await page.evaluate(() => window.copied), /^split struct body hot\((x, y, dx, dy|mass, heat, light, age)\) parallel$/);
+		await clicks(page, ["text=What if the first group were apart", "whatif"]);
+		assert.match(decodeURIComponent(page.url()), /layout=(0\.1\.2\.3_4|4\.5\.6\.7_0)/);
 		assert.deepEqual(faults, []);
 	},
 

@@ -40,6 +40,12 @@ def case_lines_of_a_field():
     drive("lines_of_a_field", "cold.nmp")
 
 
+def case_fields_by_loop():
+    """What fills whole elements once does not put all fields into one group."""
+    record([program("halves")], "-q", profile="halves.nmp")
+    drive("fields_by_loop", "halves.nmp")
+
+
 def case_is_sharing_false():
     """False where sums lie on one line; none where they are padded; where no cores were recorded, the page says how to."""
     record([program("sharing"), "100000"], "-q", "--cores=4", profile="shared.nmp")

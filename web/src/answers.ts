@@ -295,6 +295,8 @@ export interface Field {
 	name: string;
 	offset: number;
 	size: number;
+	/** Accesses that were sampled, whatever the level. */
+	sampled: number;
 	reads: number;
 	writes: number;
 	misses: number;

@@ -35,19 +35,20 @@ enum { NM_FIELDS_TOGETHER = 64, NM_VISITS_BITS = 9 };
 struct nm_fields_use {
 	uint32_t attr, field;
 	uint64_t accesses[2]; /* reads, writes */
+	uint64_t references;  /* of these, those that touch it first */
 	uint64_t misses[NM_FIELD_DEPTHS][2];
 };
 
 /* How many residencies of lines, or visits, held these fields of an element and used those. */
 struct nm_fields_sight {
-	uint32_t object;
-	uint64_t there, used; /* a bit a field; there: 0 for visits */
+	uint32_t object, attr; /* attr: that loaded the line, or began the visit */
+	uint64_t there, used;  /* a bit a field; there: 0 for visits */
 	uint64_t count;
 };
 
 struct nm_fields_visit {
 	uint64_t element; /* address, 0: none */
-	uint32_t object;
+	uint32_t object, attr;
 	uint64_t used;
 };
 
@@ -74,5 +75,10 @@ struct nm_fields {
 
 /* fields_merge.c: the pass's `finish`. */
 int nm_fields_merge(void *fields, const struct nm_pass_merge *merge, struct nm_result *result);
+
+/* fields_affinity.c: adds residencies to the result's fields, and its affinities. first: the engine's object -> its first
+ * field in the result. 0 or NM_ENOMEM. */
+int nm_fields_merge_affinity(const struct nm_fields *fields, const struct nm_pass_merge *merge,
+			     const uint32_t *first, struct nm_result *result);
 
 #endif

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
  * fields_merge.c - converts the samples of pass_fields.c to the result: fields of named objects, with their
- * uses and affinity, and the hot lines of objects.
+ * uses, and the hot lines of objects; fields_affinity.c adds which fields are used together.
  *
  * Objects of the engine with the same name share the fields of each type that they have.
  */
@@ -17,10 +17,7 @@ struct merge {
 	const struct nm_fields *fields;
 	const uint32_t *objects, *attrs;
 	struct nm_result *result;
-	uint32_t *first;     /* engine's object -> its first field in the result, or NM_NO_FIELD */
-	uint8_t *touched;    /* by field of the result: used in any residency or visit */
-	struct nm_map pairs; /* of two fields -> index in the result */
-	size_t pair_room;
+	uint32_t *first; /* engine's object -> its first field in the result, or NM_NO_FIELD */
 };
 
 /* ---- fields ---- */
@@ -125,89 +122,6 @@ static int merge_uses(struct merge *m)
 	}
 	r->field_use_count = kept;
 	return 0;
-}
-
-/* ---- affinity ---- */
-
-static struct nm_result_affinity *pair_of(struct merge *m, uint32_t field, uint32_t other)
-{
-	struct nm_result *r = m->result;
-	uint64_t key = (uint64_t)field << 32 | other, at = nm_map_get(&m->pairs, key, UINT64_MAX);
-
-	if (at != UINT64_MAX)
-		return &r->affinities[at];
-	if (r->affinity_count == m->pair_room) {
-		size_t room = m->pair_room ? 2 * m->pair_room : 64;
-		struct nm_result_affinity *bigger = realloc(r->affinities, room * sizeof *bigger);
-
-		if (!bigger)
-			return NULL;
-		r->affinities = bigger;
-		m->pair_room = room;
-	}
-	if (nm_map_put(&m->pairs, key, r->affinity_count))
-		return NULL;
-	r->affinities[r->affinity_count] = (struct nm_result_affinity){.field = field, .other = other};
-	return &r->affinities[r->affinity_count++];
-}
-
-static int merge_pair(struct merge *m, const struct nm_fields_sight *s, uint32_t i, uint32_t j)
-{
-	uint64_t both = 1ull << i | 1ull << j;
-	struct nm_result_affinity *a;
-
-	if (!m->touched[m->first[s->object] + i] || !m->touched[m->first[s->object] + j])
-		return 0;
-	if (!(s->used & both) || (s->there && (s->there & both) != both))
-		return 0;
-	a = pair_of(m, m->first[s->object] + i, m->first[s->object] + j);
-	if (!a)
-		return NM_ENOMEM;
-	if (!s->there) {
-		a->visits += s->count;
-		a->both += (s->used & both) == both ? s->count : 0;
-	} else if ((s->used & both) == both) {
-		a->together += s->count;
-	} else {
-		a->apart += s->count;
-	}
-	return 0;
-}
-
-static int merge_sight(struct merge *m, const struct nm_fields_sight *s)
-{
-	uint32_t n = m->fields->elements.owners.at[s->object].type->field_count;
-	int status = 0;
-
-	n = n < NM_FIELDS_TOGETHER ? n : NM_FIELDS_TOGETHER;
-	for (uint32_t i = 0; i < n && !status; i++) {
-		struct nm_result_field *field = &m->result->fields[m->first[s->object] + i];
-
-		if (s->there >> i & 1) {
-			field->residencies += s->count;
-			field->used += s->used >> i & 1 ? s->count : 0;
-		}
-		for (uint32_t j = i + 1; j < n && !status; j++)
-			status = merge_pair(m, s, i, j);
-	}
-	return status;
-}
-
-static int merge_sights(struct merge *m)
-{
-	int status = 0;
-
-	m->touched = calloc(m->result->field_count + 1, 1);
-	if (!m->touched)
-		return NM_ENOMEM;
-	for (size_t i = 0; i < m->fields->sights.count; i++)
-		for (uint64_t used = m->fields->sights.at[i].used; used; used &= used - 1)
-			m->touched[m->first[m->fields->sights.at[i].object] +
-				   (uint32_t)__builtin_ctzll(used)] = 1;
-	for (size_t i = 0; i < m->fields->sights.count && !status; i++)
-		status = merge_sight(m, &m->fields->sights.at[i]);
-	nm_map_done(&m->pairs);
-	return status;
 }
 
 /* ---- lines ---- */
@@ -316,10 +230,9 @@ int nm_fields_merge(void *fields, const struct nm_pass_merge *merge, struct nm_r
 	if (!status)
 		status = merge_uses(&f);
 	if (!status)
-		status = merge_sights(&f);
+		status = nm_fields_merge_affinity(fields, merge, f.first, result);
 	if (!status)
 		status = merge_all_lines(&f);
 	free(f.first);
-	free(f.touched);
 	return status;
 }

@@ -74,27 +74,35 @@ static struct nm_fields_use *use_of(struct nm_fields *f, uint32_t attr, uint32_t
 
 /* ---- sights ---- */
 
-static int add_sight(struct nm_fields *f, uint32_t object, uint64_t there, uint64_t used, uint64_t count)
+static int is_same(const struct nm_fields_sight *s, const struct nm_fields_sight *other)
 {
-	uint64_t key = nm_mix64(used ^ nm_mix64(there ^ nm_mix64(object))), at;
+	return s->object == other->object && s->attr == other->attr && s->there == other->there &&
+	       s->used == other->used;
+}
+
+static int add_sight(struct nm_fields *f, const struct nm_fields_sight *s)
+{
+	uint64_t key = nm_mix64(s->used ^ nm_mix64(s->there ^ nm_mix64((uint64_t)s->attr << 32 | s->object))),
+		 at;
 
 	while ((at = nm_map_get(&f->sight_of, key, UINT64_MAX)) != UINT64_MAX &&
-	       (f->sights.at[at].object != object || f->sights.at[at].there != there ||
-		f->sights.at[at].used != used))
+	       !is_same(&f->sights.at[at], s))
 		key++;
 	if (at == UINT64_MAX) {
 		at = f->sights.count;
-		if (nm_vec_push(&f->sights, (struct nm_fields_sight){object, there, used, 0}) ||
+		if (nm_vec_push(&f->sights,
+				(struct nm_fields_sight){s->object, s->attr, s->there, s->used, 0}) ||
 		    nm_map_put(&f->sight_of, key, at))
 			return NM_ENOMEM;
 	}
-	f->sights.at[at].count += count;
+	f->sights.at[at].count += s->count;
 	return 0;
 }
 
 static int end_visit(struct nm_fields *f, struct nm_fields_visit *v)
 {
-	int status = v->used ? add_sight(f, v->object, 0, v->used, 1) : 0;
+	const struct nm_fields_sight s = {v->object, v->attr, 0, v->used, 1};
+	int status = v->used ? add_sight(f, &s) : 0;
 
 	*v = (struct nm_fields_visit){0};
 	return status;
@@ -109,7 +117,7 @@ static int end_visits(struct nm_fields *f)
 	return status;
 }
 
-static int visit_field(struct nm_fields *f, const struct nm_element *at, uint32_t field)
+static int visit_field(struct nm_fields *f, uint32_t attr, const struct nm_element *at, uint32_t field)
 {
 	struct nm_fields_visit *v = &f->visits[nm_mix64(at->start) >> (64 - NM_VISITS_BITS)];
 
@@ -120,6 +128,7 @@ static int visit_field(struct nm_fields *f, const struct nm_element *at, uint32_
 			return NM_ENOMEM;
 		v->element = at->start;
 		v->object = at->object;
+		v->attr = attr;
 	}
 	v->used |= 1ull << field;
 	return 0;
@@ -127,16 +136,17 @@ static int visit_field(struct nm_fields *f, const struct nm_element *at, uint32_
 
 /* ---- accesses ---- */
 
-/* An access to a field of an element. */
+/* An access to a field of an element; the first one that it touches. */
 static int take_field(struct nm_fields *f, const struct nm_ref *r, const struct nm_element *at,
-		      uint32_t field)
+		      uint32_t field, int is_first)
 {
 	struct nm_fields_use *use = use_of(f, r->attr, field);
 
 	if (!use)
 		return NM_ENOMEM;
+	use->references += (unsigned)is_first;
 	use->accesses[r->kind == NM_REF_WRITE]++;
-	return visit_field(f, at, field);
+	return visit_field(f, r->attr, at, field);
 }
 
 /* The bytes of the field from an offset in the structure on: of an array, those of its element there. */
@@ -152,6 +162,7 @@ static int take_fields(struct nm_fields *f, const struct nm_ref *r, struct nm_el
 {
 	const uint64_t end = r->address + r->size < at->end ? r->address + r->size : at->end;
 	uint32_t last = NM_NO_FIELD;
+	int is_first = 1;
 
 	for (uint64_t a = r->address; a < end;) {
 		uint32_t field = nm_type_field(at->type, a - at->start);
@@ -159,8 +170,9 @@ static int take_fields(struct nm_fields *f, const struct nm_ref *r, struct nm_el
 		if (field == NM_NO_FIELD) { /* padding */
 			a++;
 		} else {
-			if (field != last && take_field(f, r, at, field))
+			if (field != last && take_field(f, r, at, field, is_first))
 				return NM_ENOMEM;
+			is_first = 0;
 			last = field;
 			a += bytes_left(&at->type->fields[field], a - at->start);
 		}
@@ -247,7 +259,8 @@ static int is_used(const struct nm_line_sample *s, uint64_t line_end, uint64_t l
 }
 
 /* Of one element: its fields in the line, and those that were used. */
-static int read_element(struct nm_fields *f, const struct nm_element *at, const struct nm_line_sample *s)
+static int read_element(struct nm_fields *f, const struct nm_element *at, uint32_t attr,
+			const struct nm_line_sample *s)
 {
 	uint64_t line_end = s->address + f->line_bytes, there = 0, used = 0;
 
@@ -267,25 +280,27 @@ static int read_element(struct nm_fields *f, const struct nm_element *at, const 
 				break;
 		}
 	}
-	return used ? add_sight(f, at->object, there, used, s->weight) : 0;
+	return used ? add_sight(f, &(struct nm_fields_sight){at->object, attr, there, used, s->weight}) : 0;
 }
 
 /* All elements of the variable or block in the line. */
-static int read_elements(struct nm_fields *f, struct nm_element *at, const struct nm_line_sample *s)
+static int read_elements(struct nm_fields *f, struct nm_element *at, uint32_t attr,
+			 const struct nm_line_sample *s)
 {
 	uint64_t line_end = s->address + f->line_bytes, end = at->end < line_end ? at->end : line_end;
 	uint64_t first = at->low > s->address ? at->low : s->address;
 
 	at->start = at->low + (first - at->low) / at->type->bytes * at->type->bytes;
 	for (; at->start < end; at->start += at->type->bytes)
-		if (read_element(f, at, s))
+		if (read_element(f, at, attr, s))
 			return NM_ENOMEM;
 	return 0;
 }
 
 /* A line may hold several small blocks. */
-static int read_blocks(struct nm_fields *f, uint32_t object, const struct nm_line_sample *s)
+static int read_blocks(struct nm_fields *f, uint32_t attr, const struct nm_line_sample *s)
 {
+	const uint32_t object = nm_program_attribution(f->elements.program, attr)->object;
 	uint64_t line_end = s->address + f->line_bytes;
 	struct nm_gone_block block;
 	struct nm_element at;
@@ -298,7 +313,7 @@ static int read_blocks(struct nm_fields *f, uint32_t object, const struct nm_lin
 			return NM_ENOMEM;
 		if (!nm_elements_block(&f->elements, a, of, &block))
 			continue;
-		if (nm_elements_find(&f->elements, of, a, &at) && read_elements(f, &at, s))
+		if (nm_elements_find(&f->elements, of, a, &at) && read_elements(f, &at, attr, s))
 			return NM_ENOMEM;
 		if (block.address + block.size > a)
 			a = block.address + block.size - 1;
@@ -307,8 +322,9 @@ static int read_blocks(struct nm_fields *f, uint32_t object, const struct nm_lin
 }
 
 /* Of a line with several variables only that which the line was loaded for. */
-static int read_residency(struct nm_fields *f, uint32_t object, const struct nm_line_sample *s)
+static int read_residency(struct nm_fields *f, uint32_t attr, const struct nm_line_sample *s)
 {
+	const uint32_t object = nm_program_attribution(f->elements.program, attr)->object;
 	const struct nm_element_owner *o = nm_elements_owner(&f->elements, object);
 	uint64_t end = s->address + f->line_bytes, a = s->address;
 	struct nm_element at;
@@ -318,12 +334,12 @@ static int read_residency(struct nm_fields *f, uint32_t object, const struct nm_
 	if (o->typed && !o->type)
 		return 0;
 	if (nm_program_object(f->elements.program, object)->kind == NM_OBJECT_HEAP)
-		return read_blocks(f, object, s);
+		return read_blocks(f, attr, s);
 	if (o->low > a && o->low < end)
 		a = o->low;
 	for (; a < end; a++)
 		if (is_used(s, end, a, a + 1) > 0 && nm_elements_find(&f->elements, object, a, &at))
-			return read_elements(f, &at, s);
+			return read_elements(f, &at, attr, s);
 	return 0;
 }
 
@@ -387,7 +403,7 @@ static int read_batch(struct nm_fields *f, struct nm_line_samples *samples)
 		if (!s->residency)
 			status = read_miss(f, attr, s);
 		else if (s->weight)
-			status = read_residency(f, object, s);
+			status = read_residency(f, attr, s);
 		if (!status && s->residency && s->followed)
 			status = read_line(f, object, s);
 	}

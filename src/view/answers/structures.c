@@ -25,8 +25,9 @@ static const char fields_sql[] =
     "coalesce(c.misses, 0) AS misses FROM fields f LEFT JOIN c ON c.type = f.type AND c.field = f.field "
     "WHERE f.type IS NOT NULL GROUP BY f.type, f.field ORDER BY f.type, offset, name";
 static const char affinity_sql[] =
-    "SELECT type, field, other, sum(together) AS together, sum(apart) AS apart FROM affinity WHERE type IS NOT NULL "
-    "GROUP BY 1, 2, 3";
+    "SELECT type, field, other, iif(sum(visits), 1.0 * sum(both) / sum(visits), "
+    "1.0 * sum(together) / sum(together + apart)) AS share FROM affinity WHERE type IS NOT NULL GROUP BY 1, 2, 3 "
+    "HAVING share > 0";
 
 static json_t *find_structure(json_t *structures, const json_t *type)
 {
@@ -71,7 +72,8 @@ static size_t field_number(const json_t *structure, const json_t *name)
 	return SIZE_MAX;
 }
 
-/* affinity[i][j]: of the visits that use field i or j, the share that uses both. */
+/* affinity[i][j]: of the visits that use field i or j, the share that uses both; where no visit was seen, of the stays
+ * of lines with both. */
 static void add_affinity(json_t *structures, const json_t *pairs)
 {
 	json_t *structure, *pair;
@@ -93,18 +95,16 @@ static void add_affinity(json_t *structures, const json_t *pairs)
 	}
 	json_array_foreach(pairs, i, pair)
 	{
-		const double both = (double)json_integer_value(json_object_get(pair, "together"));
-		const double all = both + (double)json_integer_value(json_object_get(pair, "apart"));
-		json_t *matrix;
+		json_t *share = json_object_get(pair, "share"), *matrix;
 
 		structure = find_structure(structures, json_object_get(pair, "type"));
 		matrix = json_object_get(structure, "affinity");
 		j = field_number(structure, json_object_get(pair, "field"));
 		n = field_number(structure, json_object_get(pair, "other"));
-		if (!structure || j == SIZE_MAX || n == SIZE_MAX || !(all > 0))
+		if (!structure || j == SIZE_MAX || n == SIZE_MAX)
 			continue;
-		json_array_set_new(json_array_get(matrix, j), n, json_real(both / all));
-		json_array_set_new(json_array_get(matrix, n), j, json_real(both / all));
+		json_array_set(json_array_get(matrix, j), n, share);
+		json_array_set(json_array_get(matrix, n), j, share);
 	}
 }
 

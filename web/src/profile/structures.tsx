@@ -13,6 +13,7 @@ import { Table } from "../common/table";
 import { useTheme } from "../common/theme";
 import { href } from "../router";
 import type { PageProps } from "../views";
+import { Groups } from "./groups";
 import { Suggestions } from "./suggestions";
 
 const fieldColumns: Column[] = [
@@ -81,7 +82,8 @@ function One({ structure, level, props }: { structure: Structure; level: string;
 			{names.length > 1 && (
 				<>
 					<h2>Used together</h2>
-					<p class="fine">How often a visit to one of two fields uses the other as well: what is used together belongs on one line.</p>
+					<p class="fine">Groups of fields that belong on one line, and how often a visit to one of two fields uses the other as well.</p>
+					<Groups structure={structure} profile={profile} />
 					<HeatMap title="Fields used together" rows={names} columns={names} values={structure.affinity} rowTitle="field" columnTitle="with" format={percent} />
 				</>
 			)}
