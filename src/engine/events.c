@@ -243,7 +243,10 @@ static int enter_mapping_context(struct nm_engine *e, uint32_t *ret_context)
 static int allocate_block(struct nm_engine *e, uint64_t address, uint64_t size,
 			  enum nm_wire_allocator allocator, struct nm_error *err)
 {
-	const enum nm_heap_call call = allocator == NM_WIRE_CALLOC ? NM_HEAP_CALLOC : NM_HEAP_MALLOC;
+	const enum nm_heap_call call = allocator >= NM_WIRE_POOL      ? NM_HEAP_PIECE
+				       : allocator == NM_WIRE_CALLOC  ? NM_HEAP_CALLOC
+				       : allocator == NM_WIRE_ALIGNED ? NM_HEAP_ALIGNED
+								      : NM_HEAP_MALLOC;
 	const struct nm_mapping *m = nm_space_mapping(&e->space, address);
 	struct nm_chain calls = {0};
 	uint32_t context = 0, chain;
@@ -297,12 +300,11 @@ static int release_block(struct nm_engine *e, uint64_t address, struct nm_error 
 {
 	struct nm_block b;
 
-	if (nm_layouts_have_moved(e->output.layouts, address)) {
-		const int status = nm_replay_flush(&e->replay);
+	const int status =
+	    nm_layouts_have_moved(e->output.layouts, address) ? nm_replay_flush(&e->replay) : 0;
 
-		if (status || nm_layouts_released(e->output.layouts, address))
-			return status ? status : nm_fail_memory(err);
-	}
+	if (status || nm_layouts_released(e->output.layouts, address))
+		return status ? status : nm_fail_memory(err);
 	if (nm_space_close_chunk(&e->space, address, &b))
 		nm_space_forget(&e->space);
 	else if (!nm_blocks_remove(&e->space.heap, address, &b))

@@ -59,19 +59,83 @@ void nm_memory_continue(struct nm_candidate_memory *m, uint64_t address)
 	m->begin = NM_MEMORY_BLOCKS + (address - GRANULE) % PHASE;
 }
 
+/* Bytes that a large block takes */
+static uint64_t pages_of(uint64_t bytes, uint64_t align)
+{
+	return round_up(nm_malloc_heap_room(bytes) + HEADER, PAGE) + (align > GRANULE ? align : 0);
+}
+
+static void lose(struct nm_candidate_memory *m)
+{
+	nm_malloc_heap_done(&m->heap);
+	m->heap = (struct nm_malloc_heap){.top = 0};
+	nm_map_done(&m->followed);
+	m->is_lost = 1;
+}
+
+/* What the alignment of a block was, the trace does not tell; 64 is the most frequent one. */
+static uint64_t guess_alignment(uint64_t address)
+{
+	enum { MOST = 64 };
+	const uint64_t low = address & -address;
+
+	return low < MOST ? low : MOST;
+}
+
+int nm_memory_follow(struct nm_candidate_memory *m, enum nm_heap_call call, uint64_t address, uint64_t bytes,
+		     uint64_t resized)
+{
+	uint64_t at = 0;
+	int status = 0;
+
+	if (m->is_lost || call == NM_HEAP_PIECE)
+		return 0;
+	if (!m->heap.top) {
+		if (bytes >= NM_MEMORY_LARGE)
+			return 0;
+		nm_memory_continue(m, address);
+		m->followed_by = m->begin + GRANULE - address;
+		if (nm_malloc_heap_init(&m->heap, m->begin, 0))
+			return NM_ENOMEM;
+	}
+	if (resized > NM_MEMORY_REMAPPED)
+		status = nm_malloc_heap_resize(&m->heap, resized, bytes, &at);
+	else if (!resized)
+		status = nm_malloc_heap_allocate(&m->heap, call, bytes,
+						 call == NM_HEAP_ALIGNED ? guess_alignment(address) : 1, &at);
+	if (status)
+		return status;
+	if (at && at != address + m->followed_by) {
+		lose(m);
+		return 0;
+	}
+	return nm_map_put(&m->followed, address, at ? at : bytes);
+}
+
+uint64_t nm_memory_leave(struct nm_candidate_memory *m, uint64_t address, int resizes)
+{
+	const uint64_t at = nm_map_get(&m->followed, address, 0);
+
+	if (!at)
+		return 0;
+	(void)nm_map_remove(&m->followed, address);
+	if (at >= NM_MEMORY_BLOCKS && resizes)
+		return at;
+	if (at >= NM_MEMORY_BLOCKS)
+		nm_malloc_heap_release(&m->heap, at);
+	else if (!resizes)
+		nm_malloc_heap_unmapped(&m->heap, pages_of(at, 1));
+	return resizes ? NM_MEMORY_REMAPPED : 0;
+}
+
 void nm_memory_done(struct nm_candidate_memory *m)
 {
 	nm_malloc_heap_done(&m->heap);
+	nm_map_done(&m->followed);
 	free_list(&m->freed);
 }
 
-/* Bytes that a large block takes, */
-static uint64_t pages_of(uint64_t bytes, uint64_t align)
-{
-	return round_up(bytes + GRANULE, PAGE) + (align > GRANULE ? align : 0);
-}
-
-/* and the list that it is in when it is free. */
+/* The list that a large block is in when it is free. */
 static uint64_t list_of(uint64_t bytes, uint64_t align)
 {
 	return pages_of(bytes, align) << 24 | (align > GRANULE ? align : 0);
@@ -90,7 +154,7 @@ uint64_t nm_memory_allocate(struct nm_candidate_memory *m, enum nm_heap_call cal
 	uint64_t at;
 
 	assert(align && !(align & (align - 1)));
-	if (bytes >= NM_MEMORY_LARGE)
+	if (!m->heap.top && bytes >= NM_MEMORY_LARGE)
 		return allocate_pages(m, bytes, align);
 	if ((!m->heap.top && nm_malloc_heap_init(&m->heap, m->begin, 0)) ||
 	    nm_malloc_heap_allocate(&m->heap, call, bytes, align, &at))
@@ -113,7 +177,7 @@ uint64_t nm_memory_resize(struct nm_candidate_memory *m, uint64_t address, uint6
 {
 	uint64_t at;
 
-	if (nm_malloc_heap_has(&m->heap, address) && bytes < NM_MEMORY_LARGE) {
+	if (nm_malloc_heap_has(&m->heap, address)) {
 		if (nm_malloc_heap_resize(&m->heap, address, bytes, &at))
 			return 0;
 		return at ? at : allocate_pages(m, bytes, 1);

@@ -39,7 +39,12 @@ struct nm_malloc_heap {
 	uint64_t own_pages, trims;
 };
 
-enum nm_heap_call { NM_HEAP_MALLOC, NM_HEAP_CALLOC /* does not ask the thread's cache */ };
+enum nm_heap_call {
+	NM_HEAP_MALLOC,
+	NM_HEAP_CALLOC, /* does not ask the thread's cache */
+	NM_HEAP_ALIGNED,
+	NM_HEAP_PIECE /* of a pool of the program's own: not malloc's */
+};
 
 /* An empty heap that begins at an address, a multiple of 16, with a top of `bytes`; 0: as a program's has at its
  * first block. 0 or NM_ENOMEM. */

@@ -385,7 +385,7 @@ int nm_layouts_allocated(struct nm_layouts *all, uint64_t address, enum nm_heap_
 		struct nm_placement *p = &all->at[i].placement;
 
 		status = nm_placement_rule(p, all->engine, block.object, address, &rule, &known);
-		if (!status && rule)
+		if (!status)
 			status = nm_placement_allocated(p, all->engine, rule, &block, call);
 	}
 	return status;

@@ -321,7 +321,7 @@ static uint64_t allocate(struct nm_placement *p, uint64_t bytes, uint64_t align)
 {
 	const uint64_t was = p->resized;
 
-	if (!was || align > NM_MEMORY_GRANULE)
+	if (was <= NM_MEMORY_REMAPPED || align > NM_MEMORY_GRANULE)
 		return nm_memory_allocate(&p->memory, p->call, bytes, align);
 	p->resized = 0;
 	return nm_memory_resize(&p->memory, was, p->resized_bytes, bytes);
@@ -347,9 +347,9 @@ static uint64_t choose_base(struct nm_placement *p, const struct nm_layout_rule 
 }
 
 /* Whether it is one of malloc's heap, not one with pages of its own. */
-static int is_small(const struct nm_layout_rule *rule, uint64_t bytes)
+static int is_small(const struct nm_placement *p, const struct nm_layout_rule *rule, uint64_t bytes)
 {
-	return rule->is_heap && bytes < NM_MEMORY_LARGE;
+	return rule->is_heap && bytes < nm_memory_large(&p->memory);
 }
 
 /* Whether a block stays where it is: malloc gives it as much room as before. */
@@ -357,7 +357,7 @@ static int stays(const struct nm_placement *p, const struct nm_layout_rule *rule
 		 const struct nm_layout_place *place)
 {
 	const uint64_t was = place->end - place->low, is = part_bytes(rule, place, 0);
-	const int small = is_small(rule, was);
+	const int small = is_small(p, rule, was);
 
 	return !(p->places_heap && small) && !is_pooled(place) && !rule->huge && !rule->shared &&
 	       parts_of(rule) == 1 && place->low % alignment(rule) == 0 &&
@@ -385,7 +385,7 @@ static struct nm_layout_place *new_place(struct nm_placement *p, struct nm_layou
 	place->rule = rule;
 	place->elements = rule->has_map ? (at->end - at->low) / rule->map.bytes : 1;
 	place->stays = stays(p, rule, place);
-	if (!place->stays && is_small(rule, place->end - place->low))
+	if (!place->stays && is_small(p, rule, place->end - place->low))
 		start_heap(p, place->low);
 	if (place->stays)
 		place->bases[0] = place->low;
@@ -426,7 +426,7 @@ static int drop(struct nm_placement *p, struct nm_layout_place *place)
 	struct nm_layout_rule *rule = place->rule;
 	int status = 0;
 
-	for (unsigned part = 0; part < parts_of(rule) && !status; part++)
+	for (unsigned part = parts_of(rule); part-- && !status;) /* the block that has the pointers last */
 		status = release(p, place, part);
 	if (rule->recent == place)
 		rule->recent = NULL;
@@ -505,7 +505,8 @@ static int place_allocated(struct nm_placement *p, struct nm_engine *program, st
 			   const struct nm_block *block)
 {
 	const struct nm_element at = {.low = block->address, .end = block->address + block->size};
-	const int at_first_use = rule->pool && rule->pool->by_first_use, small = is_small(rule, block->size);
+	const int at_first_use = rule->pool && rule->pool->by_first_use,
+		  small = is_small(p, rule, block->size);
 	struct nm_layout_place *place = place_at(p, block->address);
 	int status = 0;
 
@@ -528,11 +529,15 @@ int nm_placement_allocated(struct nm_placement *p, struct nm_engine *program, st
 	int status;
 
 	p->call = call;
-	status = place_allocated(p, program, rule, block);
+	status = rule ? place_allocated(p, program, rule, block) : 0;
 	p->call = NM_HEAP_MALLOC;
 	left = p->resized;
 	p->resized = p->resizes = 0;
-	return status || !left ? status : nm_memory_release(&p->memory, left, p->resized_bytes, 1);
+	if (status)
+		return status;
+	if (!p->places_heap)
+		return nm_memory_follow(&p->memory, call, block->address, block->size, left);
+	return left > NM_MEMORY_REMAPPED ? nm_memory_release(&p->memory, left, p->resized_bytes, 1) : 0;
 }
 
 void nm_placement_resizes(struct nm_placement *p, uint64_t address) { p->resizes = address; }
@@ -581,8 +586,11 @@ int nm_placement_has(const struct nm_placement *p, uint64_t address)
 
 int nm_placement_release(struct nm_placement *p, uint64_t address)
 {
-	struct nm_layout_place *place = place_of_block(p, address);
+	struct nm_layout_place *place = p->places.count ? place_of_block(p, address) : NULL;
+	const uint64_t left = nm_memory_leave(&p->memory, address, p->resizes == address);
 
+	if (left)
+		p->resized = left;
 	return place ? drop(p, place) : 0;
 }
 

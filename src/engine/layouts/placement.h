@@ -62,7 +62,7 @@ void nm_placement_done(struct nm_placement *placement);
 int nm_placement_rule(struct nm_placement *placement, struct nm_engine *program, uint32_t object,
 		      uint64_t address, struct nm_layout_rule **ret_rule, int *ret_known);
 
-/* A heap block of an object with a rule was allocated. 0 or NM_ENOMEM. */
+/* A heap block was allocated; rule: that of its object, or NULL. 0 or NM_ENOMEM. */
 int nm_placement_allocated(struct nm_placement *placement, struct nm_engine *program,
 			   struct nm_layout_rule *rule, const struct nm_block *block, enum nm_heap_call call);
 
@@ -88,7 +88,7 @@ static inline int nm_layout_rule_orders(const struct nm_layout_rule *rule)
 int nm_placement_visit(struct nm_placement *placement, struct nm_layout_place *place, uint64_t *ret_from);
 uint64_t nm_placement_bytes(const struct nm_layout_place *place); /* of part 0 */
 
-/* Whether a block that begins at the address has a place; it goes. 0 or NM_ENOMEM. */
+/* Whether a block that begins at the address has a place; a block goes. 0 or NM_ENOMEM. */
 int nm_placement_has(const struct nm_placement *placement, uint64_t address);
 int nm_placement_release(struct nm_placement *placement, uint64_t address);
 

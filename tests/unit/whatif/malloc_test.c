@@ -15,6 +15,7 @@
 
 #include <cmocka.h>
 
+#include "candidate_memory.h"
 #include "malloc_heap.h"
 #include "numbers.h"
 
@@ -61,6 +62,7 @@ static void draw_requests(void)
 			const unsigned kind = (unsigned)below(20);
 
 			r->kind = kind == 0 ? ALIGNED : kind < 4 ? ZEROED : ALLOCATE;
+			r->bytes = kind ? r->bytes : 1 + r->bytes / 2; /* of own pages malloc keeps a part */
 		}
 		live[r->block] = r->kind != RELEASE;
 	}
@@ -123,16 +125,25 @@ static void perform_all(void)
 		free(live[i]);
 }
 
-static void blocks_lie_where_malloc_puts_them(void **state)
-{
-	struct nm_malloc_heap h;
-	uint64_t live[BLOCKS] = {0}, begin, bytes;
+/* Of the heap before the first request: where its top begins, and its bytes. */
+static uint64_t begin, bytes;
 
+static int ask_malloc(void **state)
+{
 	(void)state;
 	draw_requests();
 	begin = empty_heap();
 	bytes = top_bytes();
 	perform_all();
+	return 0;
+}
+
+static void blocks_lie_where_malloc_puts_them(void **state)
+{
+	struct nm_malloc_heap h;
+	uint64_t live[BLOCKS] = {0};
+
+	(void)state;
 	assert_int_equal(nm_malloc_heap_init(&h, begin, bytes), 0);
 	for (unsigned i = 0; i < REQUESTS; i++) {
 		const struct request *r = &requests[i];
@@ -156,6 +167,88 @@ static void blocks_lie_where_malloc_puts_them(void **state)
 				 (unsigned long)r->at);
 	}
 	nm_malloc_heap_done(&h);
+}
+
+/* A block of the second test: the program's address while it is followed, then where it is placed. */
+struct held {
+	uint64_t followed, at, bytes, align;
+};
+
+static enum nm_heap_call call_of(const struct request *r)
+{
+	return r->kind == ZEROED ? NM_HEAP_CALLOC : r->kind == ALIGNED ? NM_HEAP_ALIGNED : NM_HEAP_MALLOC;
+}
+
+static void follow(struct nm_candidate_memory *m, const struct request *r, struct held *b)
+{
+	const uint64_t left = b->followed ? nm_memory_leave(m, b->followed, r->kind == RESIZE) : 0;
+
+	*b = (struct held){.followed = r->at ? r->at : ((uint64_t)r->block + 1) << 12};
+	if (r->kind != RELEASE)
+		assert_int_equal(nm_memory_follow(m, call_of(r), b->followed, r->bytes, left), 0);
+	else
+		*b = (struct held){0};
+	assert_false(m->is_lost);
+}
+
+static void place(struct nm_candidate_memory *m, const struct request *r, struct held *b)
+{
+	const uint64_t align = r->kind == ALIGNED ? 64 : 1;
+	uint64_t left = b->at;
+
+	if (r->kind == RESIZE && !r->at) /* of own pages, to the same size */
+		return;
+	if (b->followed)
+		left = nm_memory_leave(m, b->followed, r->kind == RESIZE);
+	else if (r->kind == RELEASE)
+		assert_int_equal(nm_memory_release(m, b->at, b->bytes, b->align), 0);
+	*b = (struct held){.bytes = r->bytes, .align = align};
+	if (r->kind == RELEASE)
+		return;
+	b->at = left ? nm_memory_resize(m, left, r->bytes, r->bytes)
+		     : nm_memory_allocate(m, call_of(r), r->bytes, align);
+	if (r->at)
+		assert_int_equal(b->at, r->at + NM_MEMORY_BLOCKS);
+	else
+		assert_true(b->at >= NM_MEMORY_PAGES);
+}
+
+/* The program's blocks are followed, and from the middle on placed: as malloc would have gone on. */
+static void a_heap_that_followed_goes_on(void **state)
+{
+	struct nm_candidate_memory m;
+	struct held live[BLOCKS] = {{0}};
+	(void)state;
+	nm_memory_init(&m);
+	m.followed_by = NM_MEMORY_BLOCKS;
+	assert_int_equal(nm_malloc_heap_init(&m.heap, begin + NM_MEMORY_BLOCKS, bytes), 0);
+	for (unsigned i = 0; i < REQUESTS; i++)
+		(i < REQUESTS / 2 ? follow : place)(&m, &requests[i], &live[requests[i].block]);
+	nm_memory_done(&m);
+}
+
+/* A block where the heap would have put another. */
+static void a_heap_of_another_malloc_is_lost(void **state)
+{
+	struct nm_candidate_memory m;
+
+	(void)state;
+	nm_memory_init(&m);
+	assert_int_equal(nm_memory_follow(&m, NM_HEAP_MALLOC, 0x5000010, 24, 0), 0);
+	assert_int_equal(nm_memory_follow(&m, NM_HEAP_MALLOC, 0x5000030, 24, 0), 0);
+	assert_false(m.is_lost);
+	assert_int_equal(nm_memory_follow(&m, NM_HEAP_MALLOC, 0x5000048, 24, 0), 0);
+	assert_true(m.is_lost);
+	assert_int_equal(nm_memory_leave(&m, 0x5000010, 0), 0);
+	nm_memory_continue(&m, 0x5000050);
+	assert_int_equal(nm_memory_allocate(&m, NM_HEAP_MALLOC, 24, 16), NM_MEMORY_BLOCKS + 0x5000050);
+	nm_memory_done(&m);
+}
+#else
+static int ask_malloc(void **state)
+{
+	(void)state;
+	return 0;
 }
 #endif
 
@@ -198,9 +291,11 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 #if IS_MODELLED
 		cmocka_unit_test(blocks_lie_where_malloc_puts_them),
+		cmocka_unit_test(a_heap_that_followed_goes_on),
 #endif
+		cmocka_unit_test(a_heap_of_another_malloc_is_lost),
 		cmocka_unit_test(blocks_do_not_overlap),
 	};
 
-	return cmocka_run_group_tests(tests, NULL, NULL);
+	return cmocka_run_group_tests(tests, ask_malloc, NULL);
 }
