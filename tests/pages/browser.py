@@ -24,7 +24,7 @@ def need_chromium():
 
 def drive_chromium(script, case, address, *more):
     done = subprocess.run(["node", os.path.join(TESTS, "pages", script), case, address, shutil.which("chromium"), *more],
-                          capture_output=True, timeout=240, check=False)
+                          capture_output=True, timeout=560, check=False)
     assert done.returncode == 0, done.stdout.decode() + done.stderr.decode()
 
 
