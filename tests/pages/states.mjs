@@ -78,15 +78,18 @@ const cases = {
 
 	async slow() {
 		const { page, faults } = await tab({ at: "#/overview" });
+		let holds = true;
 		await settled(page, "overview");
 		await page.route("**/api/p/0/table*", async (route) => {
-			await pause(3500);
+			while (holds)
+				await pause(20);
 			await route.continue();
 		});
 		await page.evaluate(() => { location.hash = "#/tables"; });
 		await page.waitForSelector(".waiting:has-text('Loading')");
 		await page.waitForSelector(".waiting:has-text('This takes a while')");
 		assert.match(await page.innerText(".waiting"), /\d s$/);
+		holds = false;
 		await page.waitForSelector("tbody tr");
 		assert.equal(await page.locator(".waiting").count(), 0);
 		assert.deepEqual(faults, []);
@@ -94,14 +97,18 @@ const cases = {
 
 	async busy() {
 		const { page, faults } = await tab({ at: "#/about" });
+		let holds = true;
 		await page.route("**/api/p/0/overview*", async (route) => {
-			await pause(1500);
+			while (holds)
+				await pause(20);
 			await route.continue();
 		});
 		for (const view of ["treemap", "tables", "source", "evictions", "structures"]) {
 			await page.evaluate((name) => { location.hash = `#/${name}`; }, view);
-			await page.waitForSelector(`#page[data-view=${view}] .waiting, #page[data-view=${view}] [aria-busy=true]`, { timeout: 1400 });
+			await page.waitForSelector(`#page[data-view=${view}] .waiting, #page[data-view=${view}] [aria-busy=true]`);
+			holds = false;
 			await settled(page, view);
+			holds = true;
 			assert.equal(await page.locator(".waiting").count(), 0, view);
 		}
 		assert.deepEqual(faults, []);
