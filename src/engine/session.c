@@ -37,10 +37,12 @@ struct stream {
 	    *member; /* of the one machine; its share of the counts is still to be added */
 	int known, ended, failed, is_open; /* is_open: the result has its arrays */
 	int introduced;                    /* whoever feeds it waits for its parent's fork */
-	int closed; /* nothing more comes; it ends when its parent's fork has been seen */
-	uint64_t references;
+	int closed;          /* nothing more comes; it ends when its parent's fork has been seen */
+	uint64_t references; /* for progress: as they were `uncounted` words ago */
+	uint64_t uncounted;
 };
 
+enum { COUNT_EVERY = 1 << 18 /* words: counting walks over all code */ };
 enum { UNMERGED_MOST = 64 /* streams that have ended and wait, each with its engine */ };
 
 /* An engine made at a fork, for a stream that has not started yet. */
@@ -218,6 +220,16 @@ static int start_stream(struct nm_session *s, struct stream *stream, int now, st
 
 static int resume_waiting(struct nm_session *s, struct nm_error *err);
 
+/* Once so many words were taken since the last time. */
+static void count_references(struct stream *stream, uint64_t taken, uint64_t every)
+{
+	stream->uncounted += taken;
+	if (stream->uncounted < every)
+		return;
+	stream->references = nm_engine_references(stream->engine);
+	stream->uncounted = 0;
+}
+
 /* A child runs as far as its words have come before its parent goes on: one that has ended needs no memory
  * beside its parent's. */
 static int run_stream(struct nm_session *s, struct stream *stream, const uint64_t *words, size_t count,
@@ -232,7 +244,7 @@ static int run_stream(struct nm_session *s, struct stream *stream, const uint64_
 		status = nm_engine_feed_to_fork(stream->engine, words, count, &taken, err);
 		n.engine = nm_engine_take_child(stream->engine, &n.ordinal);
 		pthread_mutex_lock(&s->lock);
-		stream->references = nm_engine_references(stream->engine);
+		count_references(stream, taken, COUNT_EVERY);
 		if (n.engine && nm_vec_push(&s->forked, n)) {
 			nm_engine_free(n.engine);
 			return nm_fail_memory(err);
@@ -285,6 +297,7 @@ static int end_stream(struct nm_session *s, struct stream *stream, struct nm_err
 	if (stream->ended || !stream->engine)
 		return 0;
 	stream->ended = 1;
+	count_references(stream, 0, 1);
 	pthread_cond_broadcast(&s->changed);
 	if (!s->one_machine)
 		return finish_stream(s, stream, err);
