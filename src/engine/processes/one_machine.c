@@ -241,19 +241,24 @@ static int translate_address(struct nm_machine_member *member, uint64_t *address
 	return 0;
 }
 
+/* Copies each reference member by member: changed in a register pair and stored whole, it would wait for its own parts. */
 static int translate_references(struct nm_machine_member *member, const struct nm_thread_batch *batch,
 				struct nm_ref *to)
 {
 	for (size_t i = 0; i < batch->count; i++) {
-		const int is_group = nm_ref_is_coalesced(&batch->refs[i]);
-		struct nm_ref r = batch->refs[i];
+		const struct nm_ref *r = &batch->refs[i];
+		const int is_group = nm_ref_is_coalesced(r);
+		const int writes = is_group ? r->kind > 0 : r->kind == NM_REF_WRITE;
+		const uint32_t attr = is_group ? group_of(member, r->attr) : key_of(member, r->attr);
+		uint64_t distance;
 
-		if (translate_address(member, &r.address, is_group ? r.kind > 0 : r.kind == NM_REF_WRITE))
+		if (!attr || nm_machine_distance(&member->pages, r->address, writes, &distance))
 			return NM_ENOMEM;
-		r.attr = is_group ? group_of(member, r.attr) : key_of(member, r.attr);
-		if (!r.attr)
-			return NM_ENOMEM;
-		to[i] = r;
+		to[i].address = r->address + distance;
+		to[i].attr = attr;
+		to[i].size = r->size;
+		to[i].kind = r->kind;
+		to[i].weight = r->weight;
 	}
 	return 0;
 }
