@@ -242,11 +242,13 @@ static int translate_address(struct nm_machine_member *member, uint64_t *address
 }
 
 /* Copies each reference member by member: changed in a register pair and stored whole, it would wait for its own parts. */
-static int translate_references(struct nm_machine_member *member, const struct nm_thread_batch *batch,
-				struct nm_ref *to)
+static int translate_references(struct nm_machine_member *member, const struct nm_ref *refs, size_t from,
+				size_t end)
 {
-	for (size_t i = 0; i < batch->count; i++) {
-		const struct nm_ref *r = &batch->refs[i];
+	struct nm_ref *to = member->machine->refs;
+
+	for (size_t i = from; i < end; i++) {
+		const struct nm_ref *r = &refs[i];
 		const int is_group = nm_ref_is_coalesced(r);
 		const int writes = is_group ? r->kind > 0 : r->kind == NM_REF_WRITE;
 		const uint32_t attr = is_group ? group_of(member, r->attr) : key_of(member, r->attr);
@@ -329,6 +331,27 @@ static int translate_hints(struct nm_machine_member *member, const struct nm_thr
 	return 0;
 }
 
+/* In the order of the batch: a lock, too, takes a page of its own by copy on write. */
+static int translate(struct nm_machine_member *member, const struct nm_thread_batch *batch)
+{
+	struct nm_one_machine *m = member->machine;
+	size_t at = 0;
+	int status = 0;
+
+	for (size_t i = 0; i < batch->sync_count && !status; i++) {
+		const size_t index = batch->syncs[i].index;
+
+		m->syncs[i] = batch->syncs[i];
+		status = translate_references(member, batch->refs, at, index);
+		if (!status)
+			status = translate_sync(member, &m->syncs[i]);
+		at = index;
+	}
+	if (!status)
+		status = translate_references(member, batch->refs, at, batch->count);
+	return status ? status : translate_hints(member, batch, m->hints);
+}
+
 int nm_member_add(struct nm_machine_member *member, const struct nm_thread_batch *batch)
 {
 	struct nm_one_machine *m = member->machine;
@@ -341,14 +364,8 @@ int nm_member_add(struct nm_machine_member *member, const struct nm_thread_batch
 	int status = run_member(member);
 
 	assert(batch->count <= NM_BATCH && batch->sync_count <= NM_SYNCS && batch->hint_count <= NM_BATCH);
-	for (size_t i = 0; i < batch->sync_count && !status; i++) {
-		m->syncs[i] = batch->syncs[i];
-		status = translate_sync(member, &m->syncs[i]);
-	}
 	if (!status)
-		status = translate_references(member, batch, m->refs);
-	if (!status)
-		status = translate_hints(member, batch, m->hints);
+		status = translate(member, batch);
 	if (status)
 		return status;
 	m->has_uncounted |= member->program->replay.has_paused;
