@@ -102,6 +102,15 @@ static int is_alone(const struct twin *t)
 	return running == 1 && !t->making_count;
 }
 
+/* The one thread that can run waits for none that has ended. */
+static int has_caught_up(const struct twin *t)
+{
+	for (unsigned i = 1; i <= THREADS && t->setup.keeps_ended; i++)
+		if (t->threads[i].ended && t->threads[i].next < t->threads[i].items.count)
+			return 0;
+	return is_alone(t);
+}
+
 static int take(struct twin *t, uint32_t thread, const struct item *item)
 {
 	const uint64_t lock = item->object;
@@ -559,7 +568,7 @@ static void twin_add(struct twin *t, const struct event *e, uint64_t number)
 		return;
 	}
 	add_event(t, e, number);
-	if (is_alone(t) && held_back(t))
+	if (has_caught_up(t) && held_back(t))
 		go_possible(t);
 }
 
