@@ -3,7 +3,8 @@
 
 A test file holds functions case_<name>(); `test_x.py <name>` runs one of them in an empty folder of its
 own and exits 0, 1 (an assertion failed) or 77 (skipped: a tool is missing here). With ALL_TOOLS=1, as in .ci/run,
-a missing tool that a package of `packages` has is a failure. Meson runs each case as a test; without a name all cases of the file run. The environment has the paths:
+a missing tool that a package of tools/debian-packages has is a failure. Meson runs each case as a test; without a name
+all cases of the file run. The environment has the paths:
 
     NEARMISS   the command          PROGRAMS   the folder of tests/programs' executables
     WIRECAT    the stream checker   COLLECTOR  the folder to be given to Valgrind as VALGRIND_LIB
@@ -30,7 +31,7 @@ MISSES = "coalesce(sum(read_misses + write_misses), 0)"
 ENVIRONMENT = {"PATH": "/usr/local/bin:/usr/bin:/bin", "HOME": "/nonexistent", "LC_ALL": "C", "TERM": "dumb",
                "PYTHONHASHSEED": "0", "PYTHONDONTWRITEBYTECODE": "1"}
 
-# Tools that no package of `packages` has.
+# Tools that no package of tools/debian-packages has.
 UNPACKAGED = ("go", "perf")
 
 
@@ -39,7 +40,7 @@ class Skip(Exception):
 
 
 class Missing(Skip):
-    """What `packages` brings is not installed."""
+    """What a package of tools/debian-packages brings is not installed."""
 
 
 def need(*tools):

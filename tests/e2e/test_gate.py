@@ -140,7 +140,7 @@ def case_action():
     """The recipe for GitHub's Actions, with the steps of the action: all is well, or the line is annotated."""
     yaml = import_yaml()
     need("make", "gcc", "meson", "ninja")
-    with open(os.path.join(TOP, "packages"), encoding="utf-8") as f:
+    with open(os.path.join(TOP, "tools/debian-packages"), encoding="utf-8") as f:
         packages = [name for line in f if line.startswith("build ") for name in line.split()[1:]]
     if run(["dpkg-query", "-s", *packages]).returncode:
         raise Missing("not all packages of the build are installed")
