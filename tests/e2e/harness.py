@@ -11,6 +11,7 @@ all cases of the file run. The environment has the paths:
     PROGRAMS_LEFT_OUT   words NAME:COMPILER, the programs whose compiler was not there when Meson configured
 """
 
+import json
 import os
 import re
 import shutil
@@ -73,6 +74,19 @@ def nearmiss(*arguments, **how):
     if arguments[:1] not in (("record",), ("monitor",)):
         how["environment"] = {**(how.get("environment") or ENVIRONMENT), "COLUMNS": "1000"}
     return run([NEARMISS, *arguments], **how)
+
+
+def valid_report(text):
+    """A report's JSON, which must be as docs/format/report.schema.json says."""
+    try:
+        import jsonschema  # pylint: disable=import-outside-toplevel # not everywhere
+    except ImportError as error:
+        raise Missing("python3-jsonschema is not installed") from error
+    with open(os.path.join(TOP, "docs/format/report.schema.json"), encoding="utf-8") as f:
+        schema = json.load(f)
+    report = json.loads(text)
+    jsonschema.validate(report, schema)
+    return report
 
 
 def record(command, *options, profile="p.nmp", status=0, stdin=b"", environment=None):

@@ -9,7 +9,7 @@ import sqlite3
 import struct
 import subprocess
 
-from harness import TOP, Skip, main, need, nearmiss, program, record as recorded, rows, run
+from harness import TOP, Skip, main, need, nearmiss, program, record as recorded, rows, run, valid_report
 
 BAD_INPUT, USAGE, NO_COLLECTOR = 121, 2, 120
 SAMPLE, MMAP2, COMM = 9, 10, 3
@@ -103,6 +103,7 @@ def case_histograms():
     assert [(band, row["samples"], row["l1"], row["missed"], row["memory"]) for band, row in found.items()] == \
         [("4", "12", "12", "0", "0"), ("64", "5", "0", "5", "0"), ("256", "3", "0", "0", "3")], found
     assert abs(float(found["256"]["latency_share"]) - 100 * 900 / (24 + 14 + 350 + 900 + 20)) < 0.01, found
+    assert len(valid_report(nearmiss("report", "latencies", "perf.data", "--format=json").stdout)["rows"]) == 3
     heap = table("latencies", "perf.data", "--object=[heap]")
     assert [(band, row["samples"]) for band, row in heap.items()] == [("4", "8"), ("64", "5"), ("256", "3")], heap
     served = table("--by=served", "perf.data")
