@@ -253,6 +253,8 @@ static int allocate_block(struct nm_engine *e, uint64_t address, uint64_t size,
 
 	if (!address)
 		return 0;
+	if (nm_layouts_need_references(e->output.layouts, address) && nm_replay_flush(&e->replay))
+		return nm_fail_memory(err);
 	chain = e->options.heap_chains && e->replay.running.thread
 		    ? nm_frames_stack(&e->replay.running.thread->frames)->context + 1
 		    : 0;
@@ -301,7 +303,7 @@ static int release_block(struct nm_engine *e, uint64_t address, struct nm_error 
 	struct nm_block b;
 
 	const int status =
-	    nm_layouts_have_moved(e->output.layouts, address) ? nm_replay_flush(&e->replay) : 0;
+	    nm_layouts_need_references(e->output.layouts, address) ? nm_replay_flush(&e->replay) : 0;
 
 	if (status || nm_layouts_released(e->output.layouts, address))
 		return status ? status : nm_fail_memory(err);

@@ -57,6 +57,7 @@ void nm_memory_init(struct nm_candidate_memory *m)
 void nm_memory_continue(struct nm_candidate_memory *m, uint64_t address)
 {
 	m->begin = NM_MEMORY_BLOCKS + (address - GRANULE) % PHASE;
+	m->heap.keeps_touches = 1;
 }
 
 /* Bytes that a large block takes */
@@ -93,7 +94,7 @@ int nm_memory_follow(struct nm_candidate_memory *m, enum nm_heap_call call, uint
 	if (!m->heap.top) {
 		if (bytes >= NM_MEMORY_LARGE)
 			return 0;
-		nm_memory_continue(m, address);
+		m->begin = NM_MEMORY_BLOCKS + (address - GRANULE) % PHASE;
 		m->followed_by = m->begin + GRANULE - address;
 		if (nm_malloc_heap_init(&m->heap, m->begin, 0))
 			return NM_ENOMEM;
@@ -159,6 +160,7 @@ uint64_t nm_memory_allocate(struct nm_candidate_memory *m, enum nm_heap_call cal
 	if ((!m->heap.top && nm_malloc_heap_init(&m->heap, m->begin, 0)) ||
 	    nm_malloc_heap_allocate(&m->heap, call, bytes, align, &at))
 		return 0;
+	m->heap.keeps_touches = 1;
 	return at ? at : allocate_pages(m, bytes, align);
 }
 

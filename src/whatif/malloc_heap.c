@@ -40,6 +40,25 @@ uint64_t nm_malloc_heap_room(uint64_t bytes)
 
 static struct nm_heap_chunk *chunk(struct nm_malloc_heap *h, uint32_t c) { return &h->chunks.at[c]; }
 
+/* ---- what malloc touches ---- */
+
+enum {
+	FOOT = 0,
+	SIZE = 8,
+	LINKS = 16 /* of a chunk: the size of a free one before it, its own, its links */
+};
+
+static void touch(struct nm_malloc_heap *h, uint32_t c, unsigned at, int is_write)
+{
+	if (h->keeps_touches && c &&
+	    nm_vec_push(&h->touches, (struct nm_heap_touch){chunk(h, c)->at + at, is_write}))
+		h->failed = NM_ENOMEM;
+}
+
+static void reads(struct nm_malloc_heap *h, uint32_t c, unsigned at) { touch(h, c, at, 0); }
+
+static void writes(struct nm_malloc_heap *h, uint32_t c, unsigned at) { touch(h, c, at, 1); }
+
 /* ---- chunks in memory ---- */
 
 /* nm_malloc_heap_* reserve what they need at most. */
@@ -75,6 +94,7 @@ static void absorb_next(struct nm_malloc_heap *h, uint32_t c)
 		h->top = c;
 	if (next == h->remainder)
 		h->remainder = 0;
+	writes(h, c, SIZE);
 	*chunk(h, next) = (struct nm_heap_chunk){.older = h->spare};
 	h->spare = next;
 }
@@ -94,6 +114,8 @@ static uint32_t cut(struct nm_malloc_heap *h, uint32_t c, uint64_t bytes)
 		   .at = was.at + bytes, .bytes = was.bytes - bytes, .before = c, .after = was.after});
 	if (c == h->top)
 		h->top = rest;
+	writes(h, c, SIZE);
+	writes(h, rest, SIZE);
 	return rest;
 }
 
@@ -111,6 +133,12 @@ static void insert(struct nm_malloc_heap *h, uint32_t list, uint32_t c, uint32_t
 	*(newer ? &chunk(h, newer)->older : &l->first) = c;
 	*(older ? &chunk(h, older)->newer : &l->last) = c;
 	l->count++;
+	writes(h, c, LINKS);
+	if (list >= CACHED)
+		return;
+	writes(h, newer, LINKS);
+	writes(h, older, LINKS);
+	writes(h, chunk(h, c)->after, FOOT);
 }
 
 static void push(struct nm_malloc_heap *h, uint32_t list, uint32_t c)
@@ -124,6 +152,13 @@ static uint32_t take(struct nm_malloc_heap *h, uint32_t c)
 	struct nm_heap_list *l = &h->lists[is->list];
 
 	assert(is->list && l->count);
+	reads(h, c, LINKS);
+	if (is->list < CACHED) {
+		reads(h, c, SIZE);
+		reads(h, is->after, FOOT);
+		writes(h, is->newer, LINKS);
+		writes(h, is->older, LINKS);
+	}
 	*(is->newer ? &chunk(h, is->newer)->older : &l->first) = is->older;
 	*(is->older ? &chunk(h, is->older)->newer : &l->last) = is->newer;
 	is->list = is->newer = is->older = 0;
@@ -161,6 +196,17 @@ static int can_cache(const struct nm_malloc_heap *h, uint64_t bytes)
 	return bytes <= CACHED_MOST && h->lists[cache_of(bytes)].count < CACHED_COUNT;
 }
 
+/* Walking a bin, malloc reads the size of one chunk of each size. */
+static void reads_size(struct nm_malloc_heap *h, uint32_t c)
+{
+	const uint32_t newer = chunk(h, c)->newer;
+
+	if (newer && chunk(h, newer)->bytes == chunk(h, c)->bytes)
+		return;
+	reads(h, c, SIZE);
+	reads(h, c, 2 * LINKS);
+}
+
 /* Bins have the largest chunk first; of equal ones a new one becomes the second. */
 static void insert_by_size(struct nm_malloc_heap *h, uint32_t c)
 {
@@ -171,8 +217,8 @@ static void insert_by_size(struct nm_malloc_heap *h, uint32_t c)
 	if (bytes >= SMALL_END && at && bytes < chunk(h, h->lists[bin].last)->bytes) {
 		at = 0;
 	} else if (bytes >= SMALL_END) {
-		while (at && chunk(h, at)->bytes > bytes)
-			at = chunk(h, at)->older;
+		for (; at && chunk(h, at)->bytes > bytes; at = chunk(h, at)->older)
+			reads_size(h, at);
 		if (at && chunk(h, at)->bytes == bytes)
 			at = chunk(h, at)->older;
 	}
@@ -195,9 +241,12 @@ static uint64_t join(struct nm_malloc_heap *h, uint32_t c)
 		absorb_next(h, c);
 		return chunk(h, c)->bytes;
 	}
+	reads(h, chunk(h, after)->after, SIZE); /* whether the chunk before it is in use */
 	if (is_free(h, after)) {
 		(void)take(h, after);
 		absorb_next(h, c);
+	} else {
+		writes(h, after, SIZE);
 	}
 	push(h, UNSORTED, c);
 	return chunk(h, c)->bytes;
@@ -224,6 +273,9 @@ static void give(struct nm_malloc_heap *h, uint32_t c)
 {
 	const uint64_t bytes = chunk(h, c)->bytes;
 
+	reads(h, c, SIZE);
+	if (!can_cache(h, bytes))
+		reads(h, chunk(h, c)->after, SIZE);
 	if (can_cache(h, bytes)) {
 		push(h, cache_of(bytes), c);
 	} else if (bytes <= FAST_MOST) {
@@ -270,6 +322,7 @@ static uint32_t sort(struct nm_malloc_heap *h, uint64_t bytes)
 		if (bytes < SMALL_END && c == unsorted->first && c == h->remainder && has > bytes + LEAST)
 			return split(h, take(h, c), bytes, 1);
 		(void)take(h, c);
+		reads(h, chunk(h, c)->after, SIZE);
 		if (has != bytes) {
 			insert_by_size(h, c);
 		} else if (can_cache(h, bytes)) {
@@ -287,8 +340,8 @@ static uint32_t fit_in_bin(struct nm_malloc_heap *h, uint64_t bytes)
 {
 	uint32_t c = h->lists[bin_of(bytes)].last, second;
 
-	while (c && chunk(h, c)->bytes < bytes)
-		c = chunk(h, c)->newer;
+	for (; c && chunk(h, c)->bytes < bytes; c = chunk(h, c)->newer)
+		reads_size(h, c);
 	second = c;
 	while (c && chunk(h, c)->newer && chunk(h, chunk(h, c)->newer)->bytes == chunk(h, c)->bytes) {
 		second = c;
@@ -313,6 +366,7 @@ static uint32_t cut_top(struct nm_malloc_heap *h, uint64_t bytes)
 {
 	const uint32_t c = h->top;
 
+	reads(h, c, SIZE);
 	if (chunk(h, c)->bytes < bytes + LEAST) {
 		if (bytes >= h->own_pages)
 			return 0;
@@ -377,6 +431,8 @@ enum { CHUNKS_MOST = 4 /* that a call makes */ };
 static int use(struct nm_malloc_heap *h, uint32_t c, uint64_t *ret)
 {
 	*ret = c ? chunk(h, c)->at + GRANULE : 0;
+	if (h->failed)
+		return h->failed;
 	return c ? nm_map_put(&h->used, *ret, c) : 0;
 }
 
@@ -395,6 +451,7 @@ int nm_malloc_heap_init(struct nm_malloc_heap *h, uint64_t address, uint64_t byt
 void nm_malloc_heap_done(struct nm_malloc_heap *h)
 {
 	nm_vec_free(&h->chunks);
+	nm_vec_free(&h->touches);
 	nm_map_done(&h->used);
 }
 
@@ -435,12 +492,14 @@ int nm_malloc_heap_resize(struct nm_malloc_heap *h, uint64_t address, uint64_t b
 		return NM_ENOMEM;
 	*ret = address;
 	after = chunk(h, c)->after;
+	reads(h, c, SIZE);
+	reads(h, after, SIZE);
 	if (chunk(h, c)->bytes >= room) {
 		to = cut(h, c, room);
 	} else if (after == h->top && chunk(h, c)->bytes + chunk(h, after)->bytes >= room + LEAST) {
 		absorb_next(h, c);
 		(void)cut(h, c, room);
-		return 0;
+		return h->failed;
 	} else if (is_free(h, after) && chunk(h, c)->bytes + chunk(h, after)->bytes >= room) {
 		(void)take(h, after);
 		absorb_next(h, c);
@@ -456,7 +515,7 @@ int nm_malloc_heap_resize(struct nm_malloc_heap *h, uint64_t address, uint64_t b
 	}
 	if (to)
 		give(h, to);
-	return 0;
+	return h->failed;
 }
 
 void nm_malloc_heap_unmapped(struct nm_malloc_heap *h, uint64_t bytes)

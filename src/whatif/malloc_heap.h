@@ -6,6 +6,8 @@
  * in fast lists, where they stay apart; others grow together with free ones beside them, and wait unsorted until a
  * request sorts them into bins by size. The best fit is split. Blocks of `own_pages` and more, which no free chunk has
  * room for, are mapped elsewhere.
+ *
+ * What malloc reads and writes of chunks on its way, their sizes and links, is kept as `touches` if they are wanted.
  */
 #ifndef NM_MALLOC_HEAP_H
 #define NM_MALLOC_HEAP_H
@@ -29,6 +31,12 @@ struct nm_heap_list {
 	uint32_t first, last, count;
 };
 
+/* 8 bytes of a chunk. */
+struct nm_heap_touch {
+	uint64_t address;
+	int is_write;
+};
+
 struct nm_malloc_heap {
 	struct nm_vec(struct nm_heap_chunk) chunks; /* [0] is none */
 	uint32_t spare;                             /* of `chunks`, a list by `older` */
@@ -37,6 +45,9 @@ struct nm_malloc_heap {
 	uint32_t top, remainder; /* what the last split for a small block left */
 	int has_fast;            /* a chunk may be in a fast list */
 	uint64_t own_pages, trims;
+	int keeps_touches;
+	struct nm_vec(struct nm_heap_touch) touches; /* since the caller has emptied them */
+	int failed;                                  /* to keep one, for want of memory */
 };
 
 enum nm_heap_call {

@@ -33,6 +33,8 @@ struct layout {
 	int places_heap;               /* groups are known under this condition (placement.h) */
 	struct nm_vec(struct nm_attr_references) more; /* by key: references that the program did not make */
 	struct nm_vec(struct nm_ref) out;
+	struct nm_vec(struct nm_ref) held; /* malloc's, in the heap, until it is known which block comes */
+	struct nm_ref of_malloc;           /* one of them; weight 0: there was none */
 	void *cache, *relocations;
 	int failed[2]; /* they, in a chunk: their codes */
 };
@@ -114,6 +116,7 @@ void nm_layouts_free(struct nm_layouts *all)
 		nm_vec_free(&l->groups);
 		nm_vec_free(&l->more);
 		nm_vec_free(&l->out);
+		nm_vec_free(&l->held);
 	}
 	free(all);
 }
@@ -212,20 +215,24 @@ static int visits(const struct layout *l, const struct nm_layout_place *place, c
 	       l->keys.at[r->attr].visits && r->kind == NM_REF_READ;
 }
 
-/* A reference to malloc's own data, which may be nowhere. */
-static int move_header(struct layout *l, const struct nm_ref *r)
+/* A reference to memory outside blocks, which malloc may be about to give out. */
+static int hold(struct layout *l, const struct nm_ref *r)
 {
-	const uint64_t to = nm_placement_header(&l->placement, r->address);
+	enum { MOST = 1 << 18 };
 
-	if (nm_vec_reserve(&l->out, 1) || nm_vec_reach(&l->more, (size_t)r->attr + 1))
-		return NM_ENOMEM;
-	if (to == NM_NO_HEADER) {
-		l->more.at[r->attr].count[r->kind == NM_REF_WRITE]--;
-		return 0;
-	}
-	l->out.at[l->out.count] = *r;
-	l->out.at[l->out.count++].address = to;
-	return 0;
+	if (l->held.count == MOST)
+		return nm_vec_push(&l->out, *r);
+	if (l->keys.at[r->attr].is_malloc)
+		l->of_malloc = *r;
+	return nm_vec_push(&l->held, *r);
+}
+
+static int is_held(const struct nm_layouts *all, const struct layout *l, const struct nm_ref *r)
+{
+	struct nm_block block;
+
+	return nm_placement_in_heap(&l->placement, r->address) && r->kind != NM_REF_FETCH && r->weight &&
+	       (l->keys.at[r->attr].is_malloc || !nm_program_block(all->engine, r->address, &block));
 }
 
 static int take_one(struct nm_layouts *all, struct layout *l, const struct nm_ref *r)
@@ -241,8 +248,8 @@ static int take_one(struct nm_layouts *all, struct layout *l, const struct nm_re
 		status = copy(l, place, r);
 	if (status)
 		return status;
-	if (l->placement.places_heap && r->kind != NM_REF_FETCH && r->weight && l->keys.at[r->attr].is_malloc)
-		return move_header(l, r);
+	if (!place && is_held(all, l, r))
+		return hold(l, r);
 	return place ? move(l, place, r) : nm_vec_push(&l->out, *r);
 }
 
@@ -373,6 +380,36 @@ int nm_layouts_keys(struct nm_layouts *all, const struct nm_attribution *attribu
 	return status;
 }
 
+/* What malloc did, instead of what it did in the program: what it wrote into the block that has come (NULL: one has
+ * gone) as the new memory of calloc and the copy of realloc, it writes into its place. */
+static int add_malloc(struct nm_layouts *all, struct layout *l, const struct nm_block *block)
+{
+	__typeof__(&l->placement.memory.heap.touches) touches = &l->placement.memory.heap.touches;
+	struct nm_layout_place *place = block ? nm_placement_at(&l->placement, block->address) : NULL;
+	int status = 0;
+
+	if (nm_vec_reserve(&l->out, touches->count) || nm_vec_reach(&l->more, (size_t)l->of_malloc.attr + 1))
+		return NM_ENOMEM;
+	for (size_t i = 0; i < touches->count && l->of_malloc.weight; i++)
+		add(l, &l->of_malloc, touches->at[i].is_write ? NM_REF_WRITE : NM_REF_READ,
+		    touches->at[i].address, sizeof(uint64_t));
+	touches->count = 0;
+	for (size_t i = 0; i < l->held.count && !status; i++) {
+		const struct nm_ref *r = &l->held.at[i];
+
+		if (nm_vec_reach(&l->more, (size_t)r->attr + 1))
+			status = NM_ENOMEM;
+		else if (!block || r->address < block->address ||
+			 r->address + r->size > block->address + block->size)
+			l->more.at[r->attr].count[r->kind == NM_REF_WRITE]--;
+		else
+			status = place ? move(l, place, r) : nm_vec_push(&l->out, *r);
+	}
+	l->held.count = 0;
+	all->most = l->out.count > all->most ? l->out.count : all->most;
+	return status;
+}
+
 int nm_layouts_allocated(struct nm_layouts *all, uint64_t address, enum nm_heap_call call)
 {
 	struct nm_layout_rule *rule;
@@ -387,6 +424,8 @@ int nm_layouts_allocated(struct nm_layouts *all, uint64_t address, enum nm_heap_
 		status = nm_placement_rule(p, all->engine, block.object, address, &rule, &known);
 		if (!status)
 			status = nm_placement_allocated(p, all->engine, rule, &block, call);
+		if (!status && p->places_heap)
+			status = add_malloc(all, &all->at[i], &block);
 	}
 	return status;
 }
@@ -397,10 +436,10 @@ void nm_layouts_resizes(struct nm_layouts *all, uint64_t address)
 		nm_placement_resizes(&all->at[i].placement, address);
 }
 
-int nm_layouts_have_moved(const struct nm_layouts *all, uint64_t address)
+int nm_layouts_need_references(const struct nm_layouts *all, uint64_t address)
 {
 	for (size_t i = 0; all && i < all->count; i++)
-		if (nm_placement_has(&all->at[i].placement, address))
+		if (all->at[i].placement.places_heap || nm_placement_has(&all->at[i].placement, address))
 			return 1;
 	return 0;
 }
@@ -409,8 +448,13 @@ int nm_layouts_released(struct nm_layouts *all, uint64_t address)
 {
 	int status = 0;
 
-	for (size_t i = 0; all && i < all->count && !status; i++)
-		status = nm_placement_release(&all->at[i].placement, address);
+	for (size_t i = 0; all && i < all->count && !status; i++) {
+		struct nm_placement *p = &all->at[i].placement;
+
+		status = nm_placement_release(p, address);
+		if (!status && p->places_heap && p->resizes != address)
+			status = add_malloc(all, &all->at[i], NULL);
+	}
 	return status;
 }
 

@@ -29,11 +29,11 @@ int nm_layouts_run(struct nm_layouts *layouts); /* all that were added */
 int nm_layouts_memory(struct nm_layouts *layouts, const struct nm_range *ranges, size_t count);
 int nm_layouts_keys(struct nm_layouts *layouts, const struct nm_attribution *attributions, size_t count);
 
-/* A heap block has come; realloc will release one, and the next that comes is its result. Whether a candidate moves
- * the one at an address; it goes, after all references before. */
+/* A heap block has come; realloc will release one, and the next that comes is its result; one goes. Whether all
+ * references before must have been added when the one at an address does. */
 int nm_layouts_allocated(struct nm_layouts *layouts, uint64_t address, enum nm_heap_call call);
 void nm_layouts_resizes(struct nm_layouts *layouts, uint64_t address);
-int nm_layouts_have_moved(const struct nm_layouts *layouts, uint64_t address);
+int nm_layouts_need_references(const struct nm_layouts *layouts, uint64_t address);
 int nm_layouts_released(struct nm_layouts *layouts, uint64_t address);
 
 int nm_layouts_finish(struct nm_layouts *layouts, const struct nm_pass_merge *merge,

@@ -37,7 +37,6 @@ void nm_placement_done(struct nm_placement *p)
 	for (size_t i = 0; nm_map_next(&p->places, &i, &key, &place);)
 		free((void *)(uintptr_t)place);
 	nm_map_done(&p->places);
-	nm_map_done(&p->headers);
 	for (size_t i = 0; i < p->rules.count; i++)
 		free_rule(p->rules.at[i]);
 	nm_vec_free(&p->rules);
@@ -395,7 +394,7 @@ static struct nm_layout_place *new_place(struct nm_placement *p, struct nm_layou
 	return place;
 }
 
-static struct nm_layout_place *place_at(const struct nm_placement *p, uint64_t low)
+struct nm_layout_place *nm_placement_at(const struct nm_placement *p, uint64_t low)
 {
 	return (struct nm_layout_place *)(uintptr_t)nm_map_get(&p->places, low, 0);
 }
@@ -465,7 +464,7 @@ int nm_placement_find(struct nm_placement *p, struct nm_engine *program, struct 
 		p->elements.program = program;
 		if (!nm_elements_place(&p->elements, object, address, &at))
 			return 0;
-		place = place_at(p, at.low);
+		place = nm_placement_at(p, at.low);
 		if (place && (place->end != at.end || place->rule != rule)) {
 			if (drop(p, place)) /* another block has come without a release */
 				return NM_ENOMEM;
@@ -479,35 +478,13 @@ int nm_placement_find(struct nm_placement *p, struct nm_engine *program, struct 
 	return status;
 }
 
-/* What becomes of malloc's data beside a block that has a place, or of one of a pool; and of what follows, as long as
- * no block does. */
-static int place_header(struct nm_placement *p, const struct nm_layout_rule *rule,
-			const struct nm_layout_place *place, const struct nm_block *block)
-{
-	const uint64_t end = block->address + nm_malloc_heap_room(block->size);
-	uint64_t to = NM_NO_HEADER, to_end = NM_NO_HEADER;
-
-	if (rule->pool && !nm_layout_rule_orders(rule))
-		start_heap(p, block->address);
-	if (!p->places_heap || (place && place->stays))
-		return 0;
-	if (place && !is_pooled(place)) {
-		to = place->bases[0] - (place->low - block->address);
-		to_end = to + nm_malloc_heap_room(part_bytes(rule, place, 0));
-	}
-	return nm_map_put(&p->headers, block->address, to) ||
-		       (!nm_map_get(&p->headers, end, 0) && nm_map_put(&p->headers, end, to_end))
-		   ? NM_ENOMEM
-		   : 0;
-}
-
 static int place_allocated(struct nm_placement *p, struct nm_engine *program, struct nm_layout_rule *rule,
 			   const struct nm_block *block)
 {
 	const struct nm_element at = {.low = block->address, .end = block->address + block->size};
 	const int at_first_use = rule->pool && rule->pool->by_first_use,
 		  small = is_small(p, rule, block->size);
-	struct nm_layout_place *place = place_at(p, block->address);
+	struct nm_layout_place *place = nm_placement_at(p, block->address);
 	int status = 0;
 
 	if (!rule->is_named && place && drop(p, place))
@@ -519,7 +496,9 @@ static int place_allocated(struct nm_placement *p, struct nm_engine *program, st
 		status = place_block(p, rule, &at, &place);
 	else if (!at_first_use)
 		status = nm_placement_find(p, program, rule, block->object, block->address, &place);
-	return status || !small || (!place && !at_first_use) ? status : place_header(p, rule, place, block);
+	if (small && rule->pool && !nm_layout_rule_orders(rule))
+		start_heap(p, block->address);
+	return status;
 }
 
 int nm_placement_allocated(struct nm_placement *p, struct nm_engine *program, struct nm_layout_rule *rule,
@@ -528,6 +507,11 @@ int nm_placement_allocated(struct nm_placement *p, struct nm_engine *program, st
 	uint64_t left;
 	int status;
 
+	if (call != NM_HEAP_PIECE && block->size < NM_MEMORY_LARGE) {
+		p->heap_low = p->heap_low && p->heap_low < block->address ? p->heap_low : block->address;
+		p->heap_end =
+		    p->heap_end > block->address + block->size ? p->heap_end : block->address + block->size;
+	}
 	p->call = call;
 	status = rule ? place_allocated(p, program, rule, block) : 0;
 	p->call = NM_HEAP_MALLOC;
@@ -542,18 +526,11 @@ int nm_placement_allocated(struct nm_placement *p, struct nm_engine *program, st
 
 void nm_placement_resizes(struct nm_placement *p, uint64_t address) { p->resizes = address; }
 
-/* It is before a block, or in its first bytes, which link free blocks. */
-uint64_t nm_placement_header(const struct nm_placement *p, uint64_t address)
+int nm_placement_in_heap(const struct nm_placement *p, uint64_t address)
 {
-	const uint64_t next = nm_memory_next(address);
+	enum { HEADER = 16, AHEAD = 256 << 10 /* where the next block may be */ };
 
-	for (uint64_t low = next; low + 3 * NM_MEMORY_GRANULE > next; low -= NM_MEMORY_GRANULE) {
-		const uint64_t to = nm_map_get(&p->headers, low, 0);
-
-		if (to)
-			return to == NM_NO_HEADER ? to : to + (address - low);
-	}
-	return address;
+	return p->places_heap && address >= p->heap_low - HEADER && address < p->heap_end + AHEAD;
 }
 
 uint64_t nm_placement_bytes(const struct nm_layout_place *place) { return part_bytes(place->rule, place, 0); }
@@ -574,9 +551,9 @@ int nm_placement_visit(struct nm_placement *p, struct nm_layout_place *place, ui
 /* What new[] puts before a block's elements belongs to it. */
 static struct nm_layout_place *place_of_block(const struct nm_placement *p, uint64_t address)
 {
-	struct nm_layout_place *place = place_at(p, address);
+	struct nm_layout_place *place = nm_placement_at(p, address);
 
-	return place ? place : place_at(p, address + NM_COUNT_BYTES);
+	return place ? place : nm_placement_at(p, address + NM_COUNT_BYTES);
 }
 
 int nm_placement_has(const struct nm_placement *p, uint64_t address)

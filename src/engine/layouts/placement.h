@@ -6,7 +6,7 @@
  * What none of them names has no rule, and its references stay what they are. A block that takes as much room as
  * before, and is aligned, stays too, until a small heap block does not: from this one on, all small ones are placed as
  * by a rebuild's malloc (candidate_memory.h), those that nothing names by a rule without transformations. What malloc
- * reads and writes beside a block follows it, and is nowhere if the block is in a pool.
+ * reads and writes between blocks is then what the heap touches (malloc_heap.h), not what the program's malloc did.
  */
 #ifndef NM_PLACEMENT_H
 #define NM_PLACEMENT_H
@@ -47,11 +47,11 @@ struct nm_placement {
 	struct nm_vec(struct nm_layout_rule *) rules; /* by object; NULL: not known yet, or &none */
 	struct nm_vec(uint64_t) bases;                /* by transformation: shared, 0: none yet */
 	struct nm_vec(struct nm_pool) pools;          /* by transformation */
+	uint64_t heap_low, heap_end;                  /* the program's small blocks, so far */
 	int places_heap;                              /* small blocks are placed anew: the first one was */
 	enum nm_heap_call call;                       /* that the block now placed comes from */
 	uint64_t resizes;                             /* the block that realloc releases now, */
 	uint64_t resized, resized_bytes; /* and where it lay, if the heap has yet to know; or 0 */
-	struct nm_map headers;           /* those blocks, also once freed: low -> new low, or NM_NO_HEADER */
 };
 
 int nm_placement_init(struct nm_placement *placement, struct nm_candidate *candidate);
@@ -69,9 +69,11 @@ int nm_placement_allocated(struct nm_placement *placement, struct nm_engine *pro
 /* The block is released by a realloc, which the next allocation belongs to. */
 void nm_placement_resizes(struct nm_placement *placement, uint64_t address);
 
-/* Where malloc's own data at an address lies; NM_NO_HEADER: nowhere, as it is of a block in a pool. */
-#define NM_NO_HEADER UINT64_C(1)
-uint64_t nm_placement_header(const struct nm_placement *placement, uint64_t address);
+/* Whether memory outside blocks is malloc's between small blocks, or will be one. */
+int nm_placement_in_heap(const struct nm_placement *placement, uint64_t address);
+
+/* The place of a block that begins at the address, or NULL. */
+struct nm_layout_place *nm_placement_at(const struct nm_placement *placement, uint64_t low);
 
 /* The place around an address of an object with a rule; NULL: it is in none. 0 or NM_ENOMEM. */
 int nm_placement_find(struct nm_placement *placement, struct nm_engine *program, struct nm_layout_rule *rule,

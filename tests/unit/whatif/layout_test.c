@@ -538,12 +538,12 @@ static void visited_blocks_follow_each_other(void **state)
 }
 
 /* Blocks one behind the other, of which some are pooled. The twin counts up: from the first pooled block on the others
- * close up, each with the 8 bytes before it, which are malloc's; those of pooled blocks are nowhere. */
+ * close up, and what is between them is malloc's. */
 static void heaps_close_up_behind_pools(void **state)
 {
 	enum { BLOCKS = 1000 };
 	struct nm_layout_rule rules[2] = {{.is_heap = 1}, {.is_heap = 1, .is_named = 1}};
-	uint64_t lows[BLOCKS + 1] = {0x4035010}, news[BLOCKS + 1], next = 0;
+	uint64_t lows[BLOCKS + 1] = {0x4035010}, news[BLOCKS], next = 0;
 	uint8_t pooled[BLOCKS];
 	struct nm_placement p;
 	struct nm_candidate c;
@@ -558,22 +558,24 @@ static void heaps_close_up_behind_pools(void **state)
 		pooled[i] = i > 9 && below(2);
 		if (pooled[i] && !next)
 			next = NM_MEMORY_BLOCKS + lows[i];
-		news[i] = pooled[i] ? NM_NO_HEADER : next ? next : lows[i];
+		news[i] = pooled[i] ? 0 : next;
 		lows[i + 1] = lows[i] + (room < 32 ? 32 : room);
 		next += !next || pooled[i] ? 0 : lows[i + 1] - lows[i];
 		assert_int_equal(nm_placement_allocated(&p, NULL, &rules[pooled[i]], &block, NM_HEAP_MALLOC),
 				 0);
-		assert_int_equal(nm_placement_header(&p, lows[i + 1] - 8), !p.places_heap ? lows[i + 1] - 8
-									   : pooled[i]    ? NM_NO_HEADER
-											  : next - 8);
+		assert_int_equal(nm_placement_in_heap(&p, lows[0] - 8), p.places_heap);
+		assert_int_equal(nm_placement_in_heap(&p, lows[i + 1] - 8), p.places_heap);
 		if (!next && !below(3)) /* later ones would be given out again */
 			assert_int_equal(nm_placement_release(&p, lows[i]), 0);
 	}
 	assert_true(p.places_heap);
 	for (unsigned i = 0; i < BLOCKS; i++)
-		for (uint64_t at = lows[i] - 8; at < lows[i] + 16; at += 8)
-			assert_int_equal(nm_placement_header(&p, at),
-					 pooled[i] ? NM_NO_HEADER : news[i] + (at - lows[i]));
+		if (news[i])
+			assert_int_equal(nm_placement_at(&p, lows[i])->bases[0], news[i]);
+		else
+			assert_null(nm_placement_at(&p, lows[i]));
+	assert_false(nm_placement_in_heap(&p, lows[0] - 32));
+	assert_false(nm_placement_in_heap(&p, lows[BLOCKS] + (1 << 20)));
 	nm_placement_done(&p);
 	nm_candidate_done(&c);
 }

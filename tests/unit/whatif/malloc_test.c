@@ -126,14 +126,14 @@ static void perform_all(void)
 }
 
 /* Of the heap before the first request: where its top begins, and its bytes. */
-static uint64_t begin, bytes;
+static uint64_t top_at, top_has;
 
 static int ask_malloc(void **state)
 {
 	(void)state;
 	draw_requests();
-	begin = empty_heap();
-	bytes = top_bytes();
+	top_at = empty_heap();
+	top_has = top_bytes();
 	perform_all();
 	return 0;
 }
@@ -144,7 +144,7 @@ static void blocks_lie_where_malloc_puts_them(void **state)
 	uint64_t live[BLOCKS] = {0};
 
 	(void)state;
-	assert_int_equal(nm_malloc_heap_init(&h, begin, bytes), 0);
+	assert_int_equal(nm_malloc_heap_init(&h, top_at, top_has), 0);
 	for (unsigned i = 0; i < REQUESTS; i++) {
 		const struct request *r = &requests[i];
 		uint64_t *at = &live[r->block];
@@ -221,7 +221,7 @@ static void a_heap_that_followed_goes_on(void **state)
 	(void)state;
 	nm_memory_init(&m);
 	m.followed_by = NM_MEMORY_BLOCKS;
-	assert_int_equal(nm_malloc_heap_init(&m.heap, begin + NM_MEMORY_BLOCKS, bytes), 0);
+	assert_int_equal(nm_malloc_heap_init(&m.heap, top_at + NM_MEMORY_BLOCKS, top_has), 0);
 	for (unsigned i = 0; i < REQUESTS; i++)
 		(i < REQUESTS / 2 ? follow : place)(&m, &requests[i], &live[requests[i].block]);
 	nm_memory_done(&m);
@@ -286,6 +286,61 @@ static void blocks_do_not_overlap(void **state)
 	nm_malloc_heap_done(&h);
 }
 
+/* Whether the last call touched so many bytes behind the beginning of a block's chunk; that is 16 before the block. */
+static int touched(const struct nm_malloc_heap *h, uint64_t block, unsigned at, int is_write)
+{
+	for (size_t i = 0; i < h->touches.count; i++)
+		if (h->touches.at[i].address == block - 16 + at && h->touches.at[i].is_write == is_write)
+			return 1;
+	return 0;
+}
+
+static uint64_t ask(struct nm_malloc_heap *h, uint64_t bytes)
+{
+	uint64_t at;
+
+	h->touches.count = 0;
+	assert_int_equal(nm_malloc_heap_allocate(h, NM_HEAP_MALLOC, bytes, 1, &at), 0);
+	return at;
+}
+
+static void give_back(struct nm_malloc_heap *h, uint64_t block)
+{
+	h->touches.count = 0;
+	nm_malloc_heap_release(h, block);
+}
+
+enum { SIZE = 8, LINKS = 16 };
+
+static void touches_are_sizes_and_links(void **state)
+{
+	struct nm_malloc_heap h;
+	uint64_t small, large, behind;
+
+	(void)state;
+	assert_int_equal(nm_malloc_heap_init(&h, 1 << 20, 0), 0);
+	small = ask(&h, 24);
+	assert_int_equal(h.touches.count, 0); /* not wanted */
+	h.keeps_touches = 1;
+	large = ask(&h, 2000);
+	assert_true(touched(&h, large, SIZE, 1)); /* cut off the top, */
+	behind = ask(&h, 24);
+	assert_true(touched(&h, behind, SIZE, 0));      /* which was there, */
+	assert_true(touched(&h, behind + 32, SIZE, 1)); /* and is now here */
+	give_back(&h, small);
+	assert_true(touched(&h, small, SIZE, 0) && touched(&h, small, LINKS, 1));
+	assert_int_equal(h.touches.count, 2); /* the thread's cache has no other */
+	assert_int_equal(ask(&h, 24), small);
+	assert_true(touched(&h, small, LINKS, 0));
+	assert_int_equal(h.touches.count, 1);
+	give_back(&h, large);
+	assert_true(touched(&h, large, LINKS, 1) && touched(&h, behind, SIZE, 1));
+	(void)ask(&h, 3000); /* sorts it into a bin */
+	assert_true(touched(&h, large, LINKS, 0) && touched(&h, behind, SIZE, 0));
+	assert_int_equal(ask(&h, 2000), large);
+	nm_malloc_heap_done(&h);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -295,6 +350,7 @@ int main(void)
 #endif
 		cmocka_unit_test(a_heap_of_another_malloc_is_lost),
 		cmocka_unit_test(blocks_do_not_overlap),
+		cmocka_unit_test(touches_are_sizes_and_links),
 	};
 
 	return cmocka_run_group_tests(tests, ask_malloc, NULL);
