@@ -270,6 +270,18 @@ def case_slow_clients():
         assert silent.recv(100) == b""
 
 
+def case_held_up_server():
+    """A client that waits while the server is busy, or was stopped, has its answer."""
+    with served(make_profile()) as s:
+        with socket.create_connection(("127.0.0.1", s.port), timeout=30) as connection:
+            time.sleep(1)
+            s.process.send_signal(signal.SIGSTOP)
+            connection.sendall(f"GET /api/session HTTP/1.1\r\nHost: 127.0.0.1:{s.port}\r\nCookie: {s.cookie}\r\n\r\n".encode())
+            time.sleep(12)  # longer than it waits for a request
+            s.process.send_signal(signal.SIGCONT)
+            assert connection.recv(100).startswith(b"HTTP/1.1 200")
+
+
 def case_thousand_connections():
     """More connections than the server keeps: those that ask nothing go first, and it goes on."""
     with served(make_profile()) as s:

@@ -2,7 +2,8 @@
  *
  * connections.h - the connections of the server, and how long each has waited for a request.
  *
- * A client that sends its request too slowly, or none, is cut off: sooner if no connection is free.
+ * A client that sends its request too slowly, or none, is cut off: sooner if no connection is free. So is one that does
+ * not read its answer. The library's own timeout would count the time in which the server is busy.
  */
 #ifndef NM_VIEW_CONNECTIONS_H
 #define NM_VIEW_CONNECTIONS_H
@@ -16,6 +17,7 @@ struct nm_connections {
 		double since;    /* ms, see nm_now_ms() */
 	} at[NM_CONNECTIONS];
 	unsigned count;
+	double looked; /* ms: when those that waited too long were cut off last */
 };
 
 void nm_connections_add(struct nm_connections *connections, int socket);
@@ -24,7 +26,8 @@ void nm_connections_remove(struct nm_connections *connections, int socket);
 void nm_connections_answer(struct nm_connections *connections, int socket);
 void nm_connections_wait(struct nm_connections *connections, int socket);
 
-/* Shuts down connections that have waited too long; their owner notices and closes them. */
-void nm_connections_cut_off(const struct nm_connections *connections);
+/* Shuts down connections that have waited too long; their owner notices and closes them. Time beyond `milliseconds` since
+ * the last call, in which the server did something else, is not theirs. */
+void nm_connections_cut_off(struct nm_connections *connections, int milliseconds);
 
 #endif

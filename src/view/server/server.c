@@ -29,8 +29,8 @@ struct nm_server {
 	char address[80];
 };
 
-/* Seconds until an idle connection is closed; bytes for a request line with its headers. */
-enum { SILENCE = 10, HEADERS = 16 << 10 };
+/* Bytes for a request line with its headers. */
+enum { HEADERS = 16 << 10 };
 
 static int socket_of(struct MHD_Connection *connection)
 {
@@ -108,11 +108,10 @@ static int listen_on(struct nm_server *server, unsigned port, struct nm_error *e
 	server->daemon = MHD_start_daemon(
 	    MHD_USE_EPOLL | MHD_USE_ERROR_LOG, (uint16_t)port, NULL, NULL, handle_request, server,
 	    MHD_OPTION_EXTERNAL_LOGGER, ignore_log, NULL, MHD_OPTION_SOCK_ADDR, &address,
-	    MHD_OPTION_CONNECTION_LIMIT, (unsigned)NM_CONNECTIONS, MHD_OPTION_CONNECTION_TIMEOUT,
-	    (unsigned)SILENCE, MHD_OPTION_CONNECTION_MEMORY_LIMIT, (size_t)HEADERS,
-	    MHD_OPTION_NOTIFY_CONNECTION, note_connection, server, MHD_OPTION_NOTIFY_COMPLETED, note_end,
-	    server, MHD_OPTION_UNESCAPE_CALLBACK, unescape_text, NULL, MHD_OPTION_STRICT_FOR_CLIENT, 1,
-	    MHD_OPTION_END);
+	    MHD_OPTION_CONNECTION_LIMIT, (unsigned)NM_CONNECTIONS, MHD_OPTION_CONNECTION_MEMORY_LIMIT,
+	    (size_t)HEADERS, MHD_OPTION_NOTIFY_CONNECTION, note_connection, server,
+	    MHD_OPTION_NOTIFY_COMPLETED, note_end, server, MHD_OPTION_UNESCAPE_CALLBACK, unescape_text, NULL,
+	    MHD_OPTION_STRICT_FOR_CLIENT, 1, MHD_OPTION_END);
 	if (server->daemon)
 		return 0;
 	return nm_fail_errno(err, "cannot listen on port %u of 127.0.0.1", port);
@@ -153,7 +152,7 @@ int nm_server_run(struct nm_server *server, int milliseconds)
 	const uint64_t before = server->answered;
 
 	MHD_run_wait(server->daemon, milliseconds);
-	nm_connections_cut_off(&server->connections);
+	nm_connections_cut_off(&server->connections, milliseconds);
 	return server->answered != before;
 }
 
@@ -198,8 +197,8 @@ int nm_guard_knows(const struct nm_guard *guard, const char *typed)
 
 /* ---- connections ---- */
 
-/* Milliseconds that a request may take to arrive: normally, and if no connection is free. */
-static const double patience = 10000, short_patience = 1000;
+/* Milliseconds that a request may take to arrive: normally, and if no connection is free; and an answer to leave. */
+static const double patience = 10000, short_patience = 1000, long_patience = 60000;
 
 static unsigned connection_position(const struct nm_connections *c, int socket)
 {
@@ -237,11 +236,18 @@ void nm_connections_remove(struct nm_connections *c, int socket)
 void nm_connections_answer(struct nm_connections *c, int socket) { set_state(c, socket, 1); }
 void nm_connections_wait(struct nm_connections *c, int socket) { set_state(c, socket, 0); }
 
-void nm_connections_cut_off(const struct nm_connections *c)
+void nm_connections_cut_off(struct nm_connections *c, int milliseconds)
 {
-	const double before = nm_now_ms() - (c->count == NM_CONNECTIONS ? short_patience : patience);
+	const double now = nm_now_ms(), away = now - c->looked - milliseconds;
+	const double waits = c->count == NM_CONNECTIONS ? short_patience : patience;
 
-	for (unsigned i = 0; i < c->count; i++)
-		if (!c->at[i].is_answered && c->at[i].since < before)
+	for (unsigned i = 0; i < c->count; i++) {
+		if (c->at[i].since > c->looked)
+			c->at[i].since = now;
+		else if (away > 0)
+			c->at[i].since += away;
+		if (c->at[i].since < now - (c->at[i].is_answered ? long_patience : waits))
 			shutdown(c->at[i].socket, SHUT_RDWR);
+	}
+	c->looked = now;
 }
