@@ -178,7 +178,7 @@ static const struct nm_column affinity_columns[] = {
     {.name = "distance", .title = "distance", .kind = NM_COLUMN_NUMBER, .drop_order = 2},
     {.name = "visits", .title = "visits", .kind = NM_COLUMN_NUMBER},
     {.name = "both", .title = "both %", .kind = NM_COLUMN_REAL, .decimals = 1},
-    {.name = "stays", .title = "residencies", .kind = NM_COLUMN_NUMBER},
+    {.name = "stays", .title = "residencies", .kind = NM_COLUMN_NUMBER, .drop_order = 3},
     {.name = "together", .title = "together %", .kind = NM_COLUMN_REAL, .decimals = 1},
     {.name = "process", .title = "process", .kind = NM_COLUMN_TEXT, .hidden = 1},
 };

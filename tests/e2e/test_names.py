@@ -6,7 +6,7 @@ import json
 import os
 import shutil
 
-from harness import TOP, at, main, nearmiss, need, program, record, rows, run
+from harness import ENVIRONMENT, NEARMISS, TOP, at, main, nearmiss, need, program, record, rows, run
 
 USERLINES = "tests/programs/userlines.cpp"
 
@@ -81,6 +81,22 @@ def case_destruction_of_a_map_is_at_the_end_of_its_function():
     assert found and all(row[1:3] == ("main", at(USERLINES, "end")) for row in found), found
     assert sum(row[3] for row in found) > 10000, found
     assert of_line(report("lines"), "end")[0]["misses"] > 10000
+
+
+def case_piped_text_fits():
+    """Text that goes through a pipe has 80 columns, or COLUMNS; with -w 0 all of long names and lines."""
+    record([program("containers")], profile="containers.nmp")
+    record([program("sharing"), "10000"], "--cores=4", profile="shared.nmp")
+    utf8 = {**ENVIRONMENT, "LC_ALL": "C.UTF-8"}
+    for command in (("annotate", "containers.cpp", "-i", "containers.nmp"), ("timeline", "-i", "containers.nmp"), ("report", "fields", "containers.nmp"),
+                    ("sharing", "-i", "shared.nmp")):
+        for columns, environment in ((80, utf8), (100, {**utf8, "COLUMNS": "100"})):
+            done = run([NEARMISS, *command], environment=environment)
+            assert done.returncode == 0, done.stderr
+            cut = [line for line in done.stdout.decode().splitlines() if len(line) > columns and not line.startswith("/")]
+            assert command[0] == "sharing" and all(line.startswith(" ") for line in cut) or not cut, (command, cut)
+        whole = run([NEARMISS, *command, "-w", "0"], environment=utf8).stdout.decode()
+        assert command[0] == "report" or max(map(len, whole.splitlines())) > 100, command
 
 
 def case_evictions_have_the_innermost_frames_of_both_lines():

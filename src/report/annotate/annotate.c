@@ -91,7 +91,7 @@ static int check_request(struct nm_annotation *a)
 
 static int choose_columns(struct nm_annotation *a, const struct nm_style *style)
 {
-	enum { ROOM_FOR_OBJECT = 110 }; /* of a terminal; elsewhere lines may be as long as the source */
+	enum { ROOM_FOR_OBJECT = 110 };
 	const char *list = a->request->columns ? a->request->columns : "misses,share,class,waste";
 	const char *sort = a->request->report.sort ? a->request->report.sort : "misses";
 	char *figures = strdup(list), *object = NULL;
@@ -100,8 +100,7 @@ static int choose_columns(struct nm_annotation *a, const struct nm_style *style)
 
 	if (!figures)
 		return nm_fail_memory(a->err);
-	a->shows_object =
-	    !a->request->columns && (!style->width || !style->on_terminal || style->width >= ROOM_FOR_OBJECT);
+	a->shows_object = !a->request->columns && (!style->width || style->width >= ROOM_FOR_OBJECT);
 	for (object = figures; (object = strstr(object, "object")) != NULL; object++) {
 		size_t n = strlen("object");
 

@@ -77,9 +77,30 @@ static int margin_fill(struct margin *margin, const struct nm_annotation *a, str
 	return 0;
 }
 
+static size_t margin_width(const struct margin *margin)
+{
+	size_t width = 0;
+
+	for (unsigned c = 0; c < margin->count; c++)
+		width += margin->width[c] + GAP;
+	return width;
+}
+
+/* The beginning of a line of source, as far as there is room behind what takes `before` columns. */
+static void print_source(const char *source, size_t before, const struct nm_style *style, FILE *out)
+{
+	const size_t dots = nm_utf8_width(style->ellipsis);
+
+	if (!style->width || before + nm_utf8_width(source) <= style->width)
+		fputs(source, out);
+	else if (before + dots <= style->width)
+		fprintf(out, "%.*s%s", (int)nm_utf8_bytes(source, style->width - before - dots), source,
+			style->ellipsis);
+}
+
 /* One line of text; no blanks at its end. */
 static void print_row(const struct margin *margin, const struct nm_table *table, char *const *cells,
-		      const char *colour, const char *source, FILE *out)
+		      const char *colour, const char *source, const struct nm_style *style, FILE *out)
 {
 	size_t pending = 0;
 
@@ -97,18 +118,11 @@ static void print_row(const struct margin *margin, const struct nm_table *table,
 	}
 	if (*colour)
 		fputs("\033[m", out);
-	if (source && *source)
-		fprintf(out, "%*s%s", (int)pending, "", source);
+	if (source && *source) {
+		fprintf(out, "%*s", (int)pending, "");
+		print_source(source, margin_width(margin), style, out);
+	}
 	fputc('\n', out);
-}
-
-static size_t margin_width(const struct margin *margin)
-{
-	size_t width = 0;
-
-	for (unsigned c = 0; c < margin->count; c++)
-		width += margin->width[c] + GAP;
-	return width;
 }
 
 /* Before instructions, the line that they are from, if it is not that of the row before. */
@@ -175,7 +189,7 @@ static int print_lines(const struct nm_annotation *a, struct nm_section *section
 	int status = margin_fill(&margin, a, table, style);
 
 	if (!status && table->row_count)
-		print_row(&margin, table, NULL, style->colour ? "\033[1m" : "", NULL, out);
+		print_row(&margin, table, NULL, style->colour ? "\033[1m" : "", NULL, style, out);
 	for (size_t row = 0; row < table->row_count && !status; row++) {
 		int64_t number = section->numbers.at[row];
 
@@ -186,7 +200,7 @@ static int print_lines(const struct nm_annotation *a, struct nm_section *section
 			print_origin(&margin, table, row, style, out);
 		print_row(&margin, table, &margin.cells[row * margin.count],
 			  heat_colour(a, table, row, style), nm_table_at(table, row, nm_line_source())->text,
-			  out);
+			  style, out);
 	}
 	margin_done(&margin, table);
 	return status;

@@ -19,8 +19,10 @@
 #include "columns.h"
 
 static const struct nm_ranked_column field_columns[] = {
-    {{.name = "offset", .title = "offset", .kind = NM_COLUMN_NUMBER, .hidden = 1}, "g.offset"},
-    {{.name = "field_bytes", .title = "size", .kind = NM_COLUMN_NUMBER, .hidden = 1}, "g.bytes"},
+    {{.name = "offset", .title = "offset", .kind = NM_COLUMN_NUMBER, .hidden = 1, .drop_order = 2},
+     "g.offset"},
+    {{.name = "field_bytes", .title = "size", .kind = NM_COLUMN_NUMBER, .hidden = 1, .drop_order = 3},
+     "g.bytes"},
     {{.name = "stays", .title = "residencies", .kind = NM_COLUMN_NUMBER, .hidden = 1}, "g.stays"},
     {{.name = "used", .title = "used %", .kind = NM_COLUMN_REAL, .decimals = 1, .hidden = 1},
      "100.0 * g.used / nullif(g.stays, 0)"},

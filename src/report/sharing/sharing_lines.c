@@ -176,23 +176,49 @@ static void print_title(const struct line *l, FILE *out)
 	print_figure(l, "threads", out);
 	fputs(" threads, ", out);
 	print_figure(l, "invalidations", out);
-	fputs(" copies taken\n", out);
+	fputs(" copies taken", out);
+}
+
+/* Its title and its repair; malloc'ed. */
+static int write_texts(const struct nm_table *touches, const struct line *l, int64_t bytes, char **ret_title,
+		       char **ret_repair)
+{
+	FILE *out = nm_memstream_open(ret_title, NULL);
+	int status;
+
+	if (!out)
+		return NM_ENOMEM;
+	print_title(l, out);
+	if (nm_memstream_close(out, ret_title))
+		return NM_ENOMEM;
+	out = nm_memstream_open(ret_repair, NULL);
+	if (!out)
+		return NM_ENOMEM;
+	status = print_repair(touches, l, bytes, out);
+	return nm_memstream_close(out, ret_repair) ? NM_ENOMEM : status;
 }
 
 static int print_line(struct nm_table *touches, struct nm_table *takers, const struct line *l, int64_t bytes,
 		      const struct nm_style *style, FILE *out, struct nm_error *err)
 {
-	int status;
+	char *title = NULL, *repair = NULL;
+	int status = write_texts(touches, l, bytes, &title, &repair);
 
-	print_title(l, out);
-	status = nm_table_show(touches, "sharing", NULL, style, out, err);
+	if (status) {
+		nm_fail_memory(err);
+	} else {
+		nm_print_wrapped("", title, style->width, out);
+		status = nm_table_show(touches, "sharing", NULL, style, out, err);
+	}
 	if (!status && takers->row_count) {
 		fputs("\n", out);
 		status = nm_table_show(takers, "sharing", NULL, style, out, err);
 	}
-	if (!status && print_repair(touches, l, bytes, out))
-		status = nm_fail_memory(err);
-	fputs("\n\n", out);
+	if (!status)
+		nm_print_wrapped("", repair, style->width, out);
+	fputs("\n", out);
+	free(title);
+	free(repair);
 	return status;
 }
 

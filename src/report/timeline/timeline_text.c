@@ -15,7 +15,7 @@
 #include "table.h"
 #include "timeline_priv.h"
 
-enum { NAME = 24, TOTAL = 14, LEAST_WIDTH = 20, USUAL_WIDTH = 100, HEIGHTS = 8 };
+enum { NAME = 24, TOTAL = 14, LEAST_WIDTH = 20, LEAST_NAME = 12, USUAL_WIDTH = 100, HEIGHTS = 8 };
 
 struct canvas {
 	const struct nm_process_timeline *timeline;
@@ -131,7 +131,7 @@ static int print_phases(const struct canvas *c)
 }
 
 /* What the letters stand for. */
-static void print_legend(const struct canvas *c)
+static int print_legend(const struct canvas *c)
 {
 	const struct nm_process_timeline *t = c->timeline;
 	struct nm_phase_sums sums;
@@ -139,11 +139,25 @@ static void print_legend(const struct canvas *c)
 
 	for (size_t i = 0; i < t->levels.count; i++)
 		misses += t->levels.at[i].name == t->level ? t->levels.at[i].total : 0;
-	for (int64_t phase = 0; nm_timeline_phase(t, phase, &sums); phase++)
-		fprintf(c->out, "%c  %5.1f %% of the instructions, %5.1f %% of the %s misses: %s\n",
-			nm_phase_letter(phase),
-			100.0 * (double)sums.instructions / (double)(t->instructions ? t->instructions : 1),
-			100.0 * (double)sums.misses / (double)(misses ? misses : 1), t->level, sums.name);
+	for (int64_t phase = 0; nm_timeline_phase(t, phase, &sums); phase++) {
+		const int taken = fprintf(
+		    c->out,
+		    "%c  %5.1f %% of the instructions, %5.1f %% of the %s misses: ", nm_phase_letter(phase),
+		    100.0 * (double)sums.instructions / (double)(t->instructions ? t->instructions : 1),
+		    100.0 * (double)sums.misses / (double)(misses ? misses : 1), t->level);
+		char *name = c->style->width ? nm_shorten_name(sums.name,
+							       c->style->width > (unsigned)taken + LEAST_NAME
+								   ? c->style->width - (unsigned)taken
+								   : LEAST_NAME,
+							       c->style->ellipsis)
+					     : strdup(sums.name);
+
+		if (!name)
+			return NM_ENOMEM;
+		fprintf(c->out, "%s\n", name);
+		free(name);
+	}
+	return 0;
 }
 
 static void print_axis(const struct canvas *c)
@@ -201,7 +215,8 @@ static int print_canvas(const struct canvas *c, const struct nm_timeline_request
 	if (print_working_set(c) || print_phases(c) || print_parts(c, request->by))
 		return NM_ENOMEM;
 	print_axis(c);
-	print_legend(c);
+	if (print_legend(c))
+		return NM_ENOMEM;
 	if (t->others)
 		nm_print_wrapped("further processes: ", t->others, c->style->width, c->out);
 	return 0;
