@@ -247,6 +247,11 @@ static void refer_atomically(struct world *w)
 	refer(w, kind, page, offset, 1);
 }
 
+static void refer_plainly(struct world *w)
+{
+	refer(w, NM_SYNC_NONE, below(PAGES), below(64) * 4, below(3) == 0);
+}
+
 static void do_something(struct world *w)
 {
 	static const uint8_t plain[] = {NM_SYNC_JOIN,   NM_SYNC_CALL,  NM_SYNC_CALL,
@@ -266,12 +271,12 @@ static void do_something(struct world *w)
 	else if (dice < 26)
 		refer_atomically(w);
 	else
-		refer(w, NM_SYNC_NONE, below(PAGES), below(64) * 4, below(3) == 0);
+		refer_plainly(w);
 }
 
 /* ---- processes ---- */
 
-static void run_part(struct world *w)
+static void run_part(struct world *w, void (*act)(struct world *))
 {
 	struct process *p = w->p;
 	const uint64_t events = below(PART);
@@ -284,7 +289,7 @@ static void run_part(struct world *w)
 	else
 		start_one_thread(w);
 	for (uint64_t i = 0; i < events; i++)
-		do_something(w);
+		act(w);
 	batch.count = w->count;
 	batch.sync_count = w->sync_count;
 	assert_int_equal(nm_member_add(p->member, &batch), 0);
@@ -343,7 +348,7 @@ static void run_world(struct world *w)
 			continue;
 		w->p = p;
 		if (dice < 36 || !p->running)
-			run_part(w);
+			run_part(w, do_something);
 		else if (w->thread_count + 1 < THREADS && w->process_count < THREADS && dice < 38)
 			start_process(w, p, 1);
 		else if (w->thread_count + 1 < THREADS && w->process_count < THREADS && dice < 39)
@@ -421,9 +426,34 @@ static void test_random_processes(void **state)
 	}
 }
 
+/* A process that waits, and so sends nothing, holds back no more of another than if it had gone on. */
+static void test_sleeper(void **state)
+{
+	struct world *w = calloc(1, sizeof *w);
+	struct nm_machine spec;
+
+	(void)state;
+	assert_non_null(w);
+	rng_state = 1;
+	make_machine(w, &spec);
+	start_process(w, NULL, 0);
+	run_part(w, refer_plainly);
+	start_process(w, w->p, 1);
+	run_part(w, refer_plainly);
+	w->p = &w->processes[0];
+	for (unsigned i = 0; i < PARTS; i++) {
+		run_part(w, refer_plainly);
+		assert_true(w->touches.count - w->out.count < NM_BATCH + 1000);
+	}
+	assert_true(w->out.count > 5 * NM_BATCH);
+	free_world(w);
+	free(w);
+}
+
 int main(void)
 {
-	const struct CMUnitTest tests[] = {cmocka_unit_test(test_random_processes)};
+	const struct CMUnitTest tests[] = {cmocka_unit_test(test_random_processes),
+					   cmocka_unit_test(test_sleeper)};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }
