@@ -38,7 +38,7 @@ const cases = {
 				assert.equal(shown.length, lacks ? 1 : 0, where);
 				for (const command of shown) assert.ok(title.endsWith(command), `${where}: ${title}`);
 				if (profile === 0) shown.forEach((command) => commands.add(command));
-				assert.deepEqual(await axe(), [], where);
+				if (profile === 0) assert.deepEqual(await axe(), [], where);
 				assert.deepEqual(await whatIsCut(page), [], where);
 			}
 		}

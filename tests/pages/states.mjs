@@ -6,7 +6,7 @@ import { axeOf, reader, run, settled, show } from "./reader.mjs";
 
 const [name, address, executablePath, server] = process.argv.slice(2);
 const { browser, tab } = await reader(address, executablePath);
-const PAGES = ["overview", "treemap", "tables", "source", "timeline", "evictions", "curves", "histograms", "sharing", "structures"];
+const PAGES = ["overview", "treemap", "tables", "source", "timeline", "evictions", "curves", "histograms", "sharing", "structures", "chains"];
 
 /** Each table of the page, as the texts of its columns. */
 const columnsOf = (page) => page.$$eval("main table", (tables) => tables.map((table) => ({
