@@ -58,8 +58,8 @@ static const char *shown(struct nm_cube_names *names, const char *text)
 	const char *stored = nm_intern(&names->pool, text), *kept;
 	char *clean;
 
-	if (!stored)
-		return NULL;
+	if (!stored || names->are_raw)
+		return stored;
 	kept = (const char *)nm_map_get(&names->clean, (uintptr_t)stored, 0);
 	if (kept)
 		return kept;
@@ -178,7 +178,7 @@ int nm_cube_read(struct nm_cube *cube, struct nm_cube_names *names, struct nm_ro
 
 /* ---- sums ---- */
 
-static int meets(const nm_key *keys, const struct nm_cube_condition *conditions, unsigned count)
+int nm_cube_meets(const nm_key *keys, const struct nm_cube_condition *conditions, unsigned count)
 {
 	for (unsigned i = 0; i < count; i++)
 		if (keys[conditions[i].key] != conditions[i].value)
@@ -202,7 +202,7 @@ int nm_cube_group(struct nm_cube *ret_cube, const struct nm_cube *cube, const un
 	for (size_t row = 0; !status && row < cube->row_count; row++) {
 		const nm_key *all = nm_cube_keys(cube, row);
 
-		if (!meets(all, conditions, condition_count))
+		if (!nm_cube_meets(all, conditions, condition_count))
 			continue;
 		for (unsigned k = 0; k < by_count; k++)
 			keys[k] = all[by[k]];

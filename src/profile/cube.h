@@ -50,6 +50,7 @@ void nm_cube_done(struct nm_cube *cube);
 
 /* Names of keys, as in the profile and as shown. {0} is empty. Cubes that share them can be joined. */
 struct nm_cube_names {
+	int are_raw; /* keys are the names as in the profile */
 	struct nm_strings pool;
 	struct nm_map clean; /* interned text -> the same without control characters, interned */
 };
@@ -81,6 +82,9 @@ struct nm_cube_condition {
 	unsigned key;
 	nm_key value;
 };
+
+/* Whether the keys of a row meet all conditions. */
+int nm_cube_meets(const nm_key *keys, const struct nm_cube_condition *conditions, unsigned count);
 
 /* Sums the rows that meet all conditions by these keys, in the order in which they first occur. 0 or
  * NM_ENOMEM. */

@@ -17,36 +17,85 @@ static double ratio(double factor, int64_t part, int64_t whole)
 	return whole ? factor * (double)part / (double)whole : NAN;
 }
 
-static int64_t references(const struct nm_metric_sums *s) { return s->reads + s->writes; }
-static int64_t misses(const struct nm_metric_sums *s) { return s->read_misses + s->write_misses; }
-static int64_t wasted(const struct nm_metric_sums *s) { return s->loaded_bytes - s->used_bytes; }
+static int64_t misses_of(const struct nm_metric_sums *s) { return s->read_misses + s->write_misses; }
 
-static double share(const struct nm_metric_sums *s, const struct nm_metric_total *total)
+/* ---- numbers ---- */
+
+static int64_t references(const struct nm_metric_row *r) { return r->sums.reads + r->sums.writes; }
+static int64_t misses(const struct nm_metric_row *r) { return misses_of(&r->sums); }
+static int64_t last_misses(const struct nm_metric_row *r) { return r->last_misses; }
+static int64_t cycles(const struct nm_metric_row *r) { return r->cycles; }
+static int64_t wasted(const struct nm_metric_row *r) { return r->sums.loaded_bytes - r->sums.used_bytes; }
+
+/* ---- real numbers ---- */
+
+static double share(const struct nm_metric_row *r, const struct nm_metric_total *total)
 {
-	return ratio(100, misses(s), misses(&total->sum));
+	return ratio(100, misses(r), misses_of(&total->sum));
 }
 
-static double mpki(const struct nm_metric_sums *s, const struct nm_metric_total *total)
+static double mpki(const struct nm_metric_row *r, const struct nm_metric_total *total)
 {
-	return ratio(1000, misses(s), total->instructions);
+	return ratio(1000, misses(r), total->instructions);
 }
 
-static double miss_ratio(const struct nm_metric_sums *s, const struct nm_metric_total *total)
-{
-	(void)total;
-	return ratio(100, misses(s), references(s));
-}
-
-static double reuse(const struct nm_metric_sums *s, const struct nm_metric_total *total)
-{
-	return ratio(1, s->reuse, total->unit ? s->loaded_bytes / total->unit : s->loads);
-}
-
-static double waste(const struct nm_metric_sums *s, const struct nm_metric_total *total)
+static double miss_ratio(const struct nm_metric_row *r, const struct nm_metric_total *total)
 {
 	(void)total;
-	return ratio(100, wasted(s), s->loaded_bytes);
+	return ratio(100, misses(r), references(r));
 }
+
+static double reuse(const struct nm_metric_row *r, const struct nm_metric_total *total)
+{
+	(void)total;
+	return ratio(1, r->sums.reuse, r->lines);
+}
+
+static double waste(const struct nm_metric_row *r, const struct nm_metric_total *total)
+{
+	(void)total;
+	return ratio(100, wasted(r), r->sums.loaded_bytes);
+}
+
+static double use_by_access(const struct nm_metric_row *r, const struct nm_metric_total *total)
+{
+	const double accesses = (double)r->sums.reuse * (double)r->sums.loaded_bytes;
+
+	(void)total;
+	return accesses ? 100 * (double)r->sums.weighted_bytes * (double)r->lines / accesses : NAN;
+}
+
+static double cycles_share(const struct nm_metric_row *r, const struct nm_metric_total *total)
+{
+	return ratio(100, r->cycles, total->cycles);
+}
+
+static double run_share(const struct nm_metric_row *r, const struct nm_metric_total *total)
+{
+	const double run = (double)total->cycles + NM_CYCLES_PER_INSTRUCTION * (double)total->unrepeated;
+
+	return run ? 100 * (double)r->cycles / run : NAN;
+}
+
+static double cycles_per_miss(const struct nm_metric_row *r, const struct nm_metric_total *total)
+{
+	(void)total;
+	return ratio(1, r->cycles, misses(r));
+}
+
+static double misses_per_reuse(const struct nm_metric_row *r, const struct nm_metric_total *total)
+{
+	(void)total;
+	return ratio((double)misses(r), r->lines, r->sums.reuse);
+}
+
+static double misses_by_waste(const struct nm_metric_row *r, const struct nm_metric_total *total)
+{
+	(void)total;
+	return ratio((double)misses(r), wasted(r), r->sums.loaded_bytes);
+}
+
+/* ---- sums ---- */
 
 struct nm_metric_sums nm_sums_of_row(const struct nm_rows *rows, unsigned column)
 {
@@ -70,7 +119,7 @@ void nm_sums_add(struct nm_metric_sums *to, const struct nm_metric_sums *more)
 #define STORED(name_, unit_, help_)                                                                    \
 	{                                                                                              \
 		.name = #name_, .title = #name_, .unit = unit_, .flags = NM_METRIC_STORED | ANNOTATED, \
-		.sql = "c." #name_, .offset = offsetof(struct nm_metric_sums, name_), .help = help_    \
+		.offset = offsetof(struct nm_metric_sums, name_), .help = help_                        \
 	}
 
 enum {
@@ -79,15 +128,11 @@ enum {
 	EVENT = NM_METRIC_EVENT,
 };
 
-#define TEXT_OF_(x) #x
-#define TEXT_OF(x) TEXT_OF_(x)
-
 static const struct nm_metric metrics[] = {
     {.name = "references",
      .title = "references",
      .unit = NM_METRIC_COUNT,
      .flags = EVENT | ANNOTATED,
-     .sql = "c.reads + c.writes",
      .integer = references,
      .left = "reads",
      .right = "writes",
@@ -97,7 +142,6 @@ static const struct nm_metric metrics[] = {
      .title = "misses",
      .unit = NM_METRIC_COUNT,
      .flags = EVENT | ANNOTATED | SHOWN,
-     .sql = "c.misses",
      .integer = misses,
      .left = "read_misses",
      .right = "write_misses",
@@ -106,14 +150,13 @@ static const struct nm_metric metrics[] = {
     {.name = "last_misses",
      .title = "last level",
      .unit = NM_METRIC_COUNT,
-     .sql = "c.last_misses",
+     .integer = last_misses,
      .help = "misses of the last level; memory serves them"},
     {.name = "share",
      .title = "share %",
      .unit = NM_METRIC_PERCENT,
      .flags = ANNOTATED | SHOWN,
      .decimals = 1,
-     .sql = "100.0 * c.misses / nullif(t.misses, 0)",
      .real = share,
      .help = "part of all misses"},
     {.name = "mpki",
@@ -122,7 +165,6 @@ static const struct nm_metric metrics[] = {
      .flags = ANNOTATED | SHOWN,
      .decimals = 2,
      .drop_order = 3,
-     .sql = "1000.0 * c.misses / nullif(p.instructions, 0)",
      .real = mpki,
      .help = "misses per 1000 instructions of the selected processes"},
     {.name = "miss_ratio",
@@ -131,7 +173,6 @@ static const struct nm_metric metrics[] = {
      .flags = ANNOTATED | SHOWN,
      .decimals = 2,
      .drop_order = 7,
-     .sql = "100.0 * c.misses / nullif(c.reads + c.writes, 0)",
      .real = miss_ratio,
      .help = "misses per reference"},
     {.name = "class",
@@ -152,7 +193,6 @@ static const struct nm_metric metrics[] = {
      .flags = NM_METRIC_STORED | ANNOTATED | SHOWN,
      .decimals = 1,
      .drop_order = 6,
-     .sql = "1.0 * c.reuse / nullif(c.lines, 0)",
      .real = reuse,
      .help = "accesses served by a line per load of it (as an event: the accesses)"},
     {.name = "waste",
@@ -161,57 +201,55 @@ static const struct nm_metric metrics[] = {
      .flags = ANNOTATED | SHOWN,
      .decimals = 1,
      .drop_order = 2,
-     .sql = "100.0 - 100.0 * c.used_bytes / nullif(c.loaded_bytes, 0)",
      .real = waste,
      .help = "part of the loaded bytes that was not used"},
     {.name = "use_by_access",
      .title = "use % by access",
      .unit = NM_METRIC_PERCENT,
      .decimals = 1,
-     .sql = "100.0 * c.weighted_bytes * c.lines / nullif(1.0 * c.reuse * c.loaded_bytes, 0)",
+     .real = use_by_access,
      .help = "part of its line that was used, averaged over accesses instead of lines"},
     {.name = "cycles",
      .title = "cycles",
      .unit = NM_METRIC_CYCLES,
      .flags = SHOWN,
      .drop_order = 5,
-     .sql = "c.cycles",
+     .integer = cycles,
      .help = "estimate of the time that misses take (docs/cost.md)"},
     {.name = "cycles_share",
      .title = "cycles %",
      .unit = NM_METRIC_PERCENT,
      .decimals = 1,
-     .sql = "100.0 * c.cycles / nullif(t.cycles, 0)",
+     .real = cycles_share,
      .help = "part of all cycles"},
     {.name = "run_share",
      .title = "run %",
      .unit = NM_METRIC_PERCENT,
      .decimals = 1,
-     .sql = "100.0 * c.cycles / nullif(t.cycles + " TEXT_OF(NM_CYCLES_PER_INSTRUCTION) " * p.unrepeated, 0)",
+     .real = run_share,
      .help = "part of the run's estimated cycles"},
     {.name = "cycles_per_miss",
      .title = "cycles/miss",
      .unit = NM_METRIC_RATIO,
      .decimals = 1,
-     .sql = "1.0 * c.cycles / nullif(c.misses, 0)",
+     .real = cycles_per_miss,
      .help = "cycles per miss"},
     {.name = "misses_per_reuse",
      .title = "misses/reuse",
      .unit = NM_METRIC_RATIO,
      .decimals = 1,
-     .sql = "1.0 * c.misses * c.lines / nullif(c.reuse, 0)",
+     .real = misses_per_reuse,
      .help = "misses divided by reuse: many misses on lines that serve few accesses"},
     {.name = "misses_by_waste",
      .title = "misses*waste",
      .unit = NM_METRIC_RATIO,
      .decimals = 1,
-     .sql = "c.misses * (1.0 - 1.0 * c.used_bytes / nullif(c.loaded_bytes, 0))",
+     .real = misses_by_waste,
      .help = "misses times waste: many misses on lines that are little used"},
     {.name = "wasted_bytes",
      .title = "wasted bytes",
      .unit = NM_METRIC_BYTES,
      .flags = EVENT | ANNOTATED,
-     .sql = "c.loaded_bytes - c.used_bytes",
      .integer = wasted,
      .left = "loaded_bytes",
      .right = "used_bytes",
@@ -229,25 +267,25 @@ static const struct nm_metric metrics[] = {
      .title = "weighted_bytes",
      .unit = NM_METRIC_BYTES,
      .flags = NM_METRIC_STORED,
-     .sql = "c.weighted_bytes",
+     .offset = offsetof(struct nm_metric_sums, weighted_bytes),
      .help = "bytes used of each line, times the accesses that it served"},
     {.name = "foreseen",
      .title = "foreseen",
      .unit = NM_METRIC_COUNT,
      .flags = NM_METRIC_STORED,
-     .sql = "c.foreseen",
+     .offset = offsetof(struct nm_metric_sums, foreseen),
      .help = "of the loads, those that the machine's prefetchers would have made ahead"},
     {.name = "chained",
      .title = "chained",
      .unit = NM_METRIC_COUNT,
      .flags = NM_METRIC_STORED,
-     .sql = "c.chained",
+     .offset = offsetof(struct nm_metric_sums, chained),
      .help = "of the other loads, those whose address waits for the load before (an estimate)"},
     {.name = "page_walks",
      .title = "page_walks",
      .unit = NM_METRIC_COUNT,
      .flags = NM_METRIC_STORED,
-     .sql = "c.page_walks",
+     .offset = offsetof(struct nm_metric_sums, page_walks),
      .help = "of the loads that are not foreseen, those whose page of 4K the TLB did not have"},
 };
 
@@ -264,10 +302,24 @@ const struct nm_metric *nm_metric_named(const char *name)
 	return NULL;
 }
 
+int64_t nm_metric_number(const struct nm_metric *m, const struct nm_metric_row *row)
+{
+	assert(!m->real && m->unit != NM_METRIC_TEXT);
+	return m->integer ? m->integer(row) : *(const int64_t *)((const char *)&row->sums + m->offset);
+}
+
 int64_t nm_metric_integer(const struct nm_metric *m, const struct nm_metric_sums *sums)
 {
-	assert(m->flags & NM_METRIC_ANNOTATED && !m->real && m->unit != NM_METRIC_TEXT);
-	return m->integer ? m->integer(sums) : *(const int64_t *)((const char *)sums + m->offset);
+	const struct nm_metric_row row = {.sums = *sums};
+
+	assert(m->flags & NM_METRIC_ANNOTATED);
+	return nm_metric_number(m, &row);
+}
+
+double nm_metric_value(const struct nm_metric *m, const struct nm_metric_row *row,
+		       const struct nm_metric_total *total)
+{
+	return m->real ? m->real(row, total) : (double)nm_metric_number(m, row);
 }
 
 const char *nm_metric_event_unit(const char *name)

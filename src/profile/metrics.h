@@ -57,12 +57,27 @@ struct nm_metric_sums nm_sums_of_row(const struct nm_rows *rows, unsigned first)
 
 void nm_sums_add(struct nm_metric_sums *to, const struct nm_metric_sums *more);
 
+/* What a metric is computed of: sums over some rows of the view, and what reports add at their level. */
+struct nm_metric_row {
+	struct nm_metric_sums sums;
+	int64_t lines;       /* that were filled, prefetched ones too */
+	int64_t last_misses; /* of the last level */
+	int64_t cycles;      /* that the misses take, estimated */
+};
+
 /* The base of shares and rates. */
 struct nm_metric_total {
 	struct nm_metric_sums sum;
-	int64_t instructions;
-	int64_t unit; /* bytes per load of the level; 0: loads differ */
+	int64_t cycles;
+	int64_t instructions, unrepeated; /* unrepeated: without repetitions of string instructions */
+	int64_t unit;                     /* bytes of a fill of the level; 0: fills differ */
 };
+
+/* Of sums, where only these and the unit are known. */
+static inline struct nm_metric_row nm_metric_row_of(const struct nm_metric_sums *sums, int64_t unit)
+{
+	return (struct nm_metric_row){.sums = *sums, .lines = unit ? sums->loaded_bytes / unit : sums->loads};
+}
 
 struct nm_metric {
 	const char *name, *title;
@@ -70,16 +85,13 @@ struct nm_metric {
 	unsigned flags;
 	unsigned decimals;   /* of PERCENT and RATIO */
 	unsigned drop_order; /* narrow text leaves out the highest first; 0: never */
-	/* SQL over a ranked report's tables: c, the sums of a row (misses, lines and cycles too); t, those of
-	 * all rows; p, instructions. NULL for TEXT. */
-	const char *sql;
-	/* The same in C, for annotations: */
-	size_t offset; /* STORED: of the count in struct nm_metric_sums, unless `real` is set */
-	int64_t (*integer)(const struct nm_metric_sums *sums);
-	double (*real)(const struct nm_metric_sums *sums,
-		       const struct nm_metric_total *total); /* NAN: none */
-	const char *left, *right;                            /* EVENT: the two columns that it consists of, */
-	char sign;                                           /* '+' or '-' */
+	/* Of three kinds: one of the counts (offset in struct nm_metric_sums), a number, or a real number (NAN:
+	 * there is none). TEXT has none of them. */
+	size_t offset;
+	int64_t (*integer)(const struct nm_metric_row *row);
+	double (*real)(const struct nm_metric_row *row, const struct nm_metric_total *total);
+	const char *left, *right; /* EVENT: the two columns that it consists of, */
+	char sign;                /* '+' or '-' */
 	const char *help;
 };
 
@@ -87,8 +99,12 @@ struct nm_metric {
 const struct nm_metric *nm_metric_at(unsigned i);
 const struct nm_metric *nm_metric_named(const char *name); /* or NULL */
 
-/* An ANNOTATED metric that has no `real`. */
+/* Of a metric that is neither TEXT nor real; the second of one that needs no more than sums. */
+int64_t nm_metric_number(const struct nm_metric *metric, const struct nm_metric_row *row);
 int64_t nm_metric_integer(const struct nm_metric *metric, const struct nm_metric_sums *sums);
+/* Of a metric that is not TEXT, as far as its row has what it needs. */
+double nm_metric_value(const struct nm_metric *metric, const struct nm_metric_row *row,
+		       const struct nm_metric_total *total);
 
 /* "count" or "bytes": the unit of an event of exports. */
 const char *nm_metric_event_unit(const char *name);

@@ -115,6 +115,92 @@ int nm_profile_define(struct nm_profile *profile, const char *sql, struct nm_err
 	return status ? nm_query_fail(profile, status, err) : 0;
 }
 
+/* ---- tables beside the profile ---- */
+
+struct nm_new_table {
+	struct nm_profile *profile;
+	sqlite3_stmt *insert;
+};
+
+/* "INSERT INTO temp.name VALUES (?, ?, ...)", of a table that was just made. */
+static int prepare_insert(struct nm_new_table *table, const char *name, struct nm_error *err)
+{
+	sqlite3 *db = table->profile->db;
+	sqlite3_str *sql = sqlite3_str_new(db);
+	sqlite3_stmt *all = NULL;
+	char *text = sqlite3_mprintf("SELECT * FROM temp.%s", name);
+	int status = text ? sqlite3_prepare_v2(db, text, -1, &all, NULL) : SQLITE_NOMEM;
+
+	sqlite3_free(text);
+	sqlite3_str_appendf(sql, "INSERT INTO temp.%s VALUES (", name);
+	for (int i = 0; i < sqlite3_column_count(all); i++)
+		sqlite3_str_appendall(sql, i ? ", ?" : "?");
+	sqlite3_str_appendall(sql, ")");
+	sqlite3_finalize(all);
+	text = sqlite3_str_finish(sql);
+	if (!status)
+		status = text ? sqlite3_prepare_v2(db, text, -1, &table->insert, NULL) : SQLITE_NOMEM;
+	sqlite3_free(text);
+	return status ? nm_query_fail(table->profile, status, err) : 0;
+}
+
+int nm_profile_make_table(struct nm_profile *profile, const char *name, const char *columns,
+			  struct nm_new_table **ret_table, struct nm_error *err)
+{
+	struct nm_new_table *table = calloc(1, sizeof *table);
+	char *sql =
+	    sqlite3_mprintf("DROP TABLE IF EXISTS temp.%s; CREATE TEMP TABLE %s(%s)", name, name, columns);
+	int status = sql && table ? nm_profile_define(profile, sql, err) : nm_fail_memory(err);
+
+	sqlite3_free(sql);
+	if (!status) {
+		table->profile = profile;
+		sqlite3_set_authorizer(profile->db, NULL, NULL); /* another one later would prepare it anew */
+		status = prepare_insert(table, name, err);
+	}
+	if (status)
+		nm_new_table_free(table);
+	else
+		*ret_table = table;
+	return status;
+}
+
+void nm_new_row_text(struct nm_new_table *table, unsigned column, const char *value)
+{
+	sqlite3_bind_text(table->insert, (int)column + 1, value, -1, SQLITE_STATIC);
+}
+
+void nm_new_row_integer(struct nm_new_table *table, unsigned column, int64_t value)
+{
+	sqlite3_bind_int64(table->insert, (int)column + 1, value);
+}
+
+void nm_new_row_real(struct nm_new_table *table, unsigned column, double value)
+{
+	sqlite3_bind_double(table->insert, (int)column + 1, value);
+}
+
+int nm_new_row_add(struct nm_new_table *table, struct nm_error *err)
+{
+	int status;
+
+	table->profile->steps_left = table->profile->most_steps;
+	status = sqlite3_step(table->insert);
+	sqlite3_reset(table->insert);
+	sqlite3_clear_bindings(table->insert);
+	return status == SQLITE_DONE ? 0 : nm_query_fail(table->profile, status, err);
+}
+
+void nm_new_table_free(struct nm_new_table *table)
+{
+	if (!table)
+		return;
+	sqlite3_finalize(table->insert);
+	if (table->profile)
+		nm_profile_only_reads(table->profile);
+	free(table);
+}
+
 void nm_profile_let_run(struct nm_profile *profile) { profile->most_steps = 0; }
 
 int nm_profile_has(struct nm_profile *profile, const char *view, struct nm_error *err)

@@ -68,6 +68,19 @@ double nm_rows_real(const struct nm_rows *rows, unsigned column);
 int nm_rows_blob(const struct nm_rows *rows, unsigned column, const void **ret_blob, size_t *ret_bytes);
 void nm_rows_free(struct nm_rows *rows);
 
+/* A table that only this reader sees, which queries may read beside the profile's views. It replaces one of the same
+ * name; columns: as CREATE TABLE has them. Set the values of a row (columns from 0; others are NULL), then add it; texts
+ * must live until then. Call nm_new_table_free in any case, before the next query: until then statements may write. The
+ * table stays until the profile is closed. */
+struct nm_new_table;
+int nm_profile_make_table(struct nm_profile *profile, const char *name, const char *columns,
+			  struct nm_new_table **ret_table, struct nm_error *err);
+void nm_new_row_text(struct nm_new_table *table, unsigned column, const char *value); /* NULL: NULL */
+void nm_new_row_integer(struct nm_new_table *table, unsigned column, int64_t value);
+void nm_new_row_real(struct nm_new_table *table, unsigned column, double value); /* NAN: NULL */
+int nm_new_row_add(struct nm_new_table *table, struct nm_error *err);
+void nm_new_table_free(struct nm_new_table *table);
+
 /* Whether a query yields a row: 1, 0, or a code. */
 int nm_profile_has_row(struct nm_profile *profile, const char *sql, struct nm_error *err);
 

@@ -79,11 +79,11 @@ static int64_t all_cycles(const struct nm_rest rest[NM_APARTS])
 	return cycles;
 }
 
-int nm_fold_rows(const struct nm_pair_sums *all, struct nm_table *pairs, struct nm_error *err)
+int nm_fold_rows(const struct nm_selection *selection, struct nm_table *pairs, struct nm_error *err)
 {
 	static const char *const names[NM_APARTS] = {NULL, "dynamic linking", NM_WAITING_IN_MPI};
 	struct nm_rest rest[NM_APARTS], *const other = &rest[NM_APART_NOT];
-	int status = nm_rest_sum(all, rest);
+	int status = nm_rest_sum(selection->pairs, selection, rest);
 	const int64_t small = all_cycles(rest) / SMALL;
 	const double run = run_cycles(pairs);
 	const size_t shown = shown_rows(pairs, small);

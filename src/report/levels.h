@@ -5,9 +5,8 @@
 #ifndef NM_REPORT_LEVELS_H
 #define NM_REPORT_LEVELS_H
 
-#include <stdio.h>
-
 #include "arena.h"
+#include "metrics.h"
 #include "reader.h"
 
 enum { NM_REPORT_LEVELS = 32 };
@@ -84,27 +83,23 @@ struct nm_waits nm_levels_waits(const struct nm_levels *levels, const struct nm_
 /* The latency of what serves the misses of a level. */
 int64_t nm_levels_next_latency(const struct nm_levels *levels, const struct nm_level *level);
 
-/* Writes the rows of w as SQL, "VALUES (...), ...". A row says what the counts of the level `source` mean for
- * `level`: whether they are its own, the cycles of a hit and of a miss there, whether it takes only code (1),
- * only data (0) or both (NULL), its unit or NULL, and, where the machine has prefetchers, the likely cycles
- * that a miss there adds for each kind of load, and those of a page walk there, of loads that are not chained
- * and of those that are. level: NULL for all. */
-#define NM_LEVELS_W                                                                  \
-	"w(level, source, own, hit, miss, code, unit, chained, together, foreseen, " \
-	"walk, chained_walk)"
-void nm_levels_weights(const struct nm_levels *levels, const char *level, FILE *sql);
+/* What the counts of a level mean for the misses of a level before it, or for its own. */
+enum nm_charged_side { NM_CHARGED_BOTH, NM_CHARGED_CODE, NM_CHARGED_DATA };
+struct nm_charge {
+	int is_own;                /* they are those of the level itself */
+	enum nm_charged_side side; /* of the references, only these count */
+	int64_t hit, miss;         /* cycles of each */
+	struct nm_waits waits;     /* where the machine has prefetchers, the likely cycles that a load adds */
+};
 
-/* Writes more rows of w, behind those of `level`: levels of other machines, whose counts mean nothing for it. */
-void nm_levels_beside(const struct nm_levels *levels, const char *level, FILE *sql);
+/* What the counts of level j mean for level i. 1, or 0: nothing. */
+int nm_levels_charge(const struct nm_levels *levels, unsigned i, unsigned j, struct nm_charge *ret_charge);
 
-/* Writes the table expression s as SQL: the sums of the counts of each level, which w.source names; of code
- * (s.code 1), of data (0) and of what has no name (NULL) where code has a level of its own, else all together
- * (NULL), for which no name need be looked up. where: a condition on the rows of `counts`. x has the objects
- * that are code. */
-void nm_levels_sums(const struct nm_levels *levels, const char *where, FILE *sql);
+/* Of the page walks of one row of `counts`, those of chained loads, if its loads have them alike. */
+double nm_chained_walks(const struct nm_metric_sums *cell);
 
-/* Write SQL expressions of the cycles of a row of w joined with `counts`, and of their sum. */
-void nm_levels_cell_cycles(const struct nm_levels *levels, const char *counts, FILE *sql);
-void nm_levels_cycles(const struct nm_levels *levels, const char *counts, FILE *sql);
+/* The cycles that sums of counts are charged with; chained_walks: the sum over their rows. */
+double nm_charge_cycles(const struct nm_charge *charge, const struct nm_metric_sums *sums,
+			double chained_walks);
 
 #endif

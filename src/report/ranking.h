@@ -8,7 +8,6 @@
 #include "report_selection.h"
 #include "table.h"
 
-struct nm_pair_sums;
 struct nm_report;
 
 enum { NM_QUERY_COLUMNS = 144 };
@@ -25,24 +24,14 @@ int nm_query_make(struct nm_query *ret_query, struct nm_profile *profile, const 
 		  const struct nm_selection *selection, struct nm_error *err);
 void nm_query_done(struct nm_query *query);
 
-/* ---- top_pairs.c: the first of many objects, or pairs of object and line ---- */
-
-/* Whether numbers alone tell the first when they are ranked by this column. */
-int nm_top_pairs_apply(const struct nm_selection *selection, const char *rank);
-/* Writes the table expressions a, t and n behind w, of one level. by_line: of pairs, else of objects. 0 or
- * NM_ENOMEM. */
-int nm_top_pairs_expression(const struct nm_pair_sums *pairs, const struct nm_selection *selection,
-			    int by_line, const char *rank, FILE *sql);
-
 /* ---- inner_frames.c: the innermost frame, where the keys name another ---- */
 
 struct nm_inner_frames {
 	const char *keys[4]; /* of the report: those of function, file, line and object that it has */
 	unsigned key_count;
-	int among_chosen;   /* table expression a chooses places, else all of */
+	int among_chosen;   /* a has the places, else they are those of the rows of */
 	const char *counts; /* this view */
 	int of_process;     /* that of parameter 2 */
-	const char *rows;   /* the table of the rows that are shown; NULL: c */
 };
 
 /* Writes the table expression m behind c. */

@@ -109,9 +109,7 @@ static int choose_machines(struct nm_selection *selection, struct nm_error *err)
 		to->name = nm_intern(&selection->levels.pool, text);
 		snprintf(text, sizeof text, "%s misses", l->name);
 		to->title = nm_intern(&selection->levels.pool, text);
-		snprintf(text, sizeof text, "c.machine%u", selection->machine_levels);
-		to->sql = nm_intern(&selection->levels.pool, text);
-		if (!to->name || !to->title || !to->sql)
+		if (!to->name || !to->title)
 			return nm_fail_memory(err);
 		selection->machine_levels++;
 	}

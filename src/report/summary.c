@@ -360,12 +360,12 @@ int nm_summary_run(struct nm_profile *profile, struct nm_selection *selection, c
 		   FILE *out, struct nm_error *err)
 {
 	struct summary summary = {.info = {0}};
-	struct nm_pair_sums pairs = {.cycles = {0}};
+	struct nm_level_cube pairs = {.cube = {.key_count = 0}};
 	int status = 0;
 
 	selection->leaves_apart = fold_selection(selection, style);
 	if (selection->leaves_apart || nm_pairs_have_numbers(selection)) {
-		status = nm_pair_sums_load(&pairs, profile, selection, 1, err);
+		status = nm_pairs_load(&pairs, profile, selection, 1, err);
 		selection->pairs = &pairs;
 	}
 	if (!status)
@@ -373,7 +373,7 @@ int nm_summary_run(struct nm_profile *profile, struct nm_selection *selection, c
 	if (!selection->request.columns)
 		choose_columns(&summary.pairs.query);
 	if (!status && selection->leaves_apart)
-		status = nm_fold_rows(&pairs, &summary.pairs.table, err);
+		status = nm_fold_rows(selection, &summary.pairs.table, err);
 	if (!status) {
 		if (style->format == NM_FORMAT_TEXT)
 			status = as_text(&summary, &selection->request, style, out);
@@ -390,7 +390,7 @@ int nm_summary_run(struct nm_profile *profile, struct nm_selection *selection, c
 	nm_report_table_done(&summary.levels);
 	nm_report_table_done(&summary.pairs);
 	nm_report_table_done(&summary.groups);
-	nm_pair_sums_done(&pairs);
+	nm_level_cube_done(&pairs);
 	selection->pairs = NULL;
 	return status;
 }

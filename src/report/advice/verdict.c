@@ -8,10 +8,10 @@
  */
 #include "verdict.h"
 
-#include <stdlib.h>
+#include <string.h>
 
+#include "level_cube.h"
 #include "machine.h"
-#include "memstream.h"
 
 /* Cycles that misses wait, in each case, and that chained loads take without them; where nothing is foreseen, all
  * cases are the same. */
@@ -73,65 +73,81 @@ static void add_waits(const struct nm_levels *levels, const struct nm_level *lev
 	"(SELECT max(n) FROM (SELECT count(*) AS n FROM (SELECT DISTINCT process, thread FROM counts " \
 	"WHERE ?1 IS NULL OR process = ?1) GROUP BY process))"
 
-static int write_query(const struct nm_levels *levels, char **ret_sql)
+/* The counts by level and, where code has levels of its own, by what is code. */
+static int load_counts(struct nm_level_cube *cube, struct nm_profile *profile,
+		       const struct nm_selection *selection, struct nm_error *err)
 {
-	FILE *sql = nm_memstream_open(ret_sql, NULL);
+	const struct nm_selection all = {
+	    .request = {.process = selection->request.process, .level = selection->request.level},
+	    .levels = selection->levels};
 
-	if (!sql)
-		return NM_ENOMEM;
-	fputs("WITH " NM_LEVELS_W " AS (", sql);
-	nm_levels_weights(levels, first_level(levels)->name, sql);
-	fputs("), x AS MATERIALIZED (SELECT object FROM objects WHERE kind = 'code'), ", sql);
-	nm_levels_sums(levels, "(?1 IS NULL OR process = ?1)", sql);
-	fputs(" SELECT w.source, ", sql);
-	if (levels->foresees)
-		fputs("sum(s.chained), sum(s.loads - s.chained - s.foreseen), sum(s.foreseen), ", sql);
-	else
-		fputs("0, 0, 0, ", sql);
-	fputs(levels->foresees && levels->walk ? "sum(s.page_walks), sum(s.chained_walks), " : "0, 0, ", sql);
-	fputs(
-	    "sum(w.hit * (reads + writes - read_misses - write_misses) + w.miss * (read_misses + write_misses)), "
-	    "1.0 * sum(s.conflict) / nullif(sum(s.loads), 0), sum(s.writebacks) "
-	    "FROM w CROSS JOIN s ON s.level = w.source WHERE w.code IS NULL OR w.code = s.code GROUP BY w.source",
-	    sql);
-	return nm_memstream_close(sql, ret_sql);
+	return nm_level_cube_load(
+	    cube, profile,
+	    &(struct nm_level_cube_request){
+		.selection = &all, .level = first_level(&selection->levels)->name, .view = "counts"},
+	    err);
+}
+
+/* The sums of the counts of a level that are charged to the first. */
+static struct sums sum_level(const struct nm_level_cube *cube, unsigned level, const struct nm_charge *charge,
+			     int foresees)
+{
+	struct nm_metric_sums all = {0};
+	struct sums s = {.plain = 0};
+
+	for (size_t row = 0; row < cube->cube.row_count; row++) {
+		const struct nm_metric_sums counts = nm_cube_counts(&cube->cube, row);
+
+		if (!nm_is_charged(nm_cube_keys(&cube->cube, row), level, charge->side))
+			continue;
+		nm_sums_add(&all, &counts);
+		s.chained_walks += cube->chained_walks.at[row];
+	}
+	if (foresees) {
+		s.chained = (double)all.chained;
+		s.foreseen = (double)all.foreseen;
+		s.together = (double)(all.loads - all.chained - all.foreseen);
+		s.walks = (double)all.page_walks;
+	}
+	s.plain =
+	    (double)charge->hit * (double)(all.reads + all.writes - all.read_misses - all.write_misses) +
+	    (double)charge->miss * (double)(all.read_misses + all.write_misses);
+	s.conflicting = all.loads ? (double)all.conflict / (double)all.loads : 0;
+	s.written = (double)all.writebacks;
+	return s;
 }
 
 /* Adds up the waits of all levels, and names the one whose misses wait most. */
 static int read_waits(struct nm_profile *profile, const struct nm_selection *selection, struct waits *ret,
 		      const char **ret_level, struct nm_error *err)
 {
-	struct nm_rows *rows = NULL;
+	const struct nm_levels *levels = &selection->levels;
+	const unsigned first = (unsigned)(first_level(levels) - levels->at);
+	struct nm_level_cube own = {.cube = {.key_count = 0}};
+	const struct nm_level_cube *cube = selection->pairs;
+	struct nm_charge charge;
 	double most = 0;
-	char *sql = NULL;
-	int status = write_query(&selection->levels, &sql);
+	int status = 0;
 
-	if (status)
-		return nm_fail_memory(err);
-	status = nm_profile_query(profile, sql, &rows, err);
-	free(sql);
-	if (!status)
-		nm_rows_bind_text(rows, 1, selection->request.process);
-	while (!status && (status = nm_rows_next(rows, err)) > 0) {
-		const struct sums sums = {.chained = nm_rows_real(rows, 1),
-					  .together = nm_rows_real(rows, 2),
-					  .foreseen = nm_rows_real(rows, 3),
-					  .walks = nm_rows_real(rows, 4),
-					  .chained_walks = nm_rows_real(rows, 5),
-					  .plain = nm_rows_real(rows, 6),
-					  .conflicting = nm_rows_real(rows, 7),
-					  .written = nm_rows_real(rows, 8)};
-		const struct nm_level *level = nm_levels_named(&selection->levels, nm_rows_text(rows, 0));
+	if (!cube || selection->request.thread ||
+	    strcmp(selection->request.level, levels->at[first].name) != 0) {
+		status = load_counts(&own, profile, selection, err);
+		cube = &own;
+	}
+	for (unsigned j = 0; j < levels->count && !status; j++) {
 		const double before = ret->of[NM_LIKELY];
+		struct sums sums;
 
-		add_waits(&selection->levels, level, &sums, ret);
+		if (!nm_levels_charge(levels, first, j, &charge))
+			continue;
+		sums = sum_level(cube, j, &charge, levels->foresees);
+		add_waits(levels, &levels->at[j], &sums, ret);
 		if (ret->of[NM_LIKELY] - before > most) {
 			most = ret->of[NM_LIKELY] - before;
-			*ret_level = level->name;
+			*ret_level = levels->at[j].name;
 		}
-		status = 0;
 	}
-	nm_rows_free(rows);
+	nm_level_cube_done(&own);
 	return status;
 }
 

@@ -82,7 +82,8 @@ int nm_sum_columns_chosen(const char *list, unsigned *ret_chosen, unsigned room,
 struct nm_value nm_sum_column_value(const struct nm_metric *m, const struct nm_metric_sums *sums,
 				    const struct nm_metric_total *total)
 {
-	double real = m->real ? m->real(sums, total) : NAN;
+	const struct nm_metric_row row = nm_metric_row_of(sums, total->unit);
+	const double real = m->real ? m->real(&row, total) : NAN;
 
 	if (m->unit == NM_METRIC_TEXT || (m->real && isnan(real)))
 		return (struct nm_value){.type = NM_VALUE_NULL};

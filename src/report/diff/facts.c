@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: MIT
  *
- * facts.c - see facts.h: one query for each level.
+ * facts.c - see facts.h.
  */
 #include "facts.h"
 
 #include <stdlib.h>
 #include <string.h>
 
-#include "memstream.h"
+#include "level_cube.h"
 #include "selection.h"
 
 const char *const nm_diff_metric_names[] = {"references", "misses", "loads", "cycles", NULL};
@@ -17,87 +17,60 @@ const char *const nm_diff_key_names[] = {"process", "level",  "class", "function
 enum { CLASSES = 4 };
 static const char *const classes[CLASSES] = {"cold", "capacity", "conflict", "coherence"};
 
-/* Columns of the query: the keys but class, the metrics, the classes. */
-enum { FIRST_METRIC = NM_DIFF_KEYS, FIRST_CLASS = FIRST_METRIC + NM_DIFF_METRICS };
+/* Where keys come from. Those that are not always there are told apart by only on request; the level is charged, and
+ * the class is one of the sums. */
+static const struct {
+	const char *from;
+	int is_number, is_always;
+} key_sources[NM_DIFF_KEYS] = {[NM_DIFF_PROCESS] = {.from = "counts.process"},
+			       [NM_DIFF_FUNCTION] = {.from = "counts.function", .is_always = 1},
+			       [NM_DIFF_FILE] = {.from = "counts.file", .is_always = 1},
+			       [NM_DIFF_LINE] = {.from = "counts.line", .is_number = 1, .is_always = 1},
+			       [NM_DIFF_OBJECT] = {.from = "counts.object", .is_always = 1},
+			       [NM_DIFF_TYPE] = {.from = "o.type"},
+			       [NM_DIFF_FIELD] = {.from = "counts.field"}};
 
-static const char *column_of(unsigned key, const char *has)
+/* The keys of the cube; ret_order: which they are. Returns how many. */
+static unsigned list_keys(const char *has, struct nm_level_key ret_keys[NM_DIFF_KEYS],
+			  unsigned ret_order[NM_DIFF_KEYS])
 {
-	static const char *const always[NM_DIFF_KEYS] = {[NM_DIFF_FUNCTION] = "counts.function",
-							 [NM_DIFF_FILE] = "counts.file",
-							 [NM_DIFF_LINE] = "counts.line",
-							 [NM_DIFF_OBJECT] = "counts.object"};
+	unsigned count = 0;
 
-	if (always[key])
-		return always[key];
-	if (!has[key])
-		return "NULL";
-	return key == NM_DIFF_PROCESS ? "counts.process"
-	       : key == NM_DIFF_TYPE  ? "o.type"
-	       : key == NM_DIFF_FIELD ? "counts.field"
-				      : "NULL";
+	for (unsigned key = 0; key < NM_DIFF_KEYS; key++) {
+		if (!key_sources[key].from || (!has[key] && !key_sources[key].is_always))
+			continue;
+		ret_keys[count] = (struct nm_level_key){nm_diff_key_names[key], key_sources[key].from,
+							key_sources[key].is_number};
+		ret_order[count++] = key;
+	}
+	return count;
 }
 
-static char *query_of(const struct nm_levels *levels, const char *level, const char *has)
-{
-	char *text = NULL;
-	FILE *sql = nm_memstream_open(&text, NULL);
-
-	if (!sql)
-		return NULL;
-	fputs("WITH " NM_LEVELS_W " AS (", sql);
-	nm_levels_weights(levels, level, sql);
-	fputs("), x AS MATERIALIZED (SELECT object FROM objects WHERE kind = 'code')", sql);
-	if (has[NM_DIFF_TYPE])
-		fputs(", o AS MATERIALIZED (SELECT process, object, type FROM objects)", sql);
-	fputs(" SELECT ", sql);
-	for (unsigned key = 0; key < NM_DIFF_KEYS; key++)
-		fprintf(sql, "%s, ", column_of(key, has));
-	fputs(
-	    "sum(w.own * (reads + writes)), sum(w.own * (read_misses + write_misses)), sum(w.own * loads), CAST(",
-	    sql);
-	nm_levels_cycles(levels, "counts", sql);
-	fputs(" AS INTEGER)", sql);
-	for (unsigned c = 0; c < CLASSES; c++)
-		fprintf(sql, ", sum(w.own * %s)", classes[c]);
-	fprintf(sql, " FROM w CROSS JOIN %s AS counts ON counts.level = w.source",
-		has[NM_DIFF_FIELD] ? "field_counts" : "counts");
-	if (has[NM_DIFF_TYPE])
-		fputs(" LEFT JOIN o ON o.process = counts.process AND o.object = counts.object", sql);
-	fputs(
-	    " WHERE (w.code IS NULL OR w.code = (counts.object IN x)) AND (?1 IS NULL OR counts.process = ?1) "
-	    "GROUP BY 1",
-	    sql);
-	for (unsigned key = 1; key < NM_DIFF_KEYS; key++)
-		fprintf(sql, ", %u", key + 1);
-	fputs(" HAVING max(w.own)", sql);
-	return nm_memstream_close(sql, &text) ? NULL : text;
-}
-
-static int take_names(struct nm_diff_names *names, const struct nm_rows *rows, const char *level,
+static int take_names(struct nm_diff_names *names, const nm_key *keys, const unsigned *order, unsigned count,
 		      struct nm_strings *pool)
 {
-	for (unsigned key = 0; key < NM_DIFF_KEYS; key++) {
-		const char *text = key == NM_DIFF_LEVEL ? level : nm_rows_text(rows, key);
+	for (unsigned k = 0; k < count; k++) {
+		const unsigned key = order[k];
 
-		if (key == NM_DIFF_LINE || !text)
+		if (!keys[k])
 			continue;
-		names->text[key] = nm_intern(pool, text);
-		if (!names->text[key])
+		if (key == NM_DIFF_LINE)
+			names->line = nm_key_number(keys[k]);
+		else if (!(names->text[key] = nm_intern(pool, nm_key_text(keys[k]))))
 			return NM_ENOMEM;
 	}
-	names->line = nm_rows_bounded(rows, NM_DIFF_LINE);
 	return 0;
 }
 
 /* A fact for each class that the row has misses of. */
-static int push_classes(struct nm_diff_side *side, struct nm_diff_fact *fact, const struct nm_rows *rows,
-			struct nm_strings *pool)
+static int push_classes(struct nm_diff_side *side, struct nm_diff_fact *fact,
+			const struct nm_metric_sums *sums, struct nm_strings *pool)
 {
-	for (unsigned c = 0; c < CLASSES; c++) {
-		const int64_t lines = nm_rows_bounded(rows, FIRST_CLASS + c);
+	const int64_t lines[CLASSES] = {sums->cold, sums->capacity, sums->conflict, sums->coherence};
 
+	for (unsigned c = 0; c < CLASSES; c++) {
 		memset(fact->sums, 0, sizeof fact->sums);
-		fact->sums[NM_DIFF_MISSES] = fact->sums[NM_DIFF_LOADS] = lines;
+		fact->sums[NM_DIFF_MISSES] = fact->sums[NM_DIFF_LOADS] = lines[c];
 		fact->own.text[NM_DIFF_CLASS] = nm_intern(pool, classes[c]);
 		fact->common = fact->own;
 		if (!fact->own.text[NM_DIFF_CLASS] || nm_vec_push(&side->facts, *fact))
@@ -107,39 +80,82 @@ static int push_classes(struct nm_diff_side *side, struct nm_diff_fact *fact, co
 	return 0;
 }
 
-static int take_row(struct nm_diff_side *side, const struct nm_rows *rows, const char *level, const char *has,
-		    struct nm_strings *pool)
+/* A fact has its names; `row` has what is charged to the level. */
+static int take_row(struct nm_diff_side *side, struct nm_diff_fact *fact, const struct nm_metric_row *row,
+		    int is_asked, const char *has, struct nm_strings *pool)
 {
-	const int is_asked = !strcmp(level, side->selection.request.level);
-	struct nm_diff_fact fact = {.executed = 0};
+	const struct nm_metric_sums *s = &row->sums;
 
-	if (take_names(&fact.own, rows, has[NM_DIFF_LEVEL] ? level : NULL, pool))
-		return NM_ENOMEM;
-	for (unsigned m = 0; m < NM_DIFF_METRICS; m++) {
-		fact.sums[m] = nm_rows_bounded(rows, FIRST_METRIC + m);
-		if (is_asked)
-			side->totals[m] += fact.sums[m];
-	}
-	fact.executed = is_asked ? fact.sums[NM_DIFF_REFERENCES] : 0;
+	fact->sums[NM_DIFF_REFERENCES] = s->reads + s->writes;
+	fact->sums[NM_DIFF_MISSES] = s->read_misses + s->write_misses;
+	fact->sums[NM_DIFF_LOADS] = s->loads;
+	fact->sums[NM_DIFF_CYCLES] = row->cycles;
+	for (unsigned m = 0; m < NM_DIFF_METRICS && is_asked; m++)
+		side->totals[m] += fact->sums[m];
+	fact->executed = is_asked ? fact->sums[NM_DIFF_REFERENCES] : 0;
 	if (has[NM_DIFF_CLASS])
-		return push_classes(side, &fact, rows, pool);
-	fact.common = fact.own;
-	return nm_vec_push(&side->facts, fact);
+		return push_classes(side, fact, s, pool);
+	fact->common = fact->own;
+	return nm_vec_push(&side->facts, *fact);
 }
 
-static int load_level(struct nm_diff_side *side, const char *level, const char *has, struct nm_strings *pool,
+static int take_level(struct nm_diff_side *side, const struct nm_level_cube *cube, const char *level,
+		      const unsigned *order, const char *has, struct nm_strings *pool)
+{
+	const unsigned count = cube->cube.key_count - NM_CUBE_ASKED;
+	struct nm_charged charged;
+	unsigned by[NM_CUBE_KEYS];
+	size_t *rows;
+	int status;
+
+	for (unsigned k = 0; k < count; k++)
+		by[k] = NM_CUBE_ASKED + k;
+	if (nm_charge(&charged, cube, &side->selection, level, by, count, NULL, 0))
+		return NM_ENOMEM;
+	rows = nm_cube_order(&charged.cube);
+	status = rows ? 0 : NM_ENOMEM;
+	for (size_t i = 0; i < charged.cube.row_count && !status; i++) {
+		const struct nm_metric_row row = nm_charged_row(&charged, rows[i]);
+		struct nm_diff_fact fact = {.executed = 0};
+
+		if (!nm_cube_sums(&charged.cube, rows[i])[NM_CHARGED_OWN])
+			continue;
+		status = take_names(&fact.own, nm_cube_keys(&charged.cube, rows[i]), order, count, pool);
+		if (has[NM_DIFF_LEVEL] && !(fact.own.text[NM_DIFF_LEVEL] = nm_intern(pool, level)))
+			status = NM_ENOMEM;
+		if (!status)
+			status = take_row(side, &fact, &row, !strcmp(level, side->selection.request.level),
+					  has, pool);
+	}
+	free(rows);
+	nm_charged_done(&charged);
+	return status;
+}
+
+/* One level, or all that are asked for. */
+static int load_facts(struct nm_diff_side *side, const char *level, const char *has, struct nm_strings *pool,
 		      struct nm_error *err)
 {
-	char *sql = query_of(&side->selection.levels, level, has);
-	struct nm_rows *rows = NULL;
-	int status = sql ? nm_profile_query(side->profile, sql, &rows, err) : nm_fail_memory(err);
+	const struct nm_levels *levels = &side->selection.levels;
+	struct nm_level_key keys[NM_DIFF_KEYS];
+	unsigned order[NM_DIFF_KEYS];
+	const unsigned count = list_keys(has, keys, order);
+	struct nm_level_cube cube;
+	int status = nm_level_cube_load(
+	    &cube, side->profile,
+	    &(struct nm_level_cube_request){.selection = &side->selection,
+					    .level = level,
+					    .keys = keys,
+					    .key_count = count,
+					    .view = has[NM_DIFF_FIELD] ? "field_counts" : "counts",
+					    .has_types = has[NM_DIFF_TYPE]},
+	    err);
 
-	free(sql);
-	if (!status)
-		nm_rows_bind_text(rows, 1, side->selection.request.process);
-	while (!status && (status = nm_rows_next(rows, err)) > 0)
-		status = take_row(side, rows, level, has, pool) ? nm_fail_memory(err) : 0;
-	nm_rows_free(rows);
+	for (unsigned i = 0; !status && i < levels->count; i++)
+		if ((!level || !strcmp(level, levels->at[i].name)) &&
+		    take_level(side, &cube, levels->at[i].name, order, has, pool))
+			status = nm_fail_memory(err);
+	nm_level_cube_done(&cube);
 	return status;
 }
 
@@ -201,7 +217,6 @@ int nm_diff_side_load(struct nm_diff_side *side, const struct nm_diff_request *r
 					    .process = request->process,
 					    .frame = request->frame,
 					    .part = request->part};
-	const struct nm_levels *levels = &side->selection.levels;
 	int status = nm_select_counts(side->profile, err);
 
 	if (!status)
@@ -210,10 +225,9 @@ int nm_diff_side_load(struct nm_diff_side *side, const struct nm_diff_request *r
 		status = load_run(side, pool, err);
 	if (!status)
 		status = load_misses(side, err);
-	for (unsigned i = 0; !status && i < levels->count; i++)
-		if (has[NM_DIFF_LEVEL] ? !request->level || !strcmp(request->level, levels->at[i].name)
-				       : !strcmp(side->selection.request.level, levels->at[i].name))
-			status = load_level(side, levels->at[i].name, has, pool, err);
+	if (!status)
+		status = load_facts(side, has[NM_DIFF_LEVEL] ? request->level : side->selection.request.level,
+				    has, pool, err);
 	return status;
 }
 

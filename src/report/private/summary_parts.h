@@ -5,14 +5,15 @@
 #ifndef NM_REPORT_SUMMARY_PARTS_H
 #define NM_REPORT_SUMMARY_PARTS_H
 
-#include "pair_sums.h"
+#include "pairs.h"
 #include "report_priv.h"
 
 /* ---- folds.c: what is summed up instead of shown by rows. Pairs that cost less than a percent of the time that the
  * run waits, as "others (n)", and dynamic linking and waiting in MPI, where no line of the program is at fault. ---- */
 
-/* Folds the rows of the report "pairs", which were selected without what is apart (pair_sums.h). 0 or a code. */
-int nm_fold_rows(const struct nm_pair_sums *all, struct nm_table *pairs, struct nm_error *err);
+/* Folds the rows of the report "pairs", which were selected without what is apart (pairs.h): the selection has
+ * read all. 0 or a code. */
+int nm_fold_rows(const struct nm_selection *selection, struct nm_table *pairs, struct nm_error *err);
 
 /* ---- merged.c: the profiles that a merged one was made of: reports of them, and the lines about them ---- */
 

@@ -36,10 +36,9 @@ void nm_line_field_expression(const char *among, FILE *sql);
 #define NM_COMPONENT_JOIN " LEFT JOIN y ON y.whole = substr(c.object, 1, instr(c.object, ' (') - 1)"
 
 /* The same of the order in which lines of code load an object: v, q and u (what, places: an SQL condition on the
- * place or the object; among: the table of the rows), and the joins with c. */
+ * place or the object), and the joins with c. */
 const struct nm_ranked_column *nm_walk_columns(unsigned *ret_count);
-void nm_walk_expression(const char *process, const char *what, const char *places, const char *among,
-			FILE *sql);
+void nm_walk_expression(const char *process, const char *what, const char *places, FILE *sql);
 void nm_walk_joins(int by_process, FILE *sql);
 
 /* The innermost frame beside a place of the user's code (inner_frames.c). */

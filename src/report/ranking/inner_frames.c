@@ -48,9 +48,9 @@ void nm_inner_frames_expression(const struct nm_inner_frames *f, FILE *sql)
 			process);
 	} else {
 		fprintf(sql, "%s WHERE counts.level IN (SELECT level FROM c)%s", f->counts, process);
-		for (unsigned i = 0; f->rows && i < f->key_count; i++)
-			fprintf(sql, " AND coalesce(counts.%s, '') IN (SELECT coalesce(%s, '') FROM %s)",
-				f->keys[i], f->keys[i], f->rows);
+		for (unsigned i = 0; i < f->key_count; i++)
+			fprintf(sql, " AND coalesce(counts.%s, '') IN (SELECT coalesce(%s, '') FROM c)",
+				f->keys[i], f->keys[i]);
 		fputs(" GROUP BY counts.level", sql);
 		write_keys(f, ", counts.", sql);
 		fprintf(sql, ", %s)", inner);

@@ -288,134 +288,58 @@ struct nm_waits nm_levels_waits(const struct nm_levels *levels, const struct nm_
 	return w;
 }
 
-/* One row of w: what the counts of level j say of level i. */
-static void write_weights(const struct nm_levels *levels, unsigned i, unsigned j, const char *comma,
-			  FILE *sql)
+/* Whether only code of a unified level counts for a level of code, and only data for one of data. */
+static enum nm_charged_side charged_side(const struct nm_levels *levels, const struct nm_level *level,
+					 const struct nm_level *source)
 {
-	const struct nm_level *level = &levels->at[i], *source = &levels->at[j];
-	int split = 0, last = 1;
-	int64_t hit = i != j || !level_distance(levels, i) ? source->latency : 0;
-	unsigned k;
+	int split = 0;
 
-	for (k = 0; k < levels->count; k++) {
+	for (unsigned k = 0; k < levels->count; k++)
 		split |=
 		    levels->at[k].side == NM_LEVEL_CODE && nm_machine_same(levels->at[k].name, level->name);
-		last &= !is_behind(levels, j, k);
-	}
-	split &= level->side != NM_LEVEL_UNIFIED && source->side == NM_LEVEL_UNIFIED;
+	if (!split || level->side == NM_LEVEL_UNIFIED || source->side != NM_LEVEL_UNIFIED)
+		return NM_CHARGED_BOTH;
+	return level->side == NM_LEVEL_CODE ? NM_CHARGED_CODE : NM_CHARGED_DATA;
+}
+
+int nm_levels_charge(const struct nm_levels *levels, unsigned i, unsigned j, struct nm_charge *ret)
+{
 	const int told = level_foresees(levels, i);
+	int last = 1;
 
-	if (told && i != j)
-		hit = 0;
-	fprintf(sql, "%s(", comma);
-	nm_sql_text(level->name, sql);
-	fputs(", ", sql);
-	nm_sql_text(source->name, sql);
-	const struct nm_waits waits = nm_levels_waits(levels, level, source, NM_LIKELY);
-
-	fprintf(sql,
-		", %d, %" PRId64 ", %" PRId64 ", %s, nullif(%" PRId64 ", 0), %.9g, %.9g, %.9g, %.9g, %.9g)",
-		i == j, hit, last && !told ? levels->memory : 0,
-		!split                         ? "NULL"
-		: level->side == NM_LEVEL_CODE ? "1"
-					       : "0",
-		source->unit, waits.chained, waits.together, waits.foreseen, waits.walk, waits.chained_walk);
+	assert(i < levels->count && j < levels->count);
+	if (i != j && !is_behind(levels, i, j))
+		return 0;
+	for (unsigned k = 0; k < levels->count; k++)
+		last &= !is_behind(levels, j, k);
+	*ret =
+	    (struct nm_charge){.is_own = i == j,
+			       .side = charged_side(levels, &levels->at[i], &levels->at[j]),
+			       .waits = nm_levels_waits(levels, &levels->at[i], &levels->at[j], NM_LIKELY)};
+	if (i == j ? !level_distance(levels, i) : !told)
+		ret->hit = levels->at[j].latency;
+	if (last && !told)
+		ret->miss = levels->memory;
+	return 1;
 }
 
-void nm_levels_beside(const struct nm_levels *levels, const char *level, FILE *sql)
+double nm_chained_walks(const struct nm_metric_sums *cell)
 {
-	const struct nm_level *of = nm_levels_named(levels, level);
+	const int64_t unforeseen = cell->loads - cell->foreseen;
 
-	assert(of);
-	for (unsigned i = 0; i < levels->count; i++) {
-		const struct nm_level *source = &levels->at[i];
-
-		if (nm_machine_same(source->name, level))
-			continue;
-		fputs(", (", sql);
-		nm_sql_text(level, sql);
-		fputs(", ", sql);
-		nm_sql_text(source->name, sql);
-		fprintf(sql, ", 0, 0, 0, %s, NULL, 0, 0, 0, 0, 0)",
-			!nm_levels_split(levels) || source->side != NM_LEVEL_UNIFIED ? "NULL"
-			: of->side == NM_LEVEL_CODE                                  ? "1"
-										     : "0");
-	}
+	return unforeseen ? (double)cell->page_walks * (double)cell->chained / (double)unforeseen : 0;
 }
 
-/* The share of a row's loads that are chained, among those that nothing foresees. */
-static void chained_share(const char *counts, FILE *sql)
+double nm_charge_cycles(const struct nm_charge *charge, const struct nm_metric_sums *sums,
+			double chained_walks)
 {
-	fprintf(sql, "coalesce(%s.chained * 1.0 / nullif(%s.loads - %s.foreseen, 0), 0)", counts, counts,
-		counts);
-}
+	const struct nm_waits *w = &charge->waits;
+	const int64_t misses = sums->read_misses + sums->write_misses;
+	const int64_t hits = sums->reads + sums->writes - misses;
 
-void nm_levels_cell_cycles(const struct nm_levels *levels, const char *counts, FILE *sql)
-{
-	fputs("w.hit * (reads + writes - read_misses - write_misses) + w.miss * (read_misses + write_misses)",
-	      sql);
-	if (levels->foresees)
-		fprintf(sql,
-			" + w.chained * %s.chained + w.together * (%s.loads - %s.chained - %s.foreseen) + "
-			"w.foreseen * %s.foreseen",
-			counts, counts, counts, counts, counts);
-	if (levels->foresees && levels->walk) {
-		fprintf(sql, " + %s.page_walks * (w.walk + (w.chained_walk - w.walk) * ", counts);
-		chained_share(counts, sql);
-		fputs(")", sql);
-	}
-}
-
-void nm_levels_cycles(const struct nm_levels *levels, const char *counts, FILE *sql)
-{
-	fputs("sum(", sql);
-	nm_levels_cell_cycles(levels, counts, sql);
-	fputs(")", sql);
-}
-
-/* One statement for each level: SQLite sorts the rows that it groups, but not those that it just adds up. */
-void nm_levels_sums(const struct nm_levels *levels, const char *where, FILE *sql)
-{
-	const int split = nm_levels_split(levels);
-
-	fputs("s AS MATERIALIZED (", sql);
-	for (unsigned i = 0; i < levels->count; i++) {
-		fputs(i ? " UNION ALL SELECT " : "SELECT ", sql);
-		nm_sql_text(levels->at[i].name, sql);
-		fprintf(sql,
-			" AS level, %s AS code, sum(reads) AS reads, sum(writes) AS writes, "
-			"sum(read_misses) AS read_misses, sum(write_misses) AS write_misses, "
-			"sum(loads) AS loads, sum(loaded_bytes) AS loaded_bytes, sum(conflict) AS conflict, "
-			"sum(writebacks) AS writebacks",
-			split ? "object IN x" : "NULL");
-		if (levels->foresees)
-			fputs(", sum(foreseen) AS foreseen, sum(chained) AS chained", sql);
-		if (levels->walk) {
-			fputs(", sum(page_walks) AS page_walks, sum(page_walks * ", sql);
-			chained_share("counts", sql);
-			fputs(") AS chained_walks", sql);
-		}
-		fputs(" FROM counts WHERE level = ", sql);
-		nm_sql_text(levels->at[i].name, sql);
-		fprintf(sql, " AND %s%s", where, split ? " GROUP BY 2" : "");
-	}
-	fputc(')', sql);
-}
-
-void nm_levels_weights(const struct nm_levels *levels, const char *level, FILE *sql)
-{
-	const char *comma = "";
-	unsigned i, j;
-
-	fputs("VALUES ", sql);
-	for (i = 0; i < levels->count; i++) {
-		if (level && strcmp(level, levels->at[i].name))
-			continue;
-		for (j = i; j < levels->count; j++) {
-			if (i != j && !is_behind(levels, i, j))
-				continue;
-			write_weights(levels, i, j, comma, sql);
-			comma = ", ";
-		}
-	}
+	return (double)charge->hit * (double)hits + (double)charge->miss * (double)misses +
+	       w->chained * (double)sums->chained +
+	       w->together * (double)(sums->loads - sums->chained - sums->foreseen) +
+	       w->foreseen * (double)sums->foreseen + w->walk * (double)sums->page_walks +
+	       (w->chained_walk - w->walk) * chained_walks;
 }

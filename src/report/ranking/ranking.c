@@ -1,32 +1,26 @@
 /* SPDX-License-Identifier: MIT
  *
- * ranking.c - builds the query of a ranked report: `counts` summed by any keys.
+ * ranking.c - builds the query of a ranked report: `counts` summed by any keys, and what else is known of each row.
  *
- * The query is a chain of common table expressions:
+ * The query takes the rows and their metrics from the table that ranked_rows.h makes, and joins them with a chain of
+ * common table expressions:
  *
- *     w     the levels that are counted, and the cost of a miss in each (levels.c)
- *     a, n  if only the first of many objects or pairs of object and line are shown: their places, and the cold
- *           misses of the objects (top_pairs.c, which also writes t)
- *     c     `counts` summed by level and keys, restricted to the request's selection or to a
- *     t     sums of c, or of all pairs, by level: the totals of which shares are percentages
- *     p     instructions of all selected processes, or by process, region or phase if that is a key
+ *     c     the rows, with the texts of pairs that are known by numbers
+ *     a     those pairs' places
  *     d     if object is a key: its description
- *     f     if object is a key and only processes are selected: the bytes of its lines that were touched
  *     e     if object, line and function are keys: the evictor that replaced most lines of the pair
  *     s     the same keys: the stride that most accesses of the pair follow
  *     v, k, q, u  the same keys: the order of loads (walk_columns.c)
  *     g, h, i, y  fields (field_columns.c)
  *     m     if line is a key and names the user's code: the innermost frame with most of its misses
- *     r     the first rows of c, if a column of c ranks them: only these are joined with the others
- *
- * Rows of c exist where the level itself was referenced; deeper levels only add their cost.
  */
 #include <assert.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "memstream.h"
-#include "pair_sums.h"
+#include "pairs.h"
+#include "ranked_rows.h"
 #include "report_priv.h"
 #include "selection.h"
 
@@ -41,7 +35,7 @@ static const struct {
 		      "threads.thread = counts.thread), 0)"},
     [REGION] = {"region", "counts.region"},
     [PHASE] = {"phase", "counts.phase"},
-    [LEVEL] = {"level", "w.level"},
+    [LEVEL] = {"level", NULL},
     [FUNCTION] = {"function", "counts.function"},
     [SOURCE] = {"file", "counts.file"},
     [LINE] = {"line", "counts.line"},
@@ -58,10 +52,8 @@ struct query_builder {
 	int has[KEYS];
 	unsigned selected;   /* columns of the query so far */
 	FILE *select, *ties; /* the result's columns; the keys among them */
-	const char *sort;    /* column of the result that it is ranked by */
-	const char *rank;    /* the column of c that the result is ranked by, downwards; NULL: another way */
-	const struct nm_pair_sums
-	    *chosen; /* a is there: c has only what is shown, and is made of `cells`; or NULL */
+	const char *rank;    /* the metric that ranks the rows, if the first are wanted; else NULL */
+	int by_number;       /* pairs are known by numbers in NM_RANKED */
 };
 
 /* ---- keys --------------------------------------------------------------------------------------- */
@@ -117,9 +109,6 @@ static int is_listed(const char *list, const char *name)
 	return 0;
 }
 
-/* Whether an expression is just a column of c. */
-static int is_own(const char *sql) { return !strncmp(sql, "c.", 2) && !strpbrk(sql, " ("); }
-
 /* sql: NULL for what is made from other columns. */
 static void put_column(struct query_builder *b, const struct nm_column *column, const char *sql)
 {
@@ -129,9 +118,6 @@ static void put_column(struct query_builder *b, const struct nm_column *column, 
 	*to = *column;
 	if (is_listed(b->report->shown, to->name))
 		to->hidden = 0;
-	if (sql && b->selection->request.limit > 0 && column->kind == NM_COLUMN_NUMBER && is_own(sql) &&
-	    !strcmp(column->name, b->sort))
-		b->rank = sql + strlen("c.");
 	if (sql)
 		fprintf(b->select, "%s%s AS \"%s\"", b->selected++ ? ", " : "", sql, column->name);
 }
@@ -183,7 +169,7 @@ static void put_details(struct query_builder *b)
 	for (i = 0; b->has[OBJECT] && i < sizeof columns / sizeof *columns; i++) {
 		if (b->has[TYPE] && !strcmp(columns[i].name, "type"))
 			continue;
-		snprintf(sql, sizeof sql, "%s.%s", strcmp(columns[i].name, "touched") ? "d" : "f",
+		snprintf(sql, sizeof sql, "%s.%s", strcmp(columns[i].name, "touched") ? "d" : "c",
 			 columns[i].name);
 		put_column(b, &columns[i], sql);
 	}
@@ -203,10 +189,12 @@ static void put_figures(struct query_builder *b)
 
 	for (unsigned i = 0; (m = nm_metric_at(i)); i++) {
 		struct nm_column column = nm_metric_column(m);
+		char sql[40];
 
 		if (!strcmp(column.name, "last_misses"))
 			column.title = b->selection->last_title;
-		put_column(b, &column, m->sql);
+		snprintf(sql, sizeof sql, "c.\"%s\"", m->name);
+		put_column(b, &column, m->unit == NM_METRIC_TEXT ? NULL : sql);
 	}
 	derived = nm_derived_columns(&count);
 	put_list(b, derived, count);
@@ -223,8 +211,10 @@ static void put_machines(struct query_builder *b)
 		const struct nm_level_column *m = &b->selection->machines[i];
 		const struct nm_column column = {
 		    .name = m->name, .title = m->title, .kind = NM_COLUMN_NUMBER};
+		char sql[80];
 
-		put_column(b, &column, m->sql);
+		snprintf(sql, sizeof sql, "c.\"%s\"", m->name);
+		put_column(b, &column, sql);
 	}
 }
 
@@ -312,141 +302,30 @@ static int has_inner(const struct query_builder *b) { return b->has[LINE] && b->
 
 /* ---- the table expressions ---------------------------------------------------------------------- */
 
-/* Whether the machine of the profile counts it. */
-static int is_counted(const struct nm_levels *levels, const char *count)
+/* Pairs that have numbers get their texts; one has several places, with the same texts. */
+static void write_rows(const struct query_builder *b, FILE *sql)
 {
-	if (!strcmp(count, "foreseen") || !strcmp(count, "chained"))
-		return levels->foresees;
-	return strcmp(count, "page_walks") != 0 || levels->walk > 0;
-}
+	const int by_line = b->has[LINE];
 
-static void write_sums(const struct query_builder *b, FILE *sql)
-{
-	static const char *const counts[] = {
-#define NM_COUNT(name) #name,
-#include "counts.def"
-#undef NM_COUNT
-	};
-
-	for (unsigned i = 0; i < sizeof counts / sizeof *counts; i++)
-		if (is_counted(&b->selection->levels, counts[i]))
-			fprintf(sql, ", sum(w.own * counts.%s) AS %s", counts[i], counts[i]);
-		else
-			fprintf(sql, ", NULL AS %s", counts[i]);
-	fputs(", sum(w.own * coalesce(counts.loaded_bytes / w.unit, counts.loads)) AS lines, "
-	      "sum(w.own * (read_misses + write_misses)) AS misses, ",
-	      sql);
-	if (b->selection->last) {
-		fputs("sum((w.source = ", sql);
-		nm_sql_text(b->selection->last->name, sql);
-		fputs(") * (read_misses + write_misses)) AS last_misses, ", sql);
-	} else {
-		fputs("NULL AS last_misses, ", sql);
+	if (!b->by_number) {
+		fputs("c AS (SELECT * FROM " NM_RANKED ")", sql);
+		return;
 	}
-	for (unsigned i = 0; i < b->selection->machine_levels; i++) {
-		fputs("sum((w.source = ", sql);
-		nm_sql_text(b->selection->machines[i].level->name, sql);
-		fprintf(sql, ") * (read_misses + write_misses)) AS %s, ",
-			b->selection->machines[i].sql + strlen("c."));
-	}
-	fputs("CAST(", sql);
-	nm_levels_cycles(&b->selection->levels, "counts", sql);
-	fputs(" AS INTEGER) AS cycles", sql);
-}
-
-/* c of the places in a, and what all pairs come to. */
-static int write_chosen(const struct query_builder *b, FILE *sql)
-{
-	const int status = nm_top_pairs_expression(b->chosen, b->selection, b->has[LINE], b->rank, sql);
-
-	fputs(
-	    ", c AS MATERIALIZED (SELECT w.level AS level, a.object AS object, a.file AS file, a.line AS line, "
-	    "a.function AS function, counts.name AS name",
-	    sql);
-	write_sums(b, sql);
-	fprintf(
-	    sql,
-	    " FROM w CROSS JOIN cells AS counts ON counts.level = w.source CROSS JOIN a ON a.place = counts.place "
-	    "WHERE counts.place IN (SELECT place FROM a)%s%s GROUP BY %scounts.name HAVING max(w.own))",
-	    b->selection->request.process ? " AND counts.process = ?2" : "",
-	    b->selection->request.thread ? " AND counts.thread = ?3" : "",
-	    b->has[LINE] ? "counts.site, " : "");
-	return status;
-}
-
-static void write_counts(const struct query_builder *b, FILE *sql)
-{
-	const struct nm_selection *s = b->selection;
-	unsigned i;
-
-	fputs(", c AS MATERIALIZED (SELECT w.level AS level", sql);
-	for (i = 0; i < b->count; i++)
-		if (b->order[i] != LEVEL)
-			fprintf(sql, ", %s AS %s", from_of(b, b->order[i]), keys[b->order[i]].name);
-	write_sums(b, sql);
-	fprintf(sql, " FROM w CROSS JOIN %s ON counts.level = w.source",
-		b->has[FIELD] ? "field_counts AS counts" : "counts");
-	if (b->has[TYPE])
-		fputs(" LEFT JOIN o ON o.process = counts.process AND o.object = counts.object", sql);
-	fputs(" WHERE (w.code IS NULL OR w.code = (counts.object IN x))", sql);
-	if (s->request.process)
-		fputs(" AND counts.process = ?2", sql);
-	if (s->request.thread)
-		fputs(" AND counts.thread = ?3", sql);
-	if (s->object.pattern)
-		fprintf(sql, " AND counts.object %s ?4", s->object.operator_);
-	if (s->function.pattern)
-		fprintf(sql, " AND counts.function %s ?5", s->function.operator_);
-	if (s->file.pattern)
-		fprintf(sql, " AND counts.file %s ?6", s->file.operator_);
-	if (s->leaves_apart)
-		fprintf(sql, " AND NOT (%s)", nm_apart_expression);
-	if (b->report->needs_fields)
-		fputs(" AND counts.field IS NOT NULL", sql);
-	fputs(" GROUP BY w.level", sql);
-	for (i = 0; i < b->count; i++)
-		if (b->order[i] != LEVEL)
-			fprintf(sql, ", %s", from_of(b, b->order[i]));
-	fputs(
-	    " HAVING max(w.own)), t AS MATERIALIZED (SELECT level, sum(misses) AS misses, sum(cycles) AS cycles "
-	    "FROM c GROUP BY level)",
-	    sql);
-}
-
-static void write_instructions(const struct query_builder *b, FILE *sql)
-{
-	const char *unrepeated = b->selection->has_repeated ? "instructions - repeated" : "instructions";
-
-	const char *process = b->has[PROCESS] ? "process, " : "";
-	const char *region = b->has[REGION] ? "region, " : "", *phase = b->has[PHASE] ? "phase, " : "";
-
-	if (b->has[REGION] || b->has[PHASE]) /* some processes may have none */
-		fprintf(sql,
-			", p AS MATERIALIZED (SELECT %s%s%ssum(instructions) AS instructions, "
-			"sum(instructions) AS unrepeated FROM (SELECT process, region, %s AS phase, "
-			"instructions FROM regions UNION ALL SELECT process, NULL, NULL, instructions "
-			"FROM processes WHERE process NOT IN (SELECT process FROM regions)) "
-			"WHERE ?2 IS NULL OR process = ?2 GROUP BY %s%s%sNULL)",
-			process, region, phase, b->has[PHASE] ? "phase" : "NULL", process, region, phase);
-	else if (b->has[PROCESS])
-		fprintf(sql,
-			", p AS MATERIALIZED (SELECT process, instructions, %s AS unrepeated FROM processes)",
-			unrepeated);
-	else
-		fprintf(
-		    sql,
-		    ", p AS MATERIALIZED (SELECT sum(instructions) AS instructions, sum(%s) AS unrepeated "
-		    "FROM processes WHERE ?2 IS NULL OR process = ?2)",
-		    unrepeated);
+	fprintf(sql,
+		"a AS MATERIALIZED (SELECT * FROM places WHERE (%sname) IN (SELECT %sname FROM " NM_RANKED
+		")), c AS MATERIALIZED (SELECT DISTINCT a.object AS object%s, r.* "
+		"FROM a CROSS JOIN " NM_RANKED " AS r ON r.name = a.name%s)",
+		by_line ? "site, " : "", by_line ? "site, " : "",
+		by_line ? ", a.function AS function, a.file AS file, a.line AS line" : "",
+		by_line ? " AND r.site = a.site" : "");
 }
 
 /* The keys that make up a place, for m. */
 static void write_inner(const struct query_builder *b, FILE *sql)
 {
-	struct nm_inner_frames m = {.among_chosen = b->chosen != NULL,
+	struct nm_inner_frames m = {.among_chosen = b->by_number,
 				    .counts = b->has[FIELD] ? "field_counts AS counts" : "counts",
-				    .of_process = b->selection->request.process != NULL,
-				    .rows = b->rank ? "r" : NULL};
+				    .of_process = b->selection->request.process != NULL};
 
 	for (unsigned k = FUNCTION; k <= OBJECT; k++)
 		if (b->has[k])
@@ -457,8 +336,8 @@ static void write_inner(const struct query_builder *b, FILE *sql)
 static void write_details(const struct query_builder *b, FILE *sql)
 {
 	const char *process = b->has[PROCESS] ? "process, " : "";
-	const char *among = b->rank ? "IN (SELECT object FROM r)" : "IS NOT NULL";
-	const char *places = b->chosen ? "IN (SELECT place FROM a)" : among;
+	const char *among = b->rank ? "IN (SELECT object FROM c)" : "IS NOT NULL";
+	const char *places = b->by_number ? "IN (SELECT place FROM a)" : among;
 
 	if (b->has[OBJECT])
 		fprintf(sql,
@@ -474,7 +353,7 @@ static void write_details(const struct query_builder *b, FILE *sql)
 			"victim_function, evictor, file, line, function, max(count) AS count "
 			"FROM top_evictors WHERE (?2 IS NULL OR process = ?2) AND %s%s "
 			"GROUP BY %slevel, victim, victim_file, victim_line, victim_function)",
-			process, b->chosen ? "victim_place " : "victim ", places, process);
+			process, b->by_number ? "victim_place " : "victim ", places, process);
 	if (has_evictor(b))
 		fprintf(
 		    sql,
@@ -482,13 +361,9 @@ static void write_details(const struct query_builder *b, FILE *sql)
 		    "max(followed) AS followed, sum(sampled) AS sampled, sum(halved) AS halved FROM sites "
 		    "WHERE (?2 IS NULL OR process = ?2) AND %s%s "
 		    "GROUP BY %sobject, function, file, line)",
-		    process, b->chosen ? "place " : "object ", places, process);
+		    process, b->by_number ? "place " : "object ", places, process);
 	if (has_walk(b))
-		nm_walk_expression(process, b->chosen ? "place " : "object ", places,
-				   b->chosen ? "a"
-				   : b->rank ? "r"
-					     : "c",
-				   sql);
+		nm_walk_expression(process, b->by_number ? "place " : "object ", places, sql);
 	if (has_field(b))
 		nm_field_expression(process, sql);
 	if (b->has[OBJECT])
@@ -499,52 +374,12 @@ static void write_details(const struct query_builder *b, FILE *sql)
 		write_inner(b, sql);
 }
 
-/* Each line of an object is touched for the first time once. What a file, a function or a thread is the first
- * to touch is less. */
-static void write_footprint(const struct query_builder *b, FILE *sql)
-{
-	const struct nm_selection *s = b->selection;
-	const char *process = b->has[PROCESS] ? "process, " : "";
-	int part = s->request.thread || s->function.pattern || s->file.pattern;
-
-	if (b->chosen)
-		fprintf(
-		    sql,
-		    ", f AS MATERIALIZED (SELECT DISTINCT c.level AS level, c.object AS object, %s(SELECT "
-		    "max(line_size) FROM levels l WHERE l.level = c.level) AS touched "
-		    "FROM c CROSS JOIN n ON n.name = c.name)",
-		    part ? "NULL * " : "n.cold * ");
-	else if (b->has[OBJECT])
-		fprintf(sql,
-			", f AS MATERIALIZED (SELECT %slevel, object, %s(SELECT max(line_size) FROM levels l "
-			"WHERE l.level = c.level) AS touched FROM c GROUP BY %slevel, object)",
-			process, part ? "NULL * " : "sum(cold) * ", process);
-}
-
-static void write_first(const struct query_builder *b, const char *ties, FILE *sql)
-{
-	if (b->rank)
-		fprintf(sql,
-			", r AS MATERIALIZED (SELECT * FROM c ORDER BY %s DESC NULLS LAST, %s LIMIT %lld)",
-			b->rank, ties, (long long)b->selection->request.limit);
-}
-
 static void write_joins(const struct query_builder *b, FILE *sql)
 {
-	fprintf(sql, " FROM %s CROSS JOIN t ON t.level = c.level CROSS JOIN p", b->rank ? "r AS c" : "c");
-	fputs(" ON 1", sql);
-	if (b->has[REGION])
-		fputs(" AND p.region IS c.region", sql);
-	if (b->has[PHASE])
-		fputs(" AND p.phase IS c.phase", sql);
-	if (b->has[PROCESS])
-		fputs(" AND p.process = c.process", sql);
+	fputs(" FROM c", sql);
 	if (b->has[OBJECT])
 		fprintf(sql, " LEFT JOIN d ON d.object = c.object%s",
 			b->has[PROCESS] ? " AND d.process = c.process" : "");
-	if (b->has[OBJECT])
-		fprintf(sql, " LEFT JOIN f ON f.level = c.level AND f.object = c.object%s",
-			b->has[PROCESS] ? " AND f.process = c.process" : "");
 	if (has_evictor(b))
 		fprintf(sql,
 			" LEFT JOIN e ON e.level = c.level AND e.victim IS c.object AND "
@@ -578,79 +413,74 @@ static void write_joins(const struct query_builder *b, FILE *sql)
 	}
 }
 
-static char *assemble_query(const struct query_builder *b, const char *select, const char *ties)
+static char *assemble_query(const struct query_builder *b, const char *select)
 {
 	char *text = NULL;
 	FILE *sql = nm_memstream_open(&text, NULL);
-	int status = 0;
 
 	if (!sql)
 		return NULL;
-	fputs("WITH " NM_LEVELS_W " AS (", sql);
-	nm_levels_weights(&b->selection->levels,
-			  b->has[LEVEL] && !b->selection->one_level ? NULL : b->selection->request.level,
-			  sql);
-	if (b->selection->machine_levels)
-		nm_levels_beside(&b->selection->levels, b->selection->request.level, sql);
-	fputs("), x AS MATERIALIZED (SELECT object FROM objects WHERE kind = 'code')", sql);
-	if (b->has[TYPE])
-		fputs(", o AS MATERIALIZED (SELECT process, object, type FROM objects)", sql);
-	if (b->chosen)
-		status = write_chosen(b, sql);
-	else
-		write_counts(b, sql);
-	write_first(b, ties, sql);
-	write_instructions(b, sql);
+	fputs("WITH ", sql);
+	write_rows(b, sql);
 	write_details(b, sql);
-	write_footprint(b, sql);
 	fprintf(sql, " SELECT %s", select);
 	write_joins(b, sql);
-	if (nm_memstream_close(sql, &text))
-		return NULL;
-	if (status)
-		free(text);
-	return status ? NULL : text;
+	return nm_memstream_close(sql, &text) ? NULL : text;
 }
 
-/* Whether the keys are those of a place or of an object, nothing is selected by its name, and top_pairs.c
- * knows the rest. */
-static int is_for_first(const struct query_builder *b)
+/* Whether the keys are those of a place or of an object, and nothing is selected by its name. */
+static int is_of_pairs(const struct query_builder *b)
 {
 	const struct nm_selection *s = b->selection;
 	const int is_place = b->count == 4 && b->has[SOURCE] && b->has[LINE] && b->has[FUNCTION];
 
 	return b->has[OBJECT] && (is_place || b->count == 1) && !s->object.pattern && !s->function.pattern &&
-	       !s->file.pattern && !s->machine_levels && !b->report->needs_fields && b->rank &&
-	       nm_top_pairs_apply(s, b->rank);
+	       !s->file.pattern && !s->machine_levels && !b->report->needs_fields && b->rank;
 }
 
-/* The text of the query, for which all pairs are summed first where a few of them are wanted. */
-static int make_sql(struct query_builder *b, struct nm_profile *profile, const char *select, const char *ties,
+/* Makes the rows, and the text of the query that takes them. */
+static int make_sql(struct query_builder *b, struct nm_profile *profile, const char *select,
 		    struct nm_error *err)
 {
-	const struct nm_pair_sums *read = b->selection->pairs;
-	struct nm_pair_sums own = {.cycles = {0}};
-	int status = 0;
+	struct nm_level_key list[KEYS];
+	const struct nm_ranked_request request = {.selection = b->selection,
+						  .keys = list,
+						  .key_count = b->count,
+						  .of_fields = b->has[FIELD],
+						  .needs_fields = b->report->needs_fields,
+						  .has_types = b->has[TYPE],
+						  .of_pairs = is_of_pairs(b),
+						  .rank = b->rank};
+	int status;
 
-	if (is_for_first(b)) {
-		status = read ? 0 : nm_pair_sums_load(&own, profile, b->selection, b->has[LINE], err);
-		b->chosen = read ? read : &own;
+	for (unsigned i = 0; i < b->count; i++) {
+		const unsigned key = b->order[i];
+
+		list[i] = (struct nm_level_key){keys[key].name, from_of(b, key),
+						key == THREAD || key == CORE || key == LINE};
 	}
-	if (!status) {
-		b->query->sql = assemble_query(b, select, ties);
-		status = b->query->sql ? 0 : nm_fail_memory(err);
-	}
-	nm_pair_sums_done(&own);
-	return status;
+	b->by_number = request.of_pairs && nm_pairs_have_numbers(b->selection);
+	status = nm_ranked_rows_make(profile, &request, err);
+	if (status)
+		return status;
+	b->query->sql = assemble_query(b, select);
+	return b->query->sql ? 0 : nm_fail_memory(err);
+}
+
+/* The metric that ranks the report, if its first rows are wanted. */
+static const char *rank_of(const struct nm_report *report, const struct nm_selection *selection)
+{
+	const char *sort = nm_report_sort(report, selection);
+	const struct nm_metric *metric = sort ? nm_metric_named(sort) : NULL;
+
+	return metric && metric->unit != NM_METRIC_TEXT && selection->request.limit > 0 ? sort : NULL;
 }
 
 int nm_query_make(struct nm_query *ret_query, struct nm_profile *profile, const struct nm_report *report,
 		  const struct nm_selection *selection, struct nm_error *err)
 {
-	struct query_builder b = {.query = ret_query,
-				  .report = report,
-				  .selection = selection,
-				  .sort = nm_report_sort(report, selection)};
+	struct query_builder b = {
+	    .query = ret_query, .report = report, .selection = selection, .rank = rank_of(report, selection)};
 	const struct nm_ranked_column *columns;
 	unsigned column_count;
 	char *select = NULL, *ties = NULL;
@@ -693,7 +523,7 @@ int nm_query_make(struct nm_query *ret_query, struct nm_profile *profile, const 
 	if (!b.ties || nm_memstream_close(b.ties, &ties))
 		status = NM_ENOMEM;
 	ret_query->ties = ties;
-	status = status ? nm_fail_memory(err) : make_sql(&b, profile, select, ties, err);
+	status = status ? nm_fail_memory(err) : make_sql(&b, profile, select, err);
 	free(select);
 	return status;
 }

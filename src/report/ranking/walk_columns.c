@@ -41,8 +41,7 @@ const struct nm_ranked_column *nm_walk_columns(unsigned *ret_count)
 }
 
 /* max(loads) makes SQLite take the other columns of its group from the row that has it. */
-void nm_walk_expression(const char *process, const char *what, const char *places, const char *among,
-			FILE *sql)
+void nm_walk_expression(const char *process, const char *what, const char *places, FILE *sql)
 {
 	fprintf(
 	    sql,
@@ -51,9 +50,9 @@ void nm_walk_expression(const char *process, const char *what, const char *place
 	    "k AS MATERIALIZED (SELECT object, function, file, line, sum(loads) AS loads, "
 	    "sum(foreseen) AS foreseen FROM counts "
 	    "WHERE level = ?1 AND (?2 IS NULL OR process = ?2) AND "
-	    "(object IN (SELECT object FROM %s) OR function IN (SELECT function FROM %s)) "
+	    "(object IN (SELECT object FROM c) OR function IN (SELECT function FROM c)) "
 	    "GROUP BY object, function, file, line), ",
-	    process, what, places, process, among, among);
+	    process, what, places, process);
 	fputs("q AS MATERIALIZED (SELECT object, function, file, line, loads, "
 	      "row_number() OVER (PARTITION BY object ORDER BY loads DESC) AS place FROM k), "
 	      "u AS MATERIALIZED (SELECT function, object, sum(loads) AS loads, "

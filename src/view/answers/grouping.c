@@ -159,7 +159,9 @@ static double value_of(const struct nm_grouping *g, size_t row, const struct nm_
 {
 	const struct nm_metric_sums sums = nm_cube_counts(&g->rows, row);
 
-	return metric->real ? metric->real(&sums, &g->total) : (double)nm_metric_integer(metric, &sums);
+	const struct nm_metric_row values = nm_metric_row_of(&sums, g->total.unit);
+
+	return nm_metric_value(metric, &values, &g->total);
 }
 
 struct by_key {

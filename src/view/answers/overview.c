@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "advice.h"
+#include "level_cube.h"
 #include "memstream.h"
 #include "notes.h"
 #include "report_table.h"
@@ -58,36 +59,35 @@ static int add_info(struct nm_profile *profile, json_t *answer, struct nm_error 
 
 /* ---- levels ---- */
 
-/* Bytes and estimated cycles of each level, which the report "levels" does not have: the query of the ranking
- * by level, without its joins. w and s: see levels.h. */
-static char *costs_sql(const struct nm_levels *levels)
+/* Bytes and estimated cycles of each level, which the report "levels" does not have. */
+static void add_costs(json_t *level, const struct nm_charged *charged, const struct nm_selection *selection)
 {
-	char *text = NULL;
-	size_t bytes;
-	FILE *sql = nm_memstream_open(&text, &bytes);
+	for (size_t row = 0; row < charged->cube.row_count; row++) {
+		const struct nm_metric_row sums = nm_charged_row(charged, row);
+		const int64_t of = nm_key_number(nm_cube_keys(&charged->cube, row)[0]);
+		const char *name = json_string_value(json_object_get(level, "level"));
 
-	if (!sql)
-		return NULL;
-	fputs("WITH " NM_LEVELS_W " AS (", sql);
-	nm_levels_weights(levels, NULL, sql);
-	fputs("), x AS MATERIALIZED (SELECT object FROM objects WHERE kind = 'code'), ", sql);
-	nm_levels_sums(levels, "1", sql);
-	fputs(" SELECT w.level AS level, sum(w.own * s.loaded_bytes) AS bytes, CAST(", sql);
-	nm_levels_cycles(levels, "s", sql);
-	fputs(" AS INTEGER) AS cycles FROM w CROSS JOIN s ON s.level = w.source WHERE w.code IS NULL OR "
-	      "w.code = coalesce(s.code, 0) GROUP BY w.level",
-	      sql);
-	return nm_memstream_close(sql, &text) ? NULL : text;
+		if (!name || strcmp(name, selection->levels.at[of].name) != 0)
+			continue;
+		json_object_set_new(level, "bytes", json_integer(sums.sums.loaded_bytes));
+		json_object_set_new(level, "cycles", json_integer(sums.cycles));
+	}
 }
 
-static void add_costs(json_t *level, const json_t *costs)
+static int load_costs(struct nm_profile *profile, const struct nm_selection *selection,
+		      struct nm_charged *ret_charged, struct nm_error *err)
 {
-	json_t *cost;
-	size_t i;
+	static const unsigned by[] = {NM_CUBE_LEVEL};
+	const struct nm_selection all = {.request = {.level = selection->request.level},
+					 .levels = selection->levels};
+	struct nm_level_cube cube;
+	int status = nm_level_cube_load(
+	    &cube, profile, &(struct nm_level_cube_request){.selection = &all, .view = "counts"}, err);
 
-	json_array_foreach(
-	    costs, i, cost) if (json_equal(json_object_get(cost, "level"), json_object_get(level, "level")))
-	    json_object_update(level, cost);
+	if (!status && nm_charge(ret_charged, &cube, &all, NULL, by, 1, NULL, 0))
+		status = nm_fail_memory(err);
+	nm_level_cube_done(&cube);
+	return status;
 }
 
 static int add_levels(struct nm_profile *profile, const struct nm_selection *selection, json_t *answer,
@@ -99,22 +99,21 @@ static int add_levels(struct nm_profile *profile, const struct nm_selection *sel
 	    "coherence", "loads",  "evictions",  "writebacks",     NULL};
 	struct nm_selection all = {.request = {.level = selection->request.level}};
 	struct nm_report_table levels = {.table = {0}};
-	json_t *list = json_array(), *costs = NULL;
-	char *sql = costs_sql(&selection->levels);
-	int status = sql ? nm_view_select(profile, sql, NULL, 0, &costs, err) : nm_fail_memory(err);
+	json_t *list = json_array();
+	struct nm_charged costs = {.cube = {.key_count = 0}};
+	int status = load_costs(profile, selection, &costs, err);
 
 	if (!status)
 		status = nm_report_fill(nm_report_named("levels"), profile, &all, &levels, err);
 	for (size_t row = 0; !status && row < levels.table.row_count; row++) {
 		json_t *level = row_as_object(&levels.table, row, names);
 
-		add_costs(level, costs);
+		add_costs(level, &costs, selection);
 		json_array_append_new(list, level);
 	}
 	nm_report_table_done(&levels);
-	json_decref(costs);
+	nm_charged_done(&costs);
 	json_object_set_new(answer, "levels", list);
-	free(sql);
 	return status;
 }
 

@@ -118,12 +118,13 @@ static size_t move_small_back(const struct table_request *r, size_t *kept, size_
 
 static void append_figures(json_t *row, const struct nm_grouping *by, const struct nm_metric_sums *sums)
 {
+	const struct nm_metric_row values = nm_metric_row_of(sums, by->total.unit);
 	const struct nm_metric *m;
 
 	for (unsigned i = 0; (m = nm_metric_at(i)); i++)
 		if (nm_grouping_has(m, by->input))
-			json_array_append_new(row, m->real ? nm_view_real(m->real(sums, &by->total))
-							   : json_integer(nm_metric_integer(m, sums)));
+			json_array_append_new(row, m->real ? nm_view_real(m->real(&values, &by->total))
+							   : json_integer(nm_metric_number(m, &values)));
 }
 
 /* keys NULL: a sum of other rows, without keys. */

@@ -101,6 +101,27 @@ static unsigned write_keys(const char *by, const char *format, const char *betwe
 	}
 }
 
+/* The formulas of metrics once more, over c, t and p. Others are columns of c. */
+static void write_formula(const char *metric, FILE *sql)
+{
+	static const char *const formulas[][2] = {
+	    {"references", "c.reads + c.writes"},
+	    {"share", "100.0 * c.misses / nullif(t.misses, 0)"},
+	    {"mpki", "1000.0 * c.misses / nullif(p.instructions, 0)"},
+	    {"miss_ratio", "100.0 * c.misses / nullif(c.reads + c.writes, 0)"},
+	    {"reuse", "1.0 * c.reuse / nullif(c.lines, 0)"},
+	    {"waste", "100.0 - 100.0 * c.used_bytes / nullif(c.loaded_bytes, 0)"},
+	    {"wasted_bytes", "c.loaded_bytes - c.used_bytes"},
+	};
+
+	for (size_t i = 0; i < sizeof formulas / sizeof *formulas; i++)
+		if (!strcmp(formulas[i][0], metric)) {
+			fputs(formulas[i][1], sql);
+			return;
+		}
+	fprintf(sql, "c.%s", metric);
+}
+
 static struct nm_rows *twin_of(struct nm_profile *profile, const struct question *q,
 			       const struct nm_metric *metric, unsigned *ret_keys)
 {
@@ -123,9 +144,13 @@ static struct nm_rows *twin_of(struct nm_profile *profile, const struct question
 	      "FROM processes) SELECT ",
 	      sql);
 	write_keys(q->by, "c.%s", ", ", sql);
-	fprintf(sql, ", %s FROM c, t, p WHERE ?1 = '' OR ", metric->sql);
+	fputs(", ", sql);
+	write_formula(metric->name, sql);
+	fputs(" FROM c, t, p WHERE ?1 = '' OR ", sql);
 	write_keys(q->by, "instr(lower(c.%s), lower(?1))", " OR ", sql);
-	fprintf(sql, " ORDER BY %s %s NULLS LAST, ", metric->sql, q->ascending ? "ASC" : "DESC");
+	fputs(" ORDER BY ", sql);
+	write_formula(metric->name, sql);
+	fprintf(sql, " %s NULLS LAST, ", q->ascending ? "ASC" : "DESC");
 	write_keys(q->by, "c.%s", ", ", sql);
 	assert_int_equal(nm_memstream_close(sql, &text), 0);
 	if (nm_profile_query(profile, text, &rows, &err))
