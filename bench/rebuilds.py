@@ -55,7 +55,7 @@ POOLED = [("jsvalue.h", "struct js_Property\n", POOL + "struct js_Property\n"),
               (file, text, text.replace("js_free(J, ", "pool_give(")) for file, text in FREE]
 ALIGNED = [("jsproperty.c", NEW, NEW.replace("js_malloc(J, ", "aligned_alloc(64, "))]
 ACCESSORS = [("jsvalue.h", "js_Object *getter;\n\tjs_Object *setter;\n", "struct { js_Object *getter, *setter; } *more;\n"),
-             ("jsproperty.c", "node->level = 1;", "node->level = 1; node->more = js_malloc(J, sizeof *node->more);")] + [
+             ("jsproperty.c", NEW, NEW.replace("node->name", "node->more = js_malloc(J, sizeof *node->more);\n\tnode->name"))] + [
                  (file, text, text.replace("js_free(J, node);", "js_free(J, node->more); js_free(J, node);"))
                  for file, text in FREE] + [
                      ("*.c", f"{name}->{which}", f"{name}->more->{which}")
@@ -76,6 +76,7 @@ SEARCHED = [("diffstat.c", "Comment cmt;\n    int pending", "struct { Comment cm
             ("diffstat.c", "memset(data, 0, sizeof(*data));", "data->link = 0;"),
             ("diffstat.c", "xmalloc(sizeof(DATA));",
              "xmalloc(sizeof(DATA)); r->more = memset(xmalloc(sizeof *r->more), 0, sizeof *r->more);"),
+            ("diffstat.c", "free(p);\n", "free(p->more); free(p);\n"),
             ("diffstat.c", 'init_data(&dummy, "", 1, 0);', 'init_data(&dummy, "", 1, 0); dummy.more = calloc(1, 99);')] + [
                  ("diffstat.c", f"->{field}", f"->more->{field}") for field in ("cmt", "pending", "chunk", "count")]
 LINK_LAST = [("diffstat.c", "    struct _data *link;\n", ""),
@@ -83,6 +84,15 @@ LINK_LAST = [("diffstat.c", "    struct _data *link;\n", ""),
 FILES = [("diffstat.c", "static DATA *\nnew_data", POOL + "static DATA *\nnew_data"),
          ("diffstat.c", "(DATA *) xmalloc(sizeof(DATA))", "pool_take(sizeof(DATA))"),
          ("diffstat.c", "free(p);\n\t    return 1", "pool_give(p);\n\t    return 1")]
+# tree's entries are lists by name, which are searched for each path.
+SEARCH_FIRST = [("tree.h", "char *name;\n  char *lnk;", "char *name; struct _info *next, *tchild;\n  char *lnk;"),
+                ("tree.h", "struct _info **child, *next, *tchild;", "struct _info **child;")]
+LONGER = [("tree.h", "*next, *tchild;", "*next, *tchild; char padding[256 - 168];")]
+ENTRY = "struct _info *n = xmalloc(sizeof(struct _info))"
+ENTRIES = [("file.c", "struct _info *newent", POOL + "struct _info *newent"),
+           ("file.c", ENTRY, ENTRY.replace("xmalloc", "pool_take")), ("file.c", "free(t)", "pool_give(t)"),
+           ("tree.c", "free(d[i]);", "")]
+ON_LINES = [("file.c", ENTRY, ENTRY.replace("xmalloc(", "aligned_alloc(64, "))]
 
 PROGRAMS = [
     fault("examples/faults/aos.c", "soa struct particle"),
@@ -104,13 +114,24 @@ PROGRAMS = [
     Program("lua", "lua5.4", ["gcc", "-O2", "-DLUA_USE_POSIX", "-Dluai_makeseed(L)=1", "-I."], ["src/*.c"], ["-lm"], ["tables.lua"],
             [Change("reorder struct Table: next, tt, marked, flags, lsizenode, node, gclist, metatable", (), LISTS_FIRST),
              Change("pad struct Table to 128", (), LARGER)]),
+    Program("lua, no collector", "lua5.4", ["gcc", "-O2", "-DLUA_USE_POSIX", "-Dluai_makeseed(L)=1", "-I."], ["src/*.c"], ["-lm"],
+            ["stop.lua"],
+            [Change("reorder struct Table: next, tt, marked, flags, lsizenode, node, gclist, metatable", (), LISTS_FIRST),
+             Change("pad struct Table to 128", (), LARGER)]),
     Program("diffstat", "diffstat", ["gcc", "-O2", "-DHAVE_STDLIB_H", "-DHAVE_STRING_H", "-DHAVE_GETOPT_H", "-DHAVE_UNISTD_H"],
             ["diffstat.c"], [], ["-p1", "changes"],
             [Change("shrink _data.chunk to 16; shrink _data.count to 16", (), COUNTS),
              Change("split _data hot(link, name, copy, base) by pointer", (), SEARCHED),
              Change("reorder _data: name, copy, base, cmt, pending, chunks, chunk, count, link", (), LINK_LAST),
              Change("pool r", (), FILES)]),
+    Program("tree", "tree", ["gcc", "-O2", "-D_GNU_SOURCE"], ["*.c"], [], ["--fromfile", "paths"],
+            [Change("reorder struct _info: name, next, tchild", (), SEARCH_FIRST), Change("pad struct _info to 256", (), LONGER),
+             Change("align n to 64", (), ON_LINES), Change("pool n", (), ENTRIES)]),
 ]
+
+
+TABLES = ("local t, s = {}, 0\nfor i = 1, 15000 do t[i] = { x = i, y = 'n' .. i } end\n"
+          "for r = 1, 4 do for i = 1, 15000 do s = s + t[i * 7919 % 15000 + 1].x end end\nprint(s)\n")
 
 
 def write_inputs(folder):
@@ -123,11 +144,16 @@ def write_inputs(folder):
                 "for (i = 0; i < 5000; ++i) { a['k' + (i * 7919 % 5000)] = { id: i, name: 'n' + i }; }\n"
                 "for (r = 0; r < 2; ++r) for (i = 0; i < 5000; ++i) s += a['k' + (i * 5077 % 5000)].id;\nprint(s);\n")
     with open(os.path.join(folder, "tables.lua"), "w", encoding="ascii") as f:
-        f.write("local t, s = {}, 0\nfor i = 1, 15000 do t[i] = { x = i, y = 'n' .. i } end\n"
-                "for r = 1, 4 do for i = 1, 15000 do s = s + t[i * 7919 % 15000 + 1].x end end\nprint(s)\n")
+        f.write(TABLES)
+    with open(os.path.join(folder, "stop.lua"), "w", encoding="ascii") as f:
+        f.write('collectgarbage("stop")\n' + TABLES)
     with open(os.path.join(folder, "changes"), "w", encoding="ascii") as f:
         for name in (f"src/{draw.randrange(10**6)}.c" for _ in range(3000)):
             f.write(f"--- a/{name}\n+++ b/{name}\n@@ -1,2 +1,3 @@\n a\n-b\n+c\n+d\n")
+    with open(os.path.join(folder, "paths"), "w", encoding="ascii") as f:
+        f.writelines(f"{words[draw.randrange(40)]}/{words[draw.randrange(40)]}/{draw.choice(words)}.{i % 7}\n"
+                     for i in range(12000))
+
 
 
 def apt_get(*arguments, cwd=None):
@@ -164,7 +190,7 @@ def fetch(program, folder):
         return top
     apt_get(*sources_of(folder), "source", "--only-source", program.package, cwd=top)
     top = next(d for d in glob.glob(top + "/*") if os.path.isdir(d))
-    if program.name == "lua":  # its build makes this file; luac.c is another program
+    if program.package == "lua5.4":  # its build makes this file; luac.c is another program
         os.remove(top + "/src/luac.c")
         with open(top + "/lua5.4-deb-multiarch.h", "w", encoding="ascii") as f:
             f.write('#define DEB_HOST_MULTIARCH "any"\n')

@@ -4,11 +4,12 @@
 
     bench/whatif.py [PROGRAM...]        of rebuilds.py; all of them by default
 
-A row is a candidate: the misses of each level as the program was, as predicted, and as recorded after the rebuild. It is good if
-at each level the prediction is at most 3 % off, or the rebuilt count lies between the least and the greatest of the relocations;
-else the levels that are not are named. Then come the estimated cycles that misses cost, predicted, as a part of what they were,
-and the CPU time without a profiler, after the rebuild as a part of before: the median of ratios of pairs of runs, with the
-quartiles. Prints the table of docs/evaluation/whatif.md.
+A row is a candidate: the misses of each level as the program was, as predicted, and as recorded after the rebuild. It is good
+if at each level the prediction is at most 3 % off, or the rebuilt count lies between the least and the greatest of the
+relocations; else the levels that are not are named. *Interval* is its greatest width at a level, in % of the prediction; then
+come the estimated cycles that misses cost, predicted, as a part of what they were, and the CPU time without a profiler, after
+the rebuild as a part of before: the median of ratios of pairs of runs, with the quartiles. Prints the tables of
+docs/evaluation/whatif.md: the second one has the kinds of transformations.
 """
 
 import argparse
@@ -23,6 +24,7 @@ import rebuilds
 import run
 
 AT_ONCE = 8  # candidates
+ROWS = []  # (kind, is good, (deviation, its text), width of the interval) of those shown
 
 
 def rows_of(*command):
@@ -75,16 +77,37 @@ def ratios(options, arguments):
     return f"{middle:.2f} ({low:.2f} to {high:.2f})"
 
 
+def kind_of(candidate):
+    words = candidate.split("; ")[0].split()
+    if words[0] == "pad":
+        return "pad rows" if "rows" in words else "pad a structure"
+    if words[0] == "split":
+        return "split " + ("in parallel" if words[-1] == "parallel" else "by pointer")
+    return "pool by first use" if words[0] == "pool" and words[-1] == "use" else words[0]
+
+
 def show(options, program, candidate, before, predicted, after):
-    cells, bad = [], []
+    cells, bad, width, worst = [], [], 0, (0, "exact")
     levels, cost = predicted
     for level, (misses, least, greatest) in levels.items():
         cells.append(f"{before[level]:,}|{misses:,}|{after[level]:,}")
-        if abs(misses - after[level]) > 0.03 * after[level] and not least <= after[level] <= greatest:
-            bad.append(f"{level} {100 * (misses - after[level]) / after[level]:+.1f} %")
+        width = max(width, 100 * (greatest - least) / misses)
+        off = 100 * (misses - after[level]) / after[level]
+        worst = max(worst, (abs(off), f"`{program.name}`: {level} {off:+.1f} %"))
+        if abs(off) > 3 and not least <= after[level] <= greatest:
+            bad.append(f"{level} {off:+.1f} %")
+    ROWS.append((kind_of(candidate), not bad, worst, width))
     text = candidate.split("; ")[0] + ("; ..." if "; " in candidate else "")
-    print(f"|`{program.name}`|{text}|{'|'.join(cells)}|{', '.join(bad) or 'good'}|{cost:.2f}|{ratios(options, program.arguments)}|",
-          flush=True)
+    print(f"|`{program.name}`|{text}|{'|'.join(cells)}|{', '.join(bad) or 'good'}|{width:.1f}|{cost:.2f}|"
+          f"{ratios(options, program.arguments)}|", flush=True)
+
+
+def show_kinds():
+    print(f"\n{sum(row[1] for row in ROWS)} of {len(ROWS)} rows are good; the median interval is "
+          f"{statistics.median(row[3] for row in ROWS):.1f} %.\n\n|kind|good|worst|\n|---|--:|---|")
+    for kind in sorted({row[0] for row in ROWS}):
+        these = [row for row in ROWS if row[0] == kind]
+        print(f"|{kind}|{sum(row[1] for row in these)} of {len(these)}|{max(row[2] for row in these)[1]}|")
 
 
 def compare(options, program):
@@ -105,14 +128,15 @@ def main():
     parser.add_argument("program", nargs="*")
     options = parser.parse_args()
     options.nearmiss = os.path.abspath(options.nearmiss)
-    print("|program|candidate|L1d|predicted|rebuilt|L2|predicted|rebuilt|L3|predicted|rebuilt|prediction|cycles|time|")
-    print("|---|---|--:|--:|--:|--:|--:|--:|--:|--:|--:|---|--:|--:|")
+    print("|program|candidate|L1d|predicted|rebuilt|L2|predicted|rebuilt|L3|predicted|rebuilt|prediction|interval|cycles|time|")
+    print("|---|---|--:|--:|--:|--:|--:|--:|--:|--:|--:|---|--:|--:|--:|")
     with tempfile.TemporaryDirectory() as folder:
         os.chdir(folder)
         rebuilds.write_inputs(folder)
         for program in rebuilds.PROGRAMS:
             if not options.program or program.name in options.program:
                 compare(options, program)
+    show_kinds()
 
 
 if __name__ == "__main__":
