@@ -99,6 +99,13 @@ int nm_program_block(const struct nm_engine *e, uint64_t address, struct nm_bloc
 	return nm_blocks_find(&e->space.heap, address, ret_block);
 }
 
+uint32_t nm_program_owner(const struct nm_engine *e, uint64_t address)
+{
+	const uint32_t owner = nm_blocks_owner(&e->space.heap, address);
+
+	return owner ? nm_blocks_object(&e->space.heap, owner) : 0;
+}
+
 int nm_program_named(const struct nm_engine *e, uint64_t address, struct nm_block *ret_range)
 {
 	return nm_blocks_find(&e->space.named, address, ret_range);

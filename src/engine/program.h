@@ -47,6 +47,7 @@ int nm_program_unique_name(struct nm_engine *program, uint32_t object, const cha
 
 /* The heap block around an address: 1 if there is one. */
 int nm_program_block(const struct nm_engine *program, uint64_t address, struct nm_block *ret_block);
+uint32_t nm_program_owner(const struct nm_engine *program, uint64_t address); /* its object alone, or 0 */
 
 /* The range around an address that the program has named: 1 if there is one. */
 int nm_program_named(const struct nm_engine *program, uint64_t address, struct nm_block *ret_range);

@@ -274,13 +274,12 @@ static unsigned add_bytes(struct nm_placed *places, unsigned count, struct nm_pl
 	return count;
 }
 
-/* Index of the first member that ends behind an offset. */
-static size_t member_at(const struct nm_element_map *map, uint64_t offset)
+uint32_t nm_element_map_member(const struct nm_element_map *map, uint64_t offset)
 {
-	size_t low = 0, high = map->members.count;
+	uint32_t low = 0, high = (uint32_t)map->members.count;
 
 	while (low < high) {
-		const size_t mid = (low + high) / 2;
+		const uint32_t mid = (low + high) / 2;
 
 		if (map->members.at[mid].from + map->members.at[mid].bytes > offset)
 			high = mid;
@@ -298,8 +297,8 @@ static unsigned find_in(const struct nm_element_map *map, uint64_t element, uint
 		return add_bytes(
 		    places, count,
 		    (struct nm_placed){0, element * map->strides.at[0] + offset, (uint32_t)(end - offset)});
-	for (size_t i = member_at(map, offset); i < map->members.count && map->members.at[i].from < end;
-	     i++) {
+	for (size_t i = nm_element_map_member(map, offset);
+	     i < map->members.count && map->members.at[i].from < end; i++) {
 		const struct nm_member *m = &map->members.at[i];
 		const uint64_t low = offset > m->from ? offset - m->from : 0,
 			       high = end - m->from < m->bytes ? end - m->from : m->bytes;

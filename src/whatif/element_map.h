@@ -57,6 +57,9 @@ enum { NM_PLACED_MOST = 64 };
 unsigned nm_element_map_find(const struct nm_element_map *map, uint64_t elements, uint64_t offset,
 			     uint32_t bytes, struct nm_placed ret_places[NM_PLACED_MOST]);
 
+/* Index of the first member that ends behind an offset; the number of members: none does. */
+uint32_t nm_element_map_member(const struct nm_element_map *map, uint64_t offset);
+
 /* Bytes of a part in which `elements` structures and `tail` further bytes lie. */
 uint64_t nm_element_map_bytes(const struct nm_element_map *map, uint32_t part, uint64_t elements,
 			      uint64_t tail);

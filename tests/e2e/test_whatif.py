@@ -95,6 +95,14 @@ def case_threads_change_nothing():
     assert tables[0].count(b"L1d") > 4 and tables[0] == tables[1] == tables[2], tables
 
 
+def case_candidates_do_not_affect_each_other():
+    trace("fault-blocks", "2")
+    texts = ["pool points[i]", "pad struct point to 48", "reorder struct point: y, x", "split struct point hot(y) by pointer",
+             "align points[i] to 64", "pool points[i] by first use", "order points[i] as visited", "shrink point.y to 4"]
+    together = list(whatif(*texts).values())
+    assert together == [together[0], *(whatif(text)["B"] for text in texts)], together
+
+
 def case_several_lines_are_one_candidate():
     trace("fault-cold", "2")
     with open("candidate", "w", encoding="utf-8") as file:

@@ -13,6 +13,7 @@
 
 #include "engine_priv.h"
 #include "placement.h"
+#include "recent_places.h"
 #include "tasks.h"
 
 enum { CHUNK = 1 << 15 /* references */ };
@@ -22,6 +23,7 @@ struct layout_key {
 	uint8_t known;
 	uint8_t is_malloc; /* they are malloc's, to its own data */
 	uint8_t visits;    /* its references visit the blocks of an order */
+	uint32_t member;   /* of the rule's map, accessed last */
 	uint32_t object;
 	struct nm_layout_rule *rule; /* or NULL */
 };
@@ -45,6 +47,7 @@ struct nm_layouts {
 	struct nm_engine_options options; /* of the passes; single events are kept of the program as it is */
 	size_t most;                      /* references in chunks of candidates */
 	int uncounted;
+	struct nm_recent_places *recent; /* of heap blocks */
 	size_t count;
 	struct layout at[];
 };
@@ -80,6 +83,9 @@ int nm_layouts_new(struct nm_layouts **ret, struct nm_engine *e, const struct nm
 	all->options.threads = 1;
 	further.options = &all->options;
 	further.sampler = NULL;
+	all->recent = nm_recent_places_new((unsigned)count);
+	if (!all->recent)
+		status = nm_fail_memory(err);
 	for (; all->count < count && !status; all->count++) {
 		struct layout *l = &all->at[all->count];
 
@@ -118,6 +124,8 @@ void nm_layouts_free(struct nm_layouts *all)
 		nm_vec_free(&l->out);
 		nm_vec_free(&l->held);
 	}
+	if (all)
+		free(all->recent);
 	free(all);
 }
 
@@ -150,6 +158,37 @@ static inline int find_rule(const struct nm_layouts *all, struct layout *l, cons
 	*ret = l->keys.at[r->attr].rule;
 	if (*ret && !(*ret)->is_named && !l->placement.places_heap)
 		*ret = NULL;
+	return 0;
+}
+
+/* The place around an address of an object with a rule, and its spot; or NULL. */
+static int find_place(struct nm_layouts *all, struct layout *l, struct nm_layout_rule *rule, uint32_t object,
+		      uint64_t address, struct nm_layout_place **ret, struct nm_layout_spot *ret_spot)
+{
+	const unsigned candidate = (unsigned)(l - all->at);
+	const struct nm_recent_block *block =
+	    rule->is_heap ? nm_recent_block(all->recent, object, address) : NULL;
+	const struct nm_recent_place *known = block ? nm_recent_place(all->recent, block, candidate) : NULL;
+	struct nm_layout_place *place = rule->recent;
+	int status = 0, is_recent;
+
+	if (known && known->place && nm_program_owner(all->engine, address) == object) {
+		*ret = rule->recent = known->place;
+		*ret_spot = (struct nm_layout_spot){block->low, block->end, known->base};
+		return 0;
+	}
+	is_recent = place && address - place->low < place->end - place->low;
+	if (!is_recent)
+		status = nm_placement_find(&l->placement, all->engine, rule, object, address, &place);
+	*ret = place;
+	if (status || !place)
+		return status;
+	*ret_spot = (struct nm_layout_spot){place->low, place->end, place->bases[0]};
+	if (!is_recent && rule->is_heap && !nm_layout_rule_orders(rule) &&
+	    address - place->low < place->end - place->low)
+		nm_recent_places_put(all->recent, address,
+				     (struct nm_recent_block){place->low, place->end, object}, candidate,
+				     (struct nm_recent_place){place, place->bases[0]});
 	return 0;
 }
 
@@ -209,10 +248,11 @@ static int copy(struct layout *l, struct nm_layout_place *place, const struct nm
 	return 0;
 }
 
-static int visits(const struct layout *l, const struct nm_layout_place *place, const struct nm_ref *r)
+static int visits(const struct layout *l, const struct nm_layout_rule *rule,
+		  const struct nm_layout_place *place, const struct nm_ref *r)
 {
-	return place && nm_layout_rule_orders(place->rule) && !place->is_visited &&
-	       l->keys.at[r->attr].visits && r->kind == NM_REF_READ;
+	return nm_layout_rule_orders(rule) && !place->is_visited && l->keys.at[r->attr].visits &&
+	       r->kind == NM_REF_READ;
 }
 
 /* A reference to memory outside blocks, which malloc may be about to give out. */
@@ -227,30 +267,68 @@ static int hold(struct layout *l, const struct nm_ref *r)
 	return nm_vec_push(&l->held, *r);
 }
 
-static int is_held(const struct nm_layouts *all, const struct layout *l, const struct nm_ref *r)
+/* A reference to what has no place. */
+static int take_unplaced(const struct nm_layouts *all, struct layout *l, const struct nm_ref *r)
 {
-	struct nm_block block;
+	if (nm_placement_in_heap(&l->placement, r->address) &&
+	    (l->keys.at[r->attr].is_malloc || !nm_program_owner(all->engine, r->address)))
+		return hold(l, r);
+	return nm_vec_push(&l->out, *r);
+}
 
-	return nm_placement_in_heap(&l->placement, r->address) && r->kind != NM_REF_FETCH && r->weight &&
-	       (l->keys.at[r->attr].is_malloc || !nm_program_block(all->engine, r->address, &block));
+/* A reference to an object with a rule. */
+static int take_ruled(struct nm_layouts *all, struct layout *l, struct nm_layout_rule *rule,
+		      const struct nm_ref *r)
+{
+	struct layout_key *key = &l->keys.at[r->attr];
+	struct nm_layout_place *place;
+	struct nm_layout_spot spot;
+	struct nm_ref moved = *r;
+	int status = find_place(all, l, rule, key->object, r->address, &place, &spot);
+
+	if (status || !place)
+		return status ? status : take_unplaced(all, l, r);
+	if (visits(l, rule, place, r)) {
+		status = copy(l, place, r);
+		return status ? status : move(l, place, r);
+	}
+	return nm_placement_shift(rule, &spot, r->address, r->size, &key->member, &moved.address)
+		   ? nm_vec_push(&l->out, moved)
+		   : move(l, place, r);
 }
 
 static int take_one(struct nm_layouts *all, struct layout *l, const struct nm_ref *r)
 {
-	struct nm_layout_place *place = NULL;
-	struct nm_layout_rule *rule = NULL;
-	int status = r->kind == NM_REF_FETCH || !r->weight ? 0 : find_rule(all, l, r, &rule);
+	struct nm_layout_rule *rule;
 
-	if (!status && rule)
-		status = nm_placement_find(&l->placement, all->engine, rule, l->keys.at[r->attr].object,
-					   r->address, &place);
-	if (!status && visits(l, place, r))
-		status = copy(l, place, r);
-	if (status)
+	if (r->kind == NM_REF_FETCH || !r->weight)
+		return nm_vec_push(&l->out, *r);
+	if (find_rule(all, l, r, &rule))
+		return NM_ENOMEM;
+	return rule ? take_ruled(all, l, rule, r) : take_unplaced(all, l, r);
+}
+
+/* A coalesced access whose members, [count] of them, move as a whole stays one. 1 if it does; or a code. */
+static int take_whole(struct nm_layouts *all, struct layout *l, const struct nm_ref *r,
+		      const struct nm_ref *members, unsigned count)
+{
+	struct layout_key *first = &l->keys.at[members[0].attr];
+	struct nm_layout_place *place;
+	struct nm_layout_spot spot;
+	struct nm_ref moved = *r;
+	int status;
+
+	if (!first->known || !first->rule || (!first->rule->is_named && !l->placement.places_heap) ||
+	    nm_layout_rule_orders(first->rule))
+		return 0;
+	for (unsigned i = 1; i < count; i++)
+		if (l->keys.at[members[i].attr].object != first->object)
+			return 0;
+	status = find_place(all, l, first->rule, first->object, r->address, &place, &spot);
+	if (status || !place ||
+	    !nm_placement_shift(first->rule, &spot, r->address, r->size, &first->member, &moved.address))
 		return status;
-	if (!place && is_held(all, l, r))
-		return hold(l, r);
-	return place ? move(l, place, r) : nm_vec_push(&l->out, *r);
+	return nm_vec_push(&l->out, moved) ? NM_ENOMEM : 1;
 }
 
 /* A coalesced access of which nothing moves stays one. */
@@ -278,6 +356,10 @@ static int take_group(struct nm_layouts *all, struct layout *l, const struct nm_
 		l->groups.at[r->attr] = moves ? 2 : 1;
 	if (!status && l->groups.at[r->attr] == 1)
 		return nm_vec_push(&l->out, *r);
+	if (!status)
+		status = take_whole(all, l, r, single, count);
+	if (status)
+		return status < 0 ? status : 0;
 	for (unsigned i = 0; i < count && !status; i++)
 		status = take_one(all, l, &single[i]);
 	return status;
@@ -418,6 +500,7 @@ int nm_layouts_allocated(struct nm_layouts *all, uint64_t address, enum nm_heap_
 
 	if (!all || !nm_program_block(all->engine, address, &block))
 		return 0;
+	nm_recent_places_forget(all->recent, block.address, block.size);
 	for (size_t i = 0; i < all->count && !status; i++) {
 		struct nm_placement *p = &all->at[i].placement;
 
@@ -448,6 +531,8 @@ int nm_layouts_released(struct nm_layouts *all, uint64_t address)
 {
 	int status = 0;
 
+	if (all)
+		nm_recent_places_forget(all->recent, address, 1);
 	for (size_t i = 0; all && i < all->count && !status; i++) {
 		struct nm_placement *p = &all->at[i].placement;
 

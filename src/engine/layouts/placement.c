@@ -669,3 +669,34 @@ unsigned nm_placement_move(const struct nm_layout_place *place, uint64_t address
 	}
 	return count;
 }
+
+int nm_placement_shift(const struct nm_layout_rule *rule, const struct nm_layout_spot *spot, uint64_t address,
+		       uint64_t bytes, uint32_t *member, uint64_t *ret)
+{
+	const struct nm_element_map *map = &rule->map;
+	const struct nm_member *m;
+	uint64_t offset = address - spot->low, element;
+
+	if (address < spot->low || rule->rows || offset + bytes > spot->end - spot->low)
+		return 0;
+	*ret = spot->base + offset;
+	if (!rule->has_map)
+		return 1;
+	element = offset < map->bytes ? 0 : offset / map->bytes;
+	offset -= element * map->bytes;
+	if (offset + bytes > map->bytes || (element + 1) * map->bytes > spot->end - spot->low)
+		return 0;
+	*ret = spot->base + element * map->strides.at[0] + offset;
+	if (!map->packed)
+		return 1;
+	m = *member < map->members.count ? &map->members.at[*member] : NULL;
+	if (!m || offset - m->from >= m->bytes) {
+		*member = nm_element_map_member(map, offset);
+		if (*member == map->members.count)
+			return 0;
+		m = &map->members.at[*member];
+	}
+	*ret += m->to - m->from;
+	return offset >= m->from && offset + bytes <= m->from + m->bytes && m->to_bytes == m->bytes &&
+	       !m->part;
+}

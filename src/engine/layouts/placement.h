@@ -102,6 +102,17 @@ struct nm_moved {
 	uint8_t is_pointer; /* the load that finds the next one */
 };
 enum { NM_MOVED_MOST = 2 * NM_PLACED_MOST };
+
+/* A place without its parts: its range, and where part 0 lies. */
+struct nm_layout_spot {
+	uint64_t low, end, base;
+};
+
+/* The same in short, for bytes that stay side by side in part 0: 1, and *ret_address; 0: ask nm_placement_move.
+ * *member: of the rule's map, the one to try first. */
+int nm_placement_shift(const struct nm_layout_rule *rule, const struct nm_layout_spot *spot, uint64_t address,
+		       uint64_t bytes, uint32_t *member, uint64_t *ret_address);
+
 unsigned nm_placement_move(const struct nm_layout_place *place, uint64_t address, uint32_t bytes,
 			   struct nm_moved ret_moved[NM_MOVED_MOST]);
 

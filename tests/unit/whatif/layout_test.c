@@ -19,6 +19,7 @@
 #include "hierarchy.h"
 #include "numbers.h"
 #include "placement.h"
+#include "recent_places.h"
 
 enum { FIELDS = 9, ELEMENTS = 50, ROUNDS = 100, REFERENCES = 1500 };
 
@@ -315,6 +316,19 @@ static uint64_t loads_of(struct nm_hierarchy *h, unsigned level)
 	return total.loads;
 }
 
+/* The short way says the same, where it says anything. */
+static void check_shift(const struct nm_layout_place *place, uint64_t address, uint32_t bytes,
+			const struct nm_moved *moved, unsigned count)
+{
+	const struct nm_layout_spot spot = {place->low, place->end, place->bases[0]};
+	uint32_t member = (uint32_t)below(FIELDS + 1);
+	uint64_t to;
+
+	if (nm_placement_shift(place->rule, &spot, address, bytes, &member, &to))
+		assert_true(count == 1 && !moved->is_pointer && moved->address == to &&
+			    moved->bytes == bytes);
+}
+
 /* A reference lies in one element, and in padding only if that moves too. */
 static void compare(struct structure *s, const struct nm_layout_place *place,
 		    const struct nm_machine *machine)
@@ -332,6 +346,7 @@ static void compare(struct structure *s, const struct nm_layout_place *place,
 		const uint32_t bytes = 1 + (uint32_t)below(place->low + at + 32 < place->end ? 32 : 1);
 		const unsigned count = nm_placement_move(place, place->low + at, bytes, moved);
 
+		check_shift(place, place->low + at, bytes, moved, count);
 		for (unsigned k = 0; k < count; k++)
 			feed(h, moved[k].address, moved[k].bytes);
 		feed_twin(twin, s, place, at, bytes);
@@ -580,6 +595,49 @@ static void heaps_close_up_behind_pools(void **state)
 	nm_candidate_done(&c);
 }
 
+/* What is remembered of an address is the block that lives there; most of what was accessed just before is. */
+static void recent_places_are_those_of_live_blocks(void **state)
+{
+	enum { LIVE = 300, STEPS = 200000, SPACE = 1 << 16, CANDIDATES = 3 };
+	struct nm_recent_places *r = nm_recent_places_new(CANDIDATES);
+	struct nm_recent_block live[LIVE] = {{0}};
+	uintptr_t made[LIVE] = {0}, next = 1;
+	unsigned found = 0;
+
+	(void)state;
+	assert_non_null(r);
+	for (unsigned step = 0; step < STEPS; step++) {
+		const unsigned i = (unsigned)below(LIVE), candidate = (unsigned)below(CANDIDATES);
+		const uint64_t bytes = 16 * (1 + below(below(8) ? 8 : 100)), low = 16 * below(SPACE / 16);
+		const struct nm_recent_block *known;
+
+		if (!below(20) && !live[i].end) {
+			for (unsigned k = 0; k < LIVE; k++) /* their release was not seen */
+				if (live[k].low < low + bytes && live[k].end > low)
+					live[k].end = 0;
+			live[i] = (struct nm_recent_block){low, low + bytes, 1 + (uint32_t)below(2)};
+			made[i] = next++;
+			nm_recent_places_forget(r, low, bytes);
+		} else if (!below(100) && live[i].end) {
+			nm_recent_places_forget(r, live[i].low, 1);
+			live[i].end = 0;
+		} else if (live[i].end) {
+			const uint64_t address = live[i].low + below(live[i].end - live[i].low);
+			const struct nm_recent_place place = {(void *)(made[i] * 8), address};
+
+			known = nm_recent_block(r, live[i].object, address);
+			if (known && nm_recent_place(r, known, candidate)->place) {
+				assert_ptr_equal(nm_recent_place(r, known, candidate)->place, place.place);
+				found++;
+			}
+			nm_recent_places_put(r, address, live[i], candidate, place);
+			assert_null(nm_recent_block(r, 3 - live[i].object, address));
+		}
+	}
+	assert_true(found > STEPS / 10);
+	free(r);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -592,6 +650,7 @@ int main(void)
 	    cmocka_unit_test(pools_are_dense),
 	    cmocka_unit_test(visited_blocks_follow_each_other),
 	    cmocka_unit_test(heaps_close_up_behind_pools),
+	    cmocka_unit_test(recent_places_are_those_of_live_blocks),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
