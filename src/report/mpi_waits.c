@@ -27,16 +27,32 @@ static void take_row(struct nm_rows *rows, struct nm_mpi_waits *ret)
 			 (long long)nm_rows_integer(rows, 1));
 }
 
-int nm_mpi_waits_fill(struct nm_profile *profile, const struct nm_report_request *request,
+/* Whether some pair waits, or that is not known. */
+static int may_wait(const struct nm_selection *selection)
+{
+	const struct nm_level_cube *pairs = selection->pairs;
+
+	if (!pairs || !selection->leaves_apart)
+		return 1;
+	for (size_t row = 0; row < pairs->cube.row_count; row++)
+		if (nm_cube_keys(&pairs->cube, row)[NM_PAIR_APART] == NM_APART_WAITING + 1)
+			return 1;
+	return 0;
+}
+
+int nm_mpi_waits_fill(struct nm_profile *profile, const struct nm_selection *selection,
 		      struct nm_mpi_waits *ret_waits, struct nm_error *err)
 {
 	struct nm_rows *rows = NULL;
-	int status = nm_profile_query(profile, sql, &rows, err);
+	int status;
 
 	*ret_waits = (struct nm_mpi_waits){0};
+	if (!may_wait(selection))
+		return 0;
+	status = nm_profile_query(profile, sql, &rows, err);
 	if (!status) {
-		nm_rows_bind_text(rows, 1, request->process);
-		nm_rows_bind_integer(rows, 2, request->thread);
+		nm_rows_bind_text(rows, 1, selection->request.process);
+		nm_rows_bind_integer(rows, 2, selection->request.thread);
 		status = nm_rows_next(rows, err);
 	}
 	if (status > 0 && nm_rows_integer(rows, 3) > 0)

@@ -83,7 +83,7 @@ static int gather_summary(struct summary *summary, struct nm_profile *profile,
 	if (!status)
 		status = nm_groups_fill(profile, selection, &summary->groups, err);
 	if (!status)
-		status = nm_mpi_waits_fill(profile, &selection->request, &summary->waits, err);
+		status = nm_mpi_waits_fill(profile, selection, &summary->waits, err);
 	if (!status)
 		status = nm_verdict_make(profile, selection, &summary->verdict, err);
 	if (!status)

@@ -37,7 +37,7 @@ struct nm_mpi_waits {
 };
 
 /* 0 or a code. */
-int nm_mpi_waits_fill(struct nm_profile *profile, const struct nm_report_request *request,
+int nm_mpi_waits_fill(struct nm_profile *profile, const struct nm_selection *selection,
 		      struct nm_mpi_waits *ret_waits, struct nm_error *err);
 
 /* Prints nothing where nothing waits. */
