@@ -347,8 +347,8 @@ int main(void)
 #if IS_MODELLED
 		cmocka_unit_test(blocks_lie_where_malloc_puts_them),
 		cmocka_unit_test(a_heap_that_followed_goes_on),
-#endif
 		cmocka_unit_test(a_heap_of_another_malloc_is_lost),
+#endif
 		cmocka_unit_test(blocks_do_not_overlap),
 		cmocka_unit_test(touches_are_sizes_and_links),
 	};
