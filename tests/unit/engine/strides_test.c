@@ -143,6 +143,7 @@ static void counts_are_the_twins(void **state)
 	for (unsigned i = 0; i < ATTRS; i++)
 		check(&t, &result.strides[i]);
 	free(result.strides);
+	free(result.chasing);
 }
 
 /* All in the beginning, one of 256 in the long run, no step from one burst to the next. */
@@ -174,6 +175,7 @@ static void bursts(void **state)
 	assert_in_range(sampled, 640000 / 256, 640000 / 220);
 	assert_int_equal(result.strides[0].sampled, sampled - p.burst);
 	free(result.strides);
+	free(result.chasing);
 }
 
 int main(void)
