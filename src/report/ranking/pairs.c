@@ -68,9 +68,9 @@ int nm_rest_sum(const struct nm_level_cube *pairs, const struct nm_selection *se
 		if (!nm_cube_sums(&charged.cube, row)[NM_CHARGED_OWN])
 			continue;
 		to->pairs++;
-		to->misses += r.sums.read_misses + r.sums.write_misses;
-		to->last_misses += r.last_misses;
-		to->cycles += r.cycles;
+		to->misses = nm_sum_bounded(to->misses, r.sums.read_misses + r.sums.write_misses);
+		to->last_misses = nm_sum_bounded(to->last_misses, r.last_misses);
+		to->cycles = nm_sum_bounded(to->cycles, r.cycles);
 	}
 	nm_charged_done(&charged);
 	return 0;

@@ -355,6 +355,7 @@ static int put_touched(struct rows *rows, size_t row, unsigned column, struct nm
 	const int64_t *sums;
 	struct nm_metric_sums counts;
 	nm_key keys[3];
+	int64_t bytes;
 
 	if (!rows->touched.sum_count)
 		return 0;
@@ -366,8 +367,9 @@ static int put_touched(struct rows *rows, size_t row, unsigned column, struct nm
 	if (!sums)
 		return NM_ENOMEM;
 	memcpy(&counts, &sums[NM_CHARGED_COUNTS], sizeof counts);
-	nm_new_row_integer(table, column,
-			   counts.cold * rows->selection->levels.at[level_of(rows, row)].line_size);
+	if (!__builtin_mul_overflow(counts.cold, rows->selection->levels.at[level_of(rows, row)].line_size,
+				    &bytes)) /* but in a damaged profile */
+		nm_new_row_integer(table, column, bytes);
 	return 0;
 }
 
