@@ -260,7 +260,7 @@ static int choose_rows(struct rows *rows)
 {
 	const struct nm_report_request *r = &rows->selection->request;
 	const struct nm_metric *metric = rows->request->rank ? nm_metric_named(rows->request->rank) : NULL;
-	const size_t most = (size_t)(r->limit + r->offset);
+	const size_t most = (size_t)r->limit + (size_t)r->offset;
 	size_t first = most;
 
 	for (size_t row = 0; row < rows->charged.cube.row_count; row++) {
