@@ -269,11 +269,7 @@ int64_t nm_rows_integer(const struct nm_rows *rows, unsigned column)
 
 int64_t nm_rows_bounded(const struct nm_rows *rows, unsigned column)
 {
-	const int64_t bound = (int64_t)1 << 54, value = nm_rows_integer(rows, column);
-
-	if (value > bound)
-		return bound;
-	return value < -bound ? -bound : value;
+	return nm_bounded(nm_rows_integer(rows, column));
 }
 
 double nm_rows_real(const struct nm_rows *rows, unsigned column)

@@ -56,12 +56,19 @@ int nm_rows_next(struct nm_rows *rows, struct nm_error *err);
 unsigned nm_rows_columns(const struct nm_rows *rows);
 const char *nm_rows_name(const struct nm_rows *rows, unsigned column);
 
+/* Within 2^54 either way: only counts of damaged profiles are not. */
+static inline int64_t nm_bounded(int64_t value)
+{
+	const int64_t bound = (int64_t)1 << 54;
+
+	return value > bound ? bound : value < -bound ? -bound : value;
+}
+
 /* The row's values, columns from 0. Texts live until the next step; NULL gives NULL, 0 and 0.0. */
 enum nm_value_type nm_rows_type(const struct nm_rows *rows, unsigned column);
 const char *nm_rows_text(const struct nm_rows *rows, unsigned column);
 int64_t nm_rows_integer(const struct nm_rows *rows, unsigned column);
-/* The same, clamped to 2^54 either way: only damaged profiles have larger counts, and sums cannot
- * overflow. */
+/* The same, bounded: sums cannot overflow. */
 int64_t nm_rows_bounded(const struct nm_rows *rows, unsigned column);
 double nm_rows_real(const struct nm_rows *rows, unsigned column);
 /* If the value is a blob: 1 and its bytes, which live as long as texts do; else 0. */
@@ -69,9 +76,9 @@ int nm_rows_blob(const struct nm_rows *rows, unsigned column, const void **ret_b
 void nm_rows_free(struct nm_rows *rows);
 
 /* A table that only this reader sees, which queries may read beside the profile's views. It replaces one of the same
- * name; columns: as CREATE TABLE has them. Set the values of a row (columns from 0; others are NULL), then add it; texts
- * must live until then. Call nm_new_table_free in any case, before the next query: until then statements may write. The
- * table stays until the profile is closed. */
+ * name; columns: as CREATE TABLE has them. Set the values of a row (columns from 0; others are NULL), then add it;
+ * texts must live until then. Call nm_new_table_free in any case, before the next query: until then statements may
+ * write. The table stays until the profile is closed. */
 struct nm_new_table;
 int nm_profile_make_table(struct nm_profile *profile, const char *name, const char *columns,
 			  struct nm_new_table **ret_table, struct nm_error *err);

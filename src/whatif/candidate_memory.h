@@ -4,8 +4,8 @@
  * given out as malloc does (malloc_heap.h). Until one moves, the heap *follows* the program's own: it is told of each
  * block, so that blocks that stay and chunks that are free are where they are in a rebuild. If it would put a block
  * elsewhere than the program's malloc did, that one is another, or has several arenas; then the heap is *lost*, and
- * begins empty. Large blocks begin 16 bytes behind a page, and variables at their alignment. A pool is such a large block, and gives its blocks out without headers, one behind the other; the one that
- * was freed last comes first.
+ * begins empty. Large blocks begin 16 bytes behind a page, and variables at their alignment. A pool is such a large
+ * block, and gives its blocks out without headers, one behind the other; the one that was freed last comes first.
  */
 #ifndef NM_CANDIDATE_MEMORY_H
 #define NM_CANDIDATE_MEMORY_H

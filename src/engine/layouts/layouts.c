@@ -466,16 +466,17 @@ int nm_layouts_keys(struct nm_layouts *all, const struct nm_attribution *attribu
  * gone) as the new memory of calloc and the copy of realloc, it writes into its place. */
 static int add_malloc(struct nm_layouts *all, struct layout *l, const struct nm_block *block)
 {
-	__typeof__(&l->placement.memory.heap.touches) touches = &l->placement.memory.heap.touches;
+	struct nm_malloc_heap *heap = &l->placement.memory.heap;
 	struct nm_layout_place *place = block ? nm_placement_at(&l->placement, block->address) : NULL;
 	int status = 0;
 
-	if (nm_vec_reserve(&l->out, touches->count) || nm_vec_reach(&l->more, (size_t)l->of_malloc.attr + 1))
+	if (nm_vec_reserve(&l->out, heap->touches.count) ||
+	    nm_vec_reach(&l->more, (size_t)l->of_malloc.attr + 1))
 		return NM_ENOMEM;
-	for (size_t i = 0; i < touches->count && l->of_malloc.weight; i++)
-		add(l, &l->of_malloc, touches->at[i].is_write ? NM_REF_WRITE : NM_REF_READ,
-		    touches->at[i].address, sizeof(uint64_t));
-	touches->count = 0;
+	for (size_t i = 0; i < heap->touches.count && l->of_malloc.weight; i++)
+		add(l, &l->of_malloc, heap->touches.at[i].is_write ? NM_REF_WRITE : NM_REF_READ,
+		    heap->touches.at[i].address, sizeof(uint64_t));
+	heap->touches.count = 0;
 	for (size_t i = 0; i < l->held.count && !status; i++) {
 		const struct nm_ref *r = &l->held.at[i];
 

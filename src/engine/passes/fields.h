@@ -76,8 +76,8 @@ struct nm_fields {
 /* fields_merge.c: the pass's `finish`. */
 int nm_fields_merge(void *fields, const struct nm_pass_merge *merge, struct nm_result *result);
 
-/* fields_affinity.c: adds residencies to the result's fields, and its affinities. first: the engine's object -> its first
- * field in the result. 0 or NM_ENOMEM. */
+/* fields_affinity.c: adds residencies to the result's fields, and its affinities. first: the engine's object -> its
+ * first field in the result. 0 or NM_ENOMEM. */
 int nm_fields_merge_affinity(const struct nm_fields *fields, const struct nm_pass_merge *merge,
 			     const uint32_t *first, struct nm_result *result);
 

@@ -19,7 +19,8 @@ int nm_schedules_new(struct nm_schedules **ret_schedules, const struct nm_pass_s
 		     const struct nm_interleave_setup *merge, struct nm_error *err);
 void nm_schedules_free(struct nm_schedules *schedules);
 
-/* As in interleave.h and pass.h; has_uncounted: from here on, references may have weight 0. With NULL they do nothing. */
+/* As in interleave.h and pass.h; has_uncounted: from here on, references may have weight 0. With NULL they do
+ * nothing. */
 int nm_schedules_add(struct nm_schedules *schedules, const struct nm_thread_batch *batch, int has_uncounted);
 int nm_schedules_drain(struct nm_schedules *schedules);
 int nm_schedules_settle(struct nm_schedules *schedules);

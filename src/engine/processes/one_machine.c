@@ -241,7 +241,8 @@ static int translate_address(struct nm_machine_member *member, uint64_t *address
 	return 0;
 }
 
-/* Copies each reference member by member: changed in a register pair and stored whole, it would wait for its own parts. */
+/* Copies each reference member by member: changed in a register pair and stored whole, it would wait for its own
+ * parts. */
 static int translate_references(struct nm_machine_member *member, const struct nm_ref *refs, size_t from,
 				size_t end)
 {

@@ -62,14 +62,6 @@ static int take_names(struct nm_diff_names *names, const nm_key *keys, const uns
 	return 0;
 }
 
-/* Sums of a damaged profile, made small enough that further sums cannot overflow. */
-static int64_t bounded(int64_t sum)
-{
-	const int64_t bound = (int64_t)1 << 54;
-
-	return sum > bound ? bound : sum < -bound ? -bound : sum;
-}
-
 /* A fact for each class that the row has misses of. */
 static int push_classes(struct nm_diff_side *side, struct nm_diff_fact *fact,
 			const struct nm_metric_sums *sums, struct nm_strings *pool)
@@ -78,7 +70,7 @@ static int push_classes(struct nm_diff_side *side, struct nm_diff_fact *fact,
 
 	for (unsigned c = 0; c < CLASSES; c++) {
 		memset(fact->sums, 0, sizeof fact->sums);
-		fact->sums[NM_DIFF_MISSES] = fact->sums[NM_DIFF_LOADS] = bounded(lines[c]);
+		fact->sums[NM_DIFF_MISSES] = fact->sums[NM_DIFF_LOADS] = nm_bounded(lines[c]);
 		fact->own.text[NM_DIFF_CLASS] = nm_intern(pool, classes[c]);
 		fact->common = fact->own;
 		if (!fact->own.text[NM_DIFF_CLASS] || nm_vec_push(&side->facts, *fact))
@@ -94,9 +86,9 @@ static int take_row(struct nm_diff_side *side, struct nm_diff_fact *fact, const 
 {
 	const struct nm_metric_sums *s = &row->sums;
 
-	fact->sums[NM_DIFF_REFERENCES] = bounded(s->reads + s->writes);
-	fact->sums[NM_DIFF_MISSES] = bounded(s->read_misses + s->write_misses);
-	fact->sums[NM_DIFF_LOADS] = bounded(s->loads);
+	fact->sums[NM_DIFF_REFERENCES] = nm_bounded(s->reads + s->writes);
+	fact->sums[NM_DIFF_MISSES] = nm_bounded(s->read_misses + s->write_misses);
+	fact->sums[NM_DIFF_LOADS] = nm_bounded(s->loads);
 	fact->sums[NM_DIFF_CYCLES] = row->cycles;
 	for (unsigned m = 0; m < NM_DIFF_METRICS && is_asked; m++)
 		side->totals[m] = nm_sum_bounded(side->totals[m], fact->sums[m]);

@@ -2,6 +2,7 @@
 #include "level_cube.h"
 
 #include <assert.h>
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -289,20 +290,12 @@ void nm_charged_done(struct nm_charged *charged)
 	nm_vec_free(&charged->cycles);
 }
 
-/* Only those of a damaged profile are more than 2^54. */
-static int64_t whole_cycles(double cycles)
-{
-	const double bound = (double)((int64_t)1 << 54);
-
-	return (int64_t)(cycles > bound ? bound : cycles > -bound ? cycles : -bound);
-}
-
 struct nm_metric_row nm_charged_row(const struct nm_charged *charged, size_t row)
 {
 	const int64_t *sums = nm_cube_sums(&charged->cube, row);
 	struct nm_metric_row ret = {.lines = sums[NM_CHARGED_LINES],
 				    .last_misses = sums[NM_CHARGED_LAST_MISSES],
-				    .cycles = whole_cycles(charged->cycles.at[row])};
+				    .cycles = (int64_t)fmax(-0x1p54, fmin(charged->cycles.at[row], 0x1p54))};
 
 	memcpy(&ret.sums, &sums[NM_CHARGED_COUNTS], sizeof ret.sums);
 	return ret;

@@ -10,6 +10,11 @@
 #include "memstream.h"
 #include "pairs.h"
 
+/* Keys of a row that have some names, in the order of the names. */
+struct key_list {
+	unsigned at[3], count;
+};
+
 struct rows {
 	const struct nm_ranked_request *request;
 	const struct nm_selection *selection;
@@ -21,7 +26,8 @@ struct rows {
 	struct nm_cube instructions; /* by those of process, region and phase that are keys */
 	struct nm_metric_total totals[NM_REPORT_LEVELS]; /* of all rows */
 	unsigned level_key;                              /* its number, or key_count: there is one level */
-	struct nm_vec(struct nm_ranked) order;           /* what becomes rows of the table */
+	struct key_list touched_by, instructions_by;
+	struct nm_vec(struct nm_ranked) order; /* what becomes rows of the table */
 };
 
 /* ---- sums ----------------------------------------------------------------------------------------- */
@@ -135,39 +141,38 @@ static void sum_totals(struct rows *rows)
 	}
 }
 
-/* The keys of a row that one of these names has, in the order of the names. */
-static unsigned keys_named(const struct rows *rows, const char *const *names, unsigned *ret_keys)
+/* The list of those of three keys that a row has. */
+static struct key_list list_keys(const struct nm_ranked_request *r, const char *const names[3])
 {
-	unsigned count = 0;
+	struct key_list list = {.count = 0};
 
-	for (; *names; names++)
-		if (has_key(rows->request, *names))
-			ret_keys[count++] = key_named(rows->request, *names);
-	return count;
+	for (unsigned i = 0; i < 3; i++)
+		if (has_key(r, names[i]))
+			list.at[list.count++] = key_named(r, names[i]);
+	return list;
 }
 
-static const char *const touched_keys[] = {"level", "process", "object", NULL};
+static void keys_of(const struct rows *rows, size_t row, const struct key_list *list, nm_key ret_keys[3])
+{
+	for (unsigned k = 0; k < list->count; k++)
+		ret_keys[k] = nm_cube_keys(&rows->charged.cube, row)[list->at[k]];
+}
 
 /* Each line of an object is touched for the first time once. What a file, a function or a thread is the first
  * to touch is less. */
 static int sum_touched(struct rows *rows)
 {
 	const struct nm_selection *s = rows->selection;
-	const struct nm_cube *from = &rows->charged.cube;
-	unsigned by[NM_CUBE_KEYS], count = keys_named(rows, touched_keys, by);
 
 	if (!has_key(rows->request, "object") || s->request.thread || s->function.pattern || s->file.pattern)
 		return 0;
-	if (rows->by_number) {
-		by[0] = from->key_count - 1;
-		count = 1;
-	}
-	return nm_cube_group(&rows->touched, from, by, count, NULL, 0);
+	return nm_cube_group(&rows->touched, &rows->charged.cube, rows->touched_by.at, rows->touched_by.count,
+			     NULL, 0);
 }
 
 /* ---- instructions ----------------------------------------------------------------------------------- */
 
-static const char *const instruction_keys[] = {"process", "region", "phase", NULL};
+static const char *const instruction_keys[3] = {"process", "region", "phase"};
 
 /* Some processes have no regions. */
 static char *instructions_sql(const struct rows *rows)
@@ -180,9 +185,8 @@ static char *instructions_sql(const struct rows *rows)
 	if (!sql)
 		return NULL;
 	fputs("SELECT ", sql);
-	for (unsigned k = 0; instruction_keys[k]; k++)
-		if (has_key(r, instruction_keys[k]))
-			fprintf(sql, "%s, ", instruction_keys[k]);
+	for (unsigned k = 0; k < rows->instructions_by.count; k++)
+		fprintf(sql, "%s, ", r->keys[rows->instructions_by.at[k]].name);
 	fprintf(sql, "instructions, %s FROM ",
 		by_part || !rows->selection->has_repeated ? "instructions" : "instructions - repeated");
 	if (by_part)
@@ -200,14 +204,12 @@ static char *instructions_sql(const struct rows *rows)
 static int read_instructions(struct rows *rows, struct nm_error *err)
 {
 	const char *names[4] = {NULL};
-	unsigned count = 0;
 	struct nm_rows *list = NULL;
 	char *sql = instructions_sql(rows);
 	int status = sql ? nm_profile_query(rows->profile, sql, &list, err) : nm_fail_memory(err);
 
-	for (unsigned k = 0; instruction_keys[k]; k++)
-		if (has_key(rows->request, instruction_keys[k]))
-			names[count++] = instruction_keys[k];
+	for (unsigned k = 0; k < rows->instructions_by.count; k++)
+		names[k] = rows->request->keys[rows->instructions_by.at[k]].name;
 	rows->instructions = nm_cube_of(names, 2);
 	if (!status) {
 		nm_rows_bind_text(list, 1, rows->selection->request.process);
@@ -224,13 +226,11 @@ static int read_instructions(struct rows *rows, struct nm_error *err)
 /* What shares and rates of a row are of. */
 static int total_of(struct rows *rows, size_t row, struct nm_metric_total *ret)
 {
-	unsigned by[3], count = keys_named(rows, instruction_keys, by);
 	nm_key keys[3];
 	const int64_t *sums;
 
 	*ret = rows->totals[level_of(rows, row)];
-	for (unsigned k = 0; k < count; k++)
-		keys[k] = nm_cube_keys(&rows->charged.cube, row)[by[k]];
+	keys_of(rows, row, &rows->instructions_by, keys);
 	sums = nm_cube_at(&rows->instructions, keys);
 	if (!sums)
 		return NM_ENOMEM;
@@ -255,6 +255,18 @@ static int is_behind(struct nm_ranked a, struct nm_ranked last)
 	return isnan(a.value) ? !isnan(last.value) : a.value < last.value;
 }
 
+/* The value of the metric that ranks a row. 0 or NM_ENOMEM. */
+static int value_of(struct rows *rows, size_t row, const struct nm_metric *metric, double *ret)
+{
+	const struct nm_metric_row values = nm_charged_row(&rows->charged, row);
+	struct nm_metric_total total;
+
+	if (total_of(rows, row, &total))
+		return NM_ENOMEM;
+	*ret = nm_metric_value(metric, &values, &total);
+	return 0;
+}
+
 /* The rows that are there: all, or the first, which are in front. */
 static int choose_rows(struct rows *rows)
 {
@@ -264,16 +276,12 @@ static int choose_rows(struct rows *rows)
 	size_t first = most;
 
 	for (size_t row = 0; row < rows->charged.cube.row_count; row++) {
-		struct nm_metric_total total;
-		struct nm_metric_row values;
+		struct nm_ranked ranked = {0, row};
 
 		if (!is_there(rows, row))
 			continue;
-		values = nm_charged_row(&rows->charged, row);
-		if (total_of(rows, row, &total) ||
-		    nm_vec_push(
-			&rows->order,
-			(struct nm_ranked){metric ? nm_metric_value(metric, &values, &total) : 0, row}))
+		if ((metric && value_of(rows, row, metric, &ranked.value)) ||
+		    nm_vec_push(&rows->order, ranked))
 			return NM_ENOMEM;
 	}
 	if (!metric)
@@ -350,8 +358,6 @@ static int put_metrics(struct rows *rows, size_t row, unsigned column, struct nm
 /* The lines of the row's object, in bytes. */
 static int put_touched(struct rows *rows, size_t row, unsigned column, struct nm_new_table *table)
 {
-	const nm_key *all = nm_cube_keys(&rows->charged.cube, row);
-	unsigned by[3], count = keys_named(rows, touched_keys, by);
 	const int64_t *sums;
 	struct nm_metric_sums counts;
 	nm_key keys[3];
@@ -359,10 +365,7 @@ static int put_touched(struct rows *rows, size_t row, unsigned column, struct nm
 
 	if (!rows->touched.sum_count)
 		return 0;
-	for (unsigned k = 0; k < count; k++)
-		keys[k] = all[by[k]];
-	if (rows->by_number)
-		keys[0] = all[rows->charged.cube.key_count - 1];
+	keys_of(rows, row, &rows->touched_by, keys);
 	sums = nm_cube_at(&rows->touched, keys);
 	if (!sums)
 		return NM_ENOMEM;
@@ -411,8 +414,15 @@ int nm_ranked_rows_make(struct nm_profile *profile, const struct nm_ranked_reque
 			    .profile = profile,
 			    .by_number = request->of_pairs && nm_pairs_have_numbers(request->selection),
 			    .level_key = key_named(request, "level"),
+			    .instructions_by = list_keys(request, instruction_keys),
+			    .touched_by =
+				list_keys(request, (const char *const[3]){"level", "process", "object"}),
 			    .own = {.names = {.are_raw = 1}}};
-	int status = rows.by_number ? charge_pairs(&rows, err) : charge_keys(&rows, err);
+	int status;
+
+	if (rows.by_number) /* the object is the last number */
+		rows.touched_by = (struct key_list){.at = {request->key_count > 1}, .count = 1};
+	status = rows.by_number ? charge_pairs(&rows, err) : charge_keys(&rows, err);
 
 	if (!status)
 		status = read_instructions(&rows, err);

@@ -20,8 +20,8 @@ struct nm_ranked_request {
 	const char *rank; /* the metric by which the first rows come first; NULL: all rows are made */
 };
 
-/* The table: the keys, `level`, each metric that has a value, `touched` (bytes of an object's lines that were touched), the
- * columns of selection.machines, and `site` and `name` where pairs have numbers. */
+/* The table: the keys, `level`, each metric that has a value, `touched` (bytes of an object's lines that were
+ * touched), the columns of selection.machines, and `site` and `name` where pairs have numbers. */
 #define NM_RANKED "ranked"
 
 /* Makes the table: of all rows, or of the first, and of those that are equal to the last of these. 0 or a code. */

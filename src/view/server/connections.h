@@ -26,8 +26,8 @@ void nm_connections_remove(struct nm_connections *connections, int socket);
 void nm_connections_answer(struct nm_connections *connections, int socket);
 void nm_connections_wait(struct nm_connections *connections, int socket);
 
-/* Shuts down connections that have waited too long; their owner notices and closes them. Time beyond `milliseconds` since
- * the last call, in which the server did something else, is not theirs. */
+/* Shuts down connections that have waited too long; their owner notices and closes them. Time beyond `milliseconds`
+ * since the last call, in which the server did something else, is not theirs. */
 void nm_connections_cut_off(struct nm_connections *connections, int milliseconds);
 
 #endif
