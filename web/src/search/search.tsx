@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 // search.tsx - a field over the page that finds objects, types, fields, functions, files and commands. Arrow keys choose, Enter
-// goes there.
+// goes there, once what was typed is found.
 import { useEffect, useRef, useState } from "preact/hooks";
 import type { Name } from "../answers";
 import { isSelfContained } from "../api";
@@ -33,6 +33,7 @@ export function Search(props: SearchProps) {
 	const dialog = useRef<HTMLDialogElement>(null);
 	const [typed, setTyped] = useState("");
 	const [at, setAt] = useState(0);
+	const [entered, setEntered] = useState(false); // before the names that were typed are there
 	const { finds, waiting } = useFinds(typed, props);
 	useEffect(() => dialog.current?.showModal(), []);
 	useEffect(() => document.getElementById(`find-${at}`)?.scrollIntoView({ block: "nearest" }), [at]);
@@ -42,9 +43,15 @@ export function Search(props: SearchProps) {
 		if (typeof find.go === "string") go(find.go);
 		else find.go();
 	};
+	useEffect(() => {
+		if (!entered || waiting) return;
+		setEntered(false);
+		open(finds[at]);
+	}, [entered, waiting]);
 	const pressed = (event: KeyboardEvent) => {
 		const step = { ArrowDown: 1, ArrowUp: -1, PageDown: 8, PageUp: -8 }[event.key];
 		if (step !== undefined) setAt(Math.min(finds.length - 1, Math.max(0, at + step)));
+		else if (event.key === "Enter" && waiting) setEntered(true);
 		else if (event.key === "Enter") open(finds[at]);
 		else return;
 		event.preventDefault();
@@ -53,7 +60,7 @@ export function Search(props: SearchProps) {
 		<dialog ref={dialog} class="search" onClose={props.close} aria-label="Search">
 			<input type="text" role="combobox" aria-label="Search for a name or a command" aria-expanded="true" aria-controls="finds" aria-autocomplete="list"
 				aria-activedescendant={finds[at] ? `find-${at}` : undefined} placeholder="object, type, field, function, file or command"
-				value={typed} onInput={(event) => { setTyped(event.currentTarget.value); setAt(0); }} onKeyDown={pressed} />
+				value={typed} onInput={(event) => { setTyped(event.currentTarget.value); setAt(0); setEntered(false); }} onKeyDown={pressed} />
 			<ul id="finds" role="listbox" aria-label="Found">
 				{finds.map((find, n) => (
 					<li key={`${find.kind} ${find.title}`} id={`find-${n}`} role="option" aria-selected={n === at} title={find.title}
