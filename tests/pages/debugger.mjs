@@ -11,7 +11,7 @@ import { after, before, test } from "node:test";
 import { createInterface } from "node:readline";
 import { createRequire } from "node:module";
 import { whatIsCut } from "./cut.mjs";
-import { axeOf } from "./reader.mjs";
+import { axeOf, PATIENCE_MS } from "./reader.mjs";
 import { steady } from "./steady.mjs";
 
 const require = createRequire(new URL("../../web/package.json", import.meta.url));
@@ -34,6 +34,7 @@ async function debugging(nest, options, check, view = "") {
 	const server = spawn(nearmiss, ["view", "--no-browser", ...options, resolve(examples, nest)],
 		{ stdio: ["ignore", "pipe", "inherit"], cwd: tmpdir() }); // below which no source lies
 	const context = await browser.newContext({ acceptDownloads: true });
+	context.setDefaultTimeout(PATIENCE_MS);
 	try {
 		const [address] = await new Promise((resolve, reject) => {
 			createInterface(server.stdout).once("line", (line) => resolve([line]));

@@ -11,6 +11,7 @@ import { createInterface } from "node:readline";
 import { createRequire } from "node:module";
 import { fileURLToPath } from "node:url";
 import { whatIsCut } from "./cut.mjs";
+import { PATIENCE_MS } from "./reader.mjs";
 import { steady } from "./steady.mjs";
 import { options as bundling, worker } from "../../web/build.mjs";
 
@@ -49,6 +50,7 @@ function writeFileOf(input, options) {
 /** Runs `check` with the page of a file. */
 async function opened(path, check, hash = "") {
 	const context = await browser.newContext({ acceptDownloads: true });
+	context.setDefaultTimeout(PATIENCE_MS);
 	try {
 		const page = await context.newPage();
 		const faults = [];
@@ -67,6 +69,7 @@ async function opened(path, check, hash = "") {
 async function served(input, options, check) {
 	const server = spawn(nearmiss, ["view", "--no-browser", ...options, input], { stdio: ["ignore", "pipe", "inherit"] });
 	const context = await browser.newContext();
+	context.setDefaultTimeout(PATIENCE_MS);
 	try {
 		const address = await new Promise((resolve, reject) => {
 			createInterface(server.stdout).once("line", resolve);

@@ -7,11 +7,15 @@ import { steady } from "./steady.mjs";
 const require = createRequire(new URL("../../web/package.json", import.meta.url));
 const { chromium } = require("playwright-core");
 
+/** Longer than a busy machine needs: what waits so long waits for something that does not come. */
+export const PATIENCE_MS = 120_000;
+
 /** The browser, and a function that opens a tab of a reader with this theme and width; what goes wrong in it is collected. */
 export async function reader(address, executablePath) {
 	const browser = await chromium.launch({ executablePath, args: ["--no-sandbox"] });
 	const tab = async ({ theme = "light", width = 1280, at = "" } = {}) => {
 		const context = await browser.newContext({ colorScheme: theme, viewport: { width, height: 844 }, acceptDownloads: true });
+		context.setDefaultTimeout(PATIENCE_MS);
 		const page = await context.newPage();
 		const faults = [];
 		page.on("pageerror", (error) => faults.push(error.message));

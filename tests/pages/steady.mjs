@@ -6,7 +6,7 @@ export function steady(page) {
 	return page.evaluate(async () => {
 		const look = () => document.body.innerHTML + [...document.querySelectorAll("canvas")].map((one) => one.toDataURL());
 		for (let last = "", same = 0; same < 4;) {
-			await new Promise(requestAnimationFrame);
+			await new Promise((next) => requestAnimationFrame(() => setTimeout(next))); // drawings wait for a timer, too
 			const now = look();
 			same = now === last ? same + 1 : 0;
 			last = now;
