@@ -24,6 +24,11 @@ int nm_query_make(struct nm_query *ret_query, struct nm_profile *profile, const 
 		  const struct nm_selection *selection, struct nm_error *err);
 void nm_query_done(struct nm_query *query);
 
+/* Sums `counts` by keys in the table NM_RANKED (ranked_rows.h), with some metrics (both lists by commas), for a query
+ * that joins it. rank: the metric of which the request's limit of first rows is enough, or NULL. 0 or a code. */
+int nm_ranked_by(struct nm_profile *profile, const struct nm_selection *selection, const char *keys,
+		 const char *metrics, const char *rank, struct nm_error *err);
+
 /* ---- inner_frames.c: the innermost frame, where the keys name another ---- */
 
 struct nm_inner_frames {

@@ -100,7 +100,15 @@ static int make_query(struct nm_query *query, struct nm_profile *profile, const 
 	query->keys = 1;
 	query->sql = strdup(report->sql);
 	query->ties = strdup(report->ties);
-	return query->sql && query->ties ? 0 : nm_fail_memory(err);
+	if (!query->sql || !query->ties)
+		return nm_fail_memory(err);
+	if (!report->joined)
+		return 0;
+	return nm_ranked_by(profile, selection, report->joined, "references,misses,share,loads,waste",
+			    report->is_of_joined && !strcmp(nm_report_sort(report, selection), report->sort)
+				? report->sort
+				: NULL,
+			    err);
 }
 
 int nm_report_fill(const struct nm_report *report, struct nm_profile *profile,

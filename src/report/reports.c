@@ -7,6 +7,7 @@
  */
 #include <string.h>
 
+#include "ranked_rows.h"
 #include "report_priv.h"
 #include "summary_parts.h"
 
@@ -116,17 +117,13 @@ static const struct nm_column bucket_columns[] = {
 };
 
 static const char bucket_sql[] =
-    "WITH c AS MATERIALIZED (SELECT process, object, sum(reads + writes) AS refs, "
-    "sum(read_misses + write_misses) AS misses, sum(loaded_bytes) AS loaded, sum(used_bytes) AS used "
-    "FROM counts WHERE level = ?1 AND (?2 IS NULL OR process = ?2) GROUP BY process, object), "
-    "b AS MATERIALIZED (SELECT process, object, context, chain FROM buckets WHERE ?2 IS NULL OR process = ?2) "
+    "WITH b AS MATERIALIZED (SELECT process, object, context, chain FROM buckets WHERE ?2 IS NULL OR process = ?2) "
     "SELECT b.chain AS chain, b.object AS object, o.blocks AS blocks, o.bytes AS bytes, "
-    "coalesce(c.refs, 0) AS \"references\", coalesce(c.misses, 0) AS misses, "
-    "100.0 * coalesce(c.misses, 0) / nullif((SELECT sum(misses) FROM c), 0) AS share, "
-    "100.0 - 100.0 * c.used / nullif(c.loaded, 0) AS waste, b.process AS process, o.type AS type, "
+    "coalesce(c.\"references\", 0) AS \"references\", coalesce(c.misses, 0) AS misses, "
+    "coalesce(c.share, 0.0) AS share, c.waste AS waste, b.process AS process, o.type AS type, "
     "o.largest AS largest, o.allocated_at AS allocated_at, b.context AS context "
     "FROM b CROSS JOIN objects o ON o.process = b.process AND o.object = b.object "
-    "LEFT JOIN c ON c.process = b.process AND c.object = b.object";
+    "LEFT JOIN " NM_RANKED " AS c ON c.process = b.process AND c.object = b.object";
 
 /* Columns of an object and a line of code that misses on it. */
 #define OBJECT_AND_LINE                                                                                     \
@@ -153,21 +150,18 @@ static const struct nm_column pattern_columns[] = {
 
 /* A line of code that misses and was never looked at has no stride. */
 static const char pattern_sql[] =
-    "WITH c AS MATERIALIZED (SELECT process, object, function, file, line, "
-    "sum(read_misses + write_misses) AS misses, sum(reads + writes) AS refs FROM counts "
-    "WHERE level = ?1 AND (?2 IS NULL OR process = ?2) GROUP BY process, object, function, file, line), "
-    "l AS MATERIALIZED (SELECT max(line_size) AS bytes FROM levels WHERE level = ?1), "
+    "WITH l AS MATERIALIZED (SELECT max(line_size) AS bytes FROM levels WHERE level = ?1), "
     "s AS MATERIALIZED (SELECT process, object, function, file, line, stride, max(followed) AS followed, "
     "sum(sampled) AS sampled FROM sites WHERE ?2 IS NULL OR process = ?2 "
     "GROUP BY process, object, function, file, line) "
     "SELECT c.object AS object, c.file AS file, c.line AS line, c.function AS function, c.misses AS misses, "
-    "100.0 * c.misses / nullif((SELECT sum(misses) FROM c), 0) AS share, s.stride AS stride, "
+    "c.share AS share, s.stride AS stride, "
     "100.0 * s.followed / nullif(s.sampled, 0) AS follow, "
     "CASE WHEN s.stride IS NULL THEN NULL WHEN 2 * s.followed < s.sampled THEN 'irregular' "
     "WHEN s.stride = 0 THEN 'in place' WHEN abs(s.stride) >= l.bytes THEN 'a line each' "
     "WHEN s.stride > 0 THEN 'in order' ELSE 'backwards' END AS walk, "
-    "c.refs AS \"references\", s.sampled AS sampled, s.followed AS followed, c.process AS process "
-    "FROM c CROSS JOIN l LEFT JOIN s ON s.process = c.process AND s.object IS c.object "
+    "c.\"references\" AS \"references\", s.sampled AS sampled, s.followed AS followed, c.process AS process "
+    "FROM " NM_RANKED " AS c CROSS JOIN l LEFT JOIN s ON s.process = c.process AND s.object IS c.object "
     "AND s.function IS c.function AND s.file IS c.file AND s.line IS c.line WHERE c.misses > 0";
 
 static const struct nm_column affinity_columns[] = {
@@ -199,18 +193,14 @@ static const struct nm_column sector_columns[] = {
 };
 
 static const char sector_sql[] =
-    "WITH c AS MATERIALIZED (SELECT process, object, function, file, line, "
-    "sum(read_misses + write_misses) AS misses, sum(loads) AS loads, sum(used_bytes) AS used, "
-    "sum(loaded_bytes) AS loaded FROM counts WHERE level = ?1 AND (?2 IS NULL OR process = ?2) "
-    "GROUP BY process, object, function, file, line), "
-    "s AS MATERIALIZED (SELECT process, object, function, file, line, sum(sector_misses) AS missed "
+    "WITH s AS MATERIALIZED (SELECT process, object, function, file, line, sum(sector_misses) AS missed "
     "FROM sectors WHERE level = ?1 AND (?2 IS NULL OR process = ?2) "
     "GROUP BY process, object, function, file, line) "
     "SELECT c.object AS object, c.file AS file, c.line AS line, c.function AS function, c.misses AS misses, "
     "c.loads AS loads, s.missed AS sector_misses, 100.0 * s.missed / nullif(c.loads, 0) AS sector_share, "
-    "100.0 - 100.0 * c.used / nullif(c.loaded, 0) AS waste, c.process AS process "
-    "FROM s CROSS JOIN c ON c.process = s.process AND c.object IS s.object AND c.function IS s.function "
-    "AND c.file IS s.file AND c.line IS s.line";
+    "c.waste AS waste, c.process AS process "
+    "FROM s CROSS JOIN " NM_RANKED " AS c ON c.process = s.process AND c.object IS s.object "
+    "AND c.function IS s.function AND c.file IS s.file AND c.line IS s.line";
 
 static const struct nm_column prefetch_columns[] = {
     {.name = "level", .title = "level", .kind = NM_COLUMN_TEXT},
@@ -228,10 +218,7 @@ static const struct nm_column prefetch_columns[] = {
 };
 
 static const char prefetch_sql[] =
-    "WITH c AS MATERIALIZED (SELECT process, level, object, function, file, line, "
-    "sum(read_misses + write_misses) AS misses FROM counts WHERE (?1 IS NULL OR level = ?1) AND "
-    "(?2 IS NULL OR process = ?2) GROUP BY process, level, object, function, file, line), "
-    "s AS MATERIALIZED (SELECT process, level, object, function, file, line, sum(prefetches) AS prefetches, "
+    "WITH s AS MATERIALIZED (SELECT process, level, object, function, file, line, sum(prefetches) AS prefetches, "
     "sum(useful) AS useful, sum(late_evicted) AS late_evicted, sum(pollution) AS pollution, "
     "sum(late) AS late, sum(redundant) AS redundant FROM prefetches WHERE (?1 IS NULL OR level = ?1) AND (?2 IS NULL OR process = ?2) "
     "GROUP BY process, level, object, function, file, line) "
@@ -240,8 +227,8 @@ static const char prefetch_sql[] =
     "100.0 * s.useful / nullif(s.prefetches, 0) AS accuracy, s.prefetches - s.useful AS useless, "
     "s.late AS late, s.redundant AS redundant, s.late_evicted AS late_evicted, s.pollution AS pollution, "
     "100.0 * s.useful / nullif(s.useful + c.misses, 0) AS coverage, s.process AS process "
-    "FROM s LEFT JOIN c ON c.process = s.process AND c.level = s.level AND c.object IS s.object "
-    "AND c.function IS s.function AND c.file IS s.file AND c.line IS s.line";
+    "FROM s LEFT JOIN " NM_RANKED " AS c ON c.process = s.process AND c.level = s.level "
+    "AND c.object IS s.object AND c.function IS s.function AND c.file IS s.file AND c.line IS s.line";
 
 static const struct nm_column reuse_columns[] = {
     {.name = "object", .title = "object", .kind = NM_COLUMN_NAME},
@@ -390,7 +377,9 @@ static const struct nm_report reports[] = {
      .column_count = COUNT_OF(pattern_columns),
      .sort = "misses",
      .ties = "process, object, file, line, function",
-     .sql = pattern_sql},
+     .sql = pattern_sql,
+     .joined = "process,object,function,line",
+     .is_of_joined = 1},
     {.name = "sectors",
      .summary = "source lines that hit a cache line but miss the sector (sector= in a SPEC)",
      .columns = sector_columns,
@@ -398,6 +387,7 @@ static const struct nm_report reports[] = {
      .sort = "sector_misses",
      .ties = "process, object, file, line, function",
      .sql = sector_sql,
+     .joined = "process,object,function,line",
      .view = "sectors",
      .without = "sector misses: no level has sectors (sector= in a SPEC), or all fit"},
     {.name = "prefetches",
@@ -407,6 +397,7 @@ static const struct nm_report reports[] = {
      .sort = "prefetches",
      .ties = "process, level, object, file, line, function",
      .sql = prefetch_sql,
+     .joined = "process,level,object,function,line",
      .all_levels = 1,
      .view = "prefetches",
      .without = "prefetches: the program has none, and no level (prefetch= in a SPEC)"},
@@ -472,6 +463,7 @@ static const struct nm_report reports[] = {
      .sort = "misses",
      .ties = "process, object",
      .sql = bucket_sql,
+     .joined = "process,object",
      .view = "buckets",
      .without = "chains of allocations: record with --heap-chains"},
     {.name = "latencies",

@@ -9,7 +9,8 @@
 
 #include "diff_priv.h"
 #include "match.h"
-#include "memstream.h"
+#include "ranked_rows.h"
+#include "ranking.h"
 #include "selection.h"
 
 /* ---- what was sampled --------------------------------------------------------------------------- */
@@ -93,19 +94,16 @@ static int choose_level(struct nm_agreement *a, struct nm_error *err)
 /* ---- rows --------------------------------------------------------------------------------------- */
 
 /* Adds rows of function, file, line, object and four sums, in the order of enum nm_diff_metric. */
-static int add_facts(struct nm_diff_side *side, const char *sql, const char *level, const char *process,
-		     struct nm_strings *pool, struct nm_error *err)
+static int add_facts(struct nm_diff_side *side, const char *sql, const char *process, struct nm_strings *pool,
+		     struct nm_error *err)
 {
 	static const unsigned columns[] = {NM_DIFF_FUNCTION, NM_DIFF_FILE, NM_DIFF_LINE, NM_DIFF_OBJECT};
 	enum { COLUMNS = sizeof columns / sizeof *columns };
 	struct nm_rows *rows = NULL;
 	int status = nm_profile_query(side->profile, sql, &rows, err);
 
-	if (!status) {
+	if (!status)
 		nm_rows_bind_text(rows, 1, process);
-		if (level)
-			nm_rows_bind_text(rows, 2, level);
-	}
 	while (!status && (status = nm_rows_next(rows, err)) > 0) {
 		struct nm_diff_fact fact = {.executed = 0};
 
@@ -135,8 +133,10 @@ static int load_model(struct nm_agreement *a, struct nm_strings *pool, struct nm
 	struct nm_diff_side *side = &a->sides[NM_MODEL];
 	const char *count = a->compared == NM_COMPARED_TOUCHES ? "cold"
 			    : a->loads_only                    ? "read_misses"
-							       : "read_misses + write_misses";
+							       : "misses";
+	struct nm_selection at_level = side->selection;
 	char sql[480];
+	int status;
 
 	for (size_t i = 0; a->compared == NM_COMPARED_TIME && i < side->facts.count; i++) {
 		struct nm_diff_fact *fact = &side->facts.at[i];
@@ -148,13 +148,15 @@ static int load_model(struct nm_agreement *a, struct nm_strings *pool, struct nm
 	if (a->compared == NM_COMPARED_TIME)
 		return 0;
 	nm_vec_free(&side->facts);
-	snprintf(
-	    sql, sizeof sql,
-	    "SELECT function, file, line, object, sum(conflict), sum(%s) AS n, 0, 0 FROM counts WHERE level = ?2 "
-	    "AND (?1 IS NULL OR process = ?1) AND object NOT IN (SELECT object FROM objects WHERE kind = 'code') "
-	    "GROUP BY function, file, line, object HAVING n > 0",
-	    count);
-	return add_facts(side, sql, a->level, a->request->process, pool, err);
+	at_level.request.level = a->level;
+	status = nm_ranked_by(side->profile, &at_level, "function,line,object",
+			      "misses,read_misses,cold,conflict", NULL, err);
+	snprintf(sql, sizeof sql,
+		 "SELECT function, file, line, object, conflict, %s, 0, 0 FROM " NM_RANKED
+		 " WHERE %s > 0 AND object NOT IN (SELECT object FROM objects WHERE kind = 'code') "
+		 "ORDER BY function, file, line, object",
+		 count, count);
+	return status ? status : add_facts(side, sql, NULL, pool, err);
 }
 
 /* The samples whose data did not come from the level, or one nearer. */
@@ -179,7 +181,7 @@ static int load_machine(struct nm_agreement *a, struct nm_strings *pool, struct 
 	    "FROM samples WHERE (?1 IS NULL OR process = ?1) AND operation IS NOT 'none' AND %s "
 	    "GROUP BY function, file, line, object",
 	    a->compared == NM_COMPARED_MISSES ? condition_beyond(a->level) : "1");
-	return add_facts(&a->sides[NM_MACHINE], sql, NULL, a->request->process, pool, err);
+	return add_facts(&a->sides[NM_MACHINE], sql, a->request->process, pool, err);
 }
 
 static int load_sides(struct nm_agreement *a, struct nm_strings *pool, struct nm_error *err)

@@ -9,8 +9,8 @@
 #include <stdlib.h>
 
 #include "columns.h"
-#include "memstream.h"
-#include "report_selection.h"
+#include "ranked_rows.h"
+#include "ranking.h"
 #include "selection.h"
 #include "table.h"
 
@@ -41,7 +41,7 @@ static const struct nm_column of_lines[] = {
     {.name = "function", .kind = NM_COLUMN_NAME},
     FIGURES};
 
-/* What rows are: their columns in `relocations` and `counts`, and in `evictions` those of the victim. */
+/* What rows are: their columns in `relocations` and NM_RANKED, and in `evictions` those of the victim. */
 struct subject {
 	const char *keys, *victim, *match, *own;
 	int in_sets;
@@ -54,7 +54,7 @@ static const struct subject objects = {OF_OBJECTS, 0, of_objects, sizeof of_obje
 static const struct subject objects_in_sets = {OF_OBJECTS, 1, of_objects_in_sets,
 					       sizeof of_objects_in_sets / sizeof *of_objects_in_sets};
 static const struct subject lines = {
-    "file, line, function",
+    "file,line,function",
     "victim_file, victim_line, victim_function",
     "e.victim_file IS r.file AND e.victim_line IS r.line AND e.victim_function IS r.function",
     "c.file IS r.file AND c.line IS r.line AND c.function IS r.function",
@@ -86,15 +86,13 @@ static int query_rows(struct nm_profile *profile, const struct subject *s, struc
 	    "r AS MATERIALIZED (SELECT %s, max(m) FILTER (WHERE relocation = 0) AS misses, min(m) AS least, "
 	    "avg(m) AS mean, max(m) AS greatest FROM k GROUP BY %s ORDER BY max(m) - min(m) DESC, misses DESC, %s "
 	    "LIMIT ?3), "
-	    "c AS MATERIALIZED (SELECT %s, sum(conflict) AS conflict FROM counts %s GROUP BY %s), "
 	    "e AS MATERIALIZED (SELECT %s, evictor, max(n) FROM (SELECT %s, evictor, sum(count) AS n FROM evictions "
 	    "%s GROUP BY %s, evictor) GROUP BY %s)%s "
 	    "SELECT %s, misses, least, mean, greatest, greatest - least, "
 	    "100.0 * (greatest - least) / max(mean, 1), "
-	    "(SELECT conflict FROM c WHERE %s), (SELECT evictor FROM e WHERE %s)%s FROM r",
-	    s->keys, where, s->keys, s->keys, s->keys, s->keys, s->keys, where, s->keys, s->victim, s->victim,
-	    where, s->victim, s->victim, s->in_sets ? SETS : "", s->keys, s->own, s->match,
-	    s->in_sets ? OF_SETS : "");
+	    "(SELECT conflict FROM " NM_RANKED " AS c WHERE %s), (SELECT evictor FROM e WHERE %s)%s FROM r",
+	    s->keys, where, s->keys, s->keys, s->keys, s->keys, s->victim, s->victim, where, s->victim,
+	    s->victim, s->in_sets ? SETS : "", s->keys, s->own, s->match, s->in_sets ? OF_SETS : "");
 
 	if (status < 0)
 		return nm_fail_memory(err);
@@ -104,13 +102,16 @@ static int query_rows(struct nm_profile *profile, const struct subject *s, struc
 }
 
 static int show_subject(struct nm_profile *profile, const struct subject *s,
-			const struct nm_report_request *request, const struct nm_style *style, FILE *out,
+			const struct nm_selection *selection, const struct nm_style *style, FILE *out,
 			struct nm_error *err)
 {
+	const struct nm_report_request *request = &selection->request;
 	struct nm_table table = {.columns = s->columns, .column_count = s->column_count};
 	struct nm_rows *rows = NULL;
-	int status = query_rows(profile, s, &rows, err);
+	int status = nm_ranked_by(profile, selection, s->keys, "conflict", NULL, err);
 
+	if (!status)
+		status = query_rows(profile, s, &rows, err);
 	if (!status) {
 		nm_rows_bind_text(rows, 1, request->level);
 		nm_rows_bind_text(rows, 2, request->process);
@@ -182,12 +183,12 @@ int nm_noise_run(struct nm_profile *profile, const struct nm_noise_request *requ
 		fputc('\n', out);
 	}
 	if (!status && request->rows != NM_NOISE_LINES)
-		status = show_subject(profile, in_sets ? &objects_in_sets : &objects, &selection.request,
-				      style, out, err);
+		status =
+		    show_subject(profile, in_sets ? &objects_in_sets : &objects, &selection, style, out, err);
 	if (!status && both)
 		fputc('\n', out);
 	if (!status && (both || request->rows == NM_NOISE_LINES))
-		status = show_subject(profile, &lines, &selection.request, style, out, err);
+		status = show_subject(profile, &lines, &selection, style, out, err);
 	nm_selection_done(&selection);
 	return status;
 }

@@ -24,6 +24,8 @@ struct nm_report {
 	const char *sort;   /* column that ranks the rows, or NULL */
 	const char *ties;   /* SQL: what orders rows that agree in it */
 	const char *sql;    /* parameters ?1: the level or NULL; ?2: the process or NULL */
+	const char *joined; /* keys by which `counts` is summed for the query, in NM_RANKED; or NULL */
+	int is_of_joined;   /* its first rows by `sort` are those of NM_RANKED */
 	int all_levels;     /* shows all levels unless the user names one */
 	int has_total;      /* text ends with a line of totals */
 	int needs_contexts; /* call chains */

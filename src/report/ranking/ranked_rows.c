@@ -28,6 +28,7 @@ struct rows {
 	unsigned level_key;                              /* its number, or key_count: there is one level */
 	struct key_list touched_by, instructions_by;
 	struct nm_vec(struct nm_ranked) order; /* what becomes rows of the table */
+	uint64_t metrics;                      /* bit i: the table has metric i */
 };
 
 /* ---- sums ----------------------------------------------------------------------------------------- */
@@ -297,6 +298,20 @@ static int choose_rows(struct rows *rows)
 
 /* ---- the table -------------------------------------------------------------------------------------- */
 
+/* Those that are numbers and asked for. */
+static uint64_t choose_metrics(const char *list)
+{
+	uint64_t chosen = 0;
+	const struct nm_metric *m;
+
+	for (unsigned i = 0; (m = nm_metric_at(i)); i++) {
+		assert(i < 64);
+		if (m->unit != NM_METRIC_TEXT && (!list || nm_is_listed(list, m->name)))
+			chosen |= UINT64_C(1) << i;
+	}
+	return chosen;
+}
+
 static char *columns_sql(const struct rows *rows)
 {
 	const struct nm_selection *s = rows->selection;
@@ -309,7 +324,7 @@ static char *columns_sql(const struct rows *rows)
 	for (unsigned k = 0; k < rows->charged.cube.key_count; k++)
 		fprintf(sql, "\"%s\", ", rows->charged.cube.names[k]);
 	for (unsigned i = 0; (m = nm_metric_at(i)); i++)
-		if (m->unit != NM_METRIC_TEXT)
+		if (rows->metrics >> i & 1)
 			fprintf(sql, "\"%s\", ", m->name);
 	for (unsigned i = 0; i < s->machine_levels; i++)
 		fprintf(sql, "\"%s\", ", s->machines[i].name);
@@ -344,7 +359,7 @@ static int put_metrics(struct rows *rows, size_t row, unsigned column, struct nm
 	if (total_of(rows, row, &total))
 		return -1;
 	for (unsigned i = 0; (m = nm_metric_at(i)); i++) {
-		if (m->unit == NM_METRIC_TEXT)
+		if (!(rows->metrics >> i & 1))
 			continue;
 		if (m->real)
 			nm_new_row_real(table, column, m->real(&values, &total));
@@ -414,6 +429,7 @@ int nm_ranked_rows_make(struct nm_profile *profile, const struct nm_ranked_reque
 			    .profile = profile,
 			    .by_number = request->of_pairs && nm_pairs_have_numbers(request->selection),
 			    .level_key = key_named(request, "level"),
+			    .metrics = choose_metrics(request->metrics),
 			    .instructions_by = list_keys(request, instruction_keys),
 			    .touched_by =
 				list_keys(request, (const char *const[3]){"level", "process", "object"}),

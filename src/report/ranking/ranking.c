@@ -99,16 +99,6 @@ static int take_keys(struct query_builder *b, const char *list, struct nm_error 
 
 /* ---- the result's columns ----------------------------------------------------------------------- */
 
-static int is_listed(const char *list, const char *name)
-{
-	size_t n = strlen(name);
-
-	for (; list; list = strchr(list, ',') ? strchr(list, ',') + 1 : NULL)
-		if (!strncmp(list, name, n) && (list[n] == ',' || !list[n]))
-			return 1;
-	return 0;
-}
-
 /* sql: NULL for what is made from other columns. */
 static void put_column(struct query_builder *b, const struct nm_column *column, const char *sql)
 {
@@ -116,7 +106,7 @@ static void put_column(struct query_builder *b, const struct nm_column *column, 
 
 	assert(b->query->count <= NM_QUERY_COLUMNS);
 	*to = *column;
-	if (is_listed(b->report->shown, to->name))
+	if (nm_is_listed(b->report->shown, to->name))
 		to->hidden = 0;
 	if (sql)
 		fprintf(b->select, "%s%s AS \"%s\"", b->selected++ ? ", " : "", sql, column->name);
@@ -438,6 +428,16 @@ static int is_of_pairs(const struct query_builder *b)
 	       !s->file.pattern && !s->machine_levels && !b->report->needs_fields && b->rank;
 }
 
+static void list_keys(const struct query_builder *b, struct nm_level_key *ret_list)
+{
+	for (unsigned i = 0; i < b->count; i++) {
+		const unsigned key = b->order[i];
+
+		ret_list[i] = (struct nm_level_key){keys[key].name, from_of(b, key),
+						    key == THREAD || key == CORE || key == LINE};
+	}
+}
+
 /* Makes the rows, and the text of the query that takes them. */
 static int make_sql(struct query_builder *b, struct nm_profile *profile, const char *select,
 		    struct nm_error *err)
@@ -453,12 +453,7 @@ static int make_sql(struct query_builder *b, struct nm_profile *profile, const c
 						  .rank = b->rank};
 	int status;
 
-	for (unsigned i = 0; i < b->count; i++) {
-		const unsigned key = b->order[i];
-
-		list[i] = (struct nm_level_key){keys[key].name, from_of(b, key),
-						key == THREAD || key == CORE || key == LINE};
-	}
+	list_keys(b, list);
 	b->by_number = request.of_pairs && nm_pairs_have_numbers(b->selection);
 	status = nm_ranked_rows_make(profile, &request, err);
 	if (status)
@@ -526,6 +521,24 @@ int nm_query_make(struct nm_query *ret_query, struct nm_profile *profile, const 
 	status = status ? nm_fail_memory(err) : make_sql(&b, profile, select, err);
 	free(select);
 	return status;
+}
+
+int nm_ranked_by(struct nm_profile *profile, const struct nm_selection *selection, const char *by,
+		 const char *metrics, const char *rank, struct nm_error *err)
+{
+	struct query_builder b = {.selection = selection};
+	struct nm_level_key list[KEYS];
+	struct nm_ranked_request request = {.selection = selection,
+					    .keys = list,
+					    .metrics = metrics,
+					    .rank = selection->request.limit > 0 ? rank : NULL};
+	const int status = take_keys(&b, by, err);
+
+	if (status)
+		return status;
+	list_keys(&b, list);
+	request.key_count = b.count;
+	return nm_ranked_rows_make(profile, &request, err);
 }
 
 void nm_query_done(struct nm_query *query)
