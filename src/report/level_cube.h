@@ -30,7 +30,7 @@ struct nm_level_cube_request {
 	const char *view;      /* "counts", or another with its columns, which are read as `counts` */
 	const char *condition; /* SQL, of rows that are read; or NULL */
 	int has_types;         /* keys are from `o` too: process, object, type */
-	int has_apart;         /* keys are from `z` too: the places that are kept apart (pairs.h) */
+	const char *apart;     /* SQL of `places`, above 0: keys are from `z` too: place, apart; or NULL */
 };
 
 /* The first keys of a cube: the number in selection.levels, and whether the object is code, if levels tell. */

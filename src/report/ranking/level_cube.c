@@ -8,7 +8,6 @@
 
 #include "machine.h"
 #include "memstream.h"
-#include "pairs.h"
 
 /* ---- reading ------------------------------------------------------------------------------------ */
 
@@ -55,9 +54,9 @@ static char *write_query(const struct nm_level_cube_request *r)
 	fputs("WITH x AS MATERIALIZED (SELECT object FROM objects WHERE kind = 'code')", sql);
 	if (r->has_types)
 		fputs(", o AS MATERIALIZED (SELECT process, object, type FROM objects)", sql);
-	if (r->has_apart)
+	if (r->apart)
 		fprintf(sql, ", z AS MATERIALIZED (SELECT place, %s AS apart FROM places WHERE apart)",
-			nm_apart_expression);
+			r->apart);
 	fprintf(sql, " SELECT counts.level, %s", nm_levels_split(levels) ? "counts.object IN x" : "0");
 	for (unsigned k = 0; k < r->key_count; k++)
 		fprintf(sql, ", %s", r->keys[k].from);

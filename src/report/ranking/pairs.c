@@ -33,7 +33,7 @@ int nm_pairs_load(struct nm_level_cube *pairs, struct nm_profile *profile,
 	if (by_number) {
 		keys[1] = (struct nm_level_key){"site", by_line ? "counts.site" : "NULL", 1};
 		keys[2] = (struct nm_level_key){"name", "counts.name", 1};
-		request.has_apart = selection->leaves_apart;
+		request.apart = selection->leaves_apart ? nm_apart_expression : NULL;
 		request.key_count = 3;
 	} else {
 		keys[1] = (struct nm_level_key){"object", "counts.object", 0};
