@@ -227,7 +227,8 @@ static struct nm_assigned assigned_by(struct nm_namer *namer, const struct telli
 static int bare_forwards(struct nm_namer *namer, const struct nm_context *c, uint32_t level,
 			 const struct call_place *place, int by_evidence)
 {
-	const struct nm_site_facts facts = nm_namer_site_facts(namer, c->pcs[level]);
+	const struct nm_site_facts facts =
+	    nm_site_facts_of(&namer->site_table, namer->space, namer->contexts, c->pcs[level]);
 	const enum nm_stored_kind kind = nm_stored_result(&namer->stores, place->module, place->vaddr).kind;
 	struct call_place caller = {0};
 

@@ -7,7 +7,6 @@
 #define NM_NAMER_H
 
 #include "attribution.h"
-#include "call_names.h"
 #include "contexts.h"
 #include "result.h"
 #include "site_facts.h"

@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: MIT
  *
- * perf_map.c - see perf_map.h.
- *
  * The map grows while the program runs, so what is new is read when a block is defined that has no name. Code may be
  * generated again where other code was: the map then has several entries for an address, and the blocks that
  * begin there have different instructions or accesses. The n-th different block has the n-th entry; one like an

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 #include "site_facts.h"
 
-#include "namer.h"
+#include "contexts.h"
+#include "space.h"
 
 static struct nm_site_facts *facts_of(struct nm_site_table *t, uint64_t pc)
 {
@@ -29,15 +30,14 @@ static void add_fact(struct nm_site_facts *facts, const struct nm_object *o, uin
 		facts->caller[facts->callers++] = caller;
 }
 
-static void make_facts(struct nm_namer *namer)
+static void make_facts(struct nm_site_table *t, const struct nm_space *space,
+		       const struct nm_contexts *contexts)
 {
-	struct nm_site_table *t = &namer->site_table;
-
 	nm_site_table_done(t);
-	t->objects = namer->space->objects.count;
+	t->objects = space->objects.count;
 	for (size_t i = 0; i < t->objects; i++) {
-		const struct nm_object *o = &namer->space->objects.at[i];
-		const struct nm_context *c = &namer->contexts->list.at[o->context];
+		const struct nm_object *o = &space->objects.at[i];
+		const struct nm_context *c = &contexts->list.at[o->context];
 
 		for (uint32_t k = 0; o->kind == NM_OBJECT_HEAP && o->blocks && k < c->count; k++) {
 			struct nm_site_facts *facts = facts_of(t, c->pcs[k]);
@@ -49,14 +49,15 @@ static void make_facts(struct nm_namer *namer)
 	}
 }
 
-struct nm_site_facts nm_namer_site_facts(struct nm_namer *namer, uint64_t pc)
+struct nm_site_facts nm_site_facts_of(struct nm_site_table *t, const struct nm_space *space,
+				      const struct nm_contexts *contexts, uint64_t pc)
 {
 	uint64_t known;
 
-	if (namer->site_table.objects != namer->space->objects.count)
-		make_facts(namer);
-	known = nm_map_get(&namer->site_table.index, pc, 0);
-	return known ? namer->site_table.list.at[known - 1] : (struct nm_site_facts){0};
+	if (t->objects != space->objects.count)
+		make_facts(t, space, contexts);
+	known = nm_map_get(&t->index, pc, 0);
+	return known ? t->list.at[known - 1] : (struct nm_site_facts){0};
 }
 
 void nm_site_table_done(struct nm_site_table *t)

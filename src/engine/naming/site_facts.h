@@ -10,7 +10,8 @@
 #include "map.h"
 #include "vector.h"
 
-struct nm_namer;
+struct nm_contexts;
+struct nm_space;
 
 enum { NM_SITE_CALLERS = 4 };
 
@@ -29,7 +30,8 @@ struct nm_site_table {
 };
 
 /* Zeros if nothing is known. */
-struct nm_site_facts nm_namer_site_facts(struct nm_namer *namer, uint64_t pc);
+struct nm_site_facts nm_site_facts_of(struct nm_site_table *table, const struct nm_space *space,
+				      const struct nm_contexts *contexts, uint64_t pc);
 
 void nm_site_table_done(struct nm_site_table *table);
 

@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: MIT
  *
- * stored.c - see stored.h.
- *
  * A place holds the pointer (or one derived from it by an offset or a mask), the address of a variable, or
  * nothing that is known. Places are the registers, both halves of the vector registers, and slots of the frame
  * by their distance from the stack pointer at the call. The path takes the branch that a null pointer does not
