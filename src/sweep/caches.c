@@ -10,9 +10,9 @@
 
 #include "host.h"
 #include "machine.h"
+#include "plan_priv.h"
 #include "policy.h"
 #include "sources.h"
-#include "sweep_priv.h"
 #include "text.h"
 
 enum { LONGEST_SPEC = 4096 };

@@ -12,7 +12,7 @@
 
 #include "files.h"
 #include "nest.h"
-#include "sweep_priv.h"
+#include "plan_priv.h"
 #include "trace.h"
 #include "words.h"
 

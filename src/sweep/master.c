@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: MIT
  *
- * master.c - see master.h.
- *
  * A worker has one task at a time, and gets the next, the largest that is left, with its answer. So no worker has less
  * than the others until none is left, and a task that is lost with its worker is known. Such a task is given out once
  * more; if that too ends its worker, it has failed.

@@ -10,8 +10,8 @@
 #include <string.h>
 
 #include "map.h"
+#include "plan_priv.h"
 #include "sources.h"
-#include "sweep_priv.h"
 
 enum { MOST_TASKS = 1000000 };
 

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT
  *
- * sweep_priv.h - shared by the files that read a plan: plan.c what it says, inputs.c and caches.c what that means.
+ * plan_priv.h - shared by the files that read a plan: plan.c what it says, inputs.c and caches.c what that means.
  */
-#ifndef NM_SWEEP_PRIV_H
-#define NM_SWEEP_PRIV_H
+#ifndef NM_PLAN_PRIV_H
+#define NM_PLAN_PRIV_H
 
 #include "plan.h"
 #include "yaml_load.h"
