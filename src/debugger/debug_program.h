@@ -9,11 +9,12 @@
 #define NM_DEBUG_PROGRAM_H
 
 #include "arena.h"
-#include "debugger.h"
 #include "errors.h"
 #include "hierarchy.h"
 #include "nest.h"
 #include "references.h"
+
+struct nm_debugger_source;
 
 #define NM_NO_OBJECT UINT32_MAX
 

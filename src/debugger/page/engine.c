@@ -8,6 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "debugger.h"
 #include "page.h"
 #include "parts.h"
 

@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: MIT
  *
- * heap.c - see heap.h.
- *
  * Memory is cut from chunks, and freed blocks are kept by size class, four classes for each power of two. A
  * block has its class in front of it. An image holds the pages of all chunks and the lists of free blocks; the
  * chunks themselves remain. A page is copied only if it differs from that of the image that was saved or

@@ -13,6 +13,7 @@
 
 #include "checkpoint.h"
 #include "debug_program.h"
+#include "debugger.h"
 #include "vector.h"
 
 enum {

@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: MIT
  *
- * parts_write.c - see parts.h.
- *
  * Tables are written by column, and texts by number in a list of texts, which compresses well. Addresses are
  * texts in hexadecimal, since a number of JavaScript has 53 bits.
  */

@@ -1,7 +1,4 @@
-/* SPDX-License-Identifier: MIT
- *
- * program.c - see debug_program.h.
- */
+/* SPDX-License-Identifier: MIT */
 #include "debug_program.h"
 
 #include <stdlib.h>

@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "debug_program.h"
+#include "debugger.h"
 
 struct loading {
 	struct nm_debug_program *program;

@@ -12,6 +12,7 @@
 #include <unistd.h>
 
 #include "debug_program.h"
+#include "debugger.h"
 #include "files.h"
 #include "import.h"
 #include "map.h"

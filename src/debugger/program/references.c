@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: MIT
  *
- * references.c - see references.h.
- *
  * A reference is a byte of flags, then numbers (varint.h) for what the table does not predict: the key, size
  * and kind, and the distance from the key's last address.
  */

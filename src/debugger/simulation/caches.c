@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: MIT
  *
- * caches.c - see caches.h.
- *
  * The history of an evicted line is read at its event, before its slot is reused. Lines that are hit or
  * loaded are looked up at the end of the reference: only then their slots and the class of the miss are
  * known.
