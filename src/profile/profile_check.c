@@ -1,11 +1,9 @@
 /* SPDX-License-Identifier: MIT
  *
- * profile_check.c - see profile_check.h.
- *
  * Each statement searches for an invalid row. Of the large views only the columns are checked: their readers
  * accept NULL and numbers of any size.
  */
-#include "profile_check.h"
+#include "reader_priv.h"
 
 #define TEXT(column) "typeof(" column ") <> 'text' OR "
 #define TEXT_OR_NULL(column) "typeof(" column ") NOT IN ('text', 'null') OR "

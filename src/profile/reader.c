@@ -22,7 +22,6 @@
 #include <unistd.h>
 
 #include "checksum.h"
-#include "profile_check.h"
 #include "profile_priv.h"
 #include "reader_priv.h"
 

@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "profile_check.h"
+#include "reader_priv.h"
 
 /* The values of a one-column query, as "a, b, c"; malloc'ed. */
 static int list_values(struct nm_profile *profile, const char *sql, char **ret_list, struct nm_error *err)

@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: MIT
  *
- * inlined.c - see inlined.h.
- *
  * A name without a schema means the temporary view where there is one: SQLite looks there first.
  */
 #include "inlined.h"

@@ -11,7 +11,6 @@
 #include "hash_index.h"
 #include "map.h"
 #include "result.h"
-#include "sources.h"
 #include "vector.h"
 
 enum {
@@ -225,6 +224,7 @@ int nm_store_pmu(struct nm_result_writer *w);
 
 /* ---- sources.c: the sources of all results stored so far; the texts that are chosen ----------------- */
 
+struct nm_source_choice;
 int nm_store_sources(struct nm_store *store, const struct nm_source_choice *choice);
 
 /* ---- writer.c: for merge.c, which fills the tables itself --------------------------------------------- */

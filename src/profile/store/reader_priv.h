@@ -21,6 +21,14 @@ struct nm_rows {
 	sqlite3_stmt *query;
 };
 
+/* profile_check.c: checks that the views of the first version are there, with their columns, and that the short ones
+ * (all but counts and evictions) hold values of the right type and range. NM_EFORMAT names the view. path: for the
+ * message. */
+int nm_profile_check(struct nm_profile *profile, const char *path, struct nm_error *err);
+
+/* The same for call chains: a parent comes before what it calls, so no chain is a cycle. */
+int nm_profile_check_contexts(struct nm_profile *profile, struct nm_error *err);
+
 /* From now on, statements that write are refused. */
 void nm_profile_only_reads(struct nm_profile *profile);
 

@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: MIT
  *
- * sweep_file.c - see sweep_file.h.
- *
  * A lock (flock) keeps a second sweep away; the kernel drops it with the process that held it. Results are taken into
  * an open transaction, so that a thousand short ones do not wait for the disk a thousand times.
  */
