@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
- * elsewhere.c - see elsewhere.h. One more kind of file: a row.
+ * elsewhere.c - what a file is that is in no trace format, and what to do with it. One more kind of file: a row.
  */
-#include "elsewhere.h"
+#include "importer.h"
 
 #include <string.h>
 

@@ -8,8 +8,8 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "elsewhere.h"
 #include "files.h"
+#include "import.h"
 #include "importer.h"
 
 /* One more format: a file with its struct nm_importer, and a row. */

@@ -6,7 +6,6 @@
 #define NM_IMPORTER_H
 
 #include "builder.h"
-#include "import.h"
 #include "input.h"
 
 /* What was read and not taken. */
@@ -48,6 +47,10 @@ extern const struct nm_importer nm_import_din, nm_import_lackey, nm_import_champ
 
 /* What a table lacks that was to be a csv of references; NULL: it is no table. */
 const char *csv_lacks(const uint8_t *bytes, size_t count);
+
+/* elsewhere.c: of a file in no trace format that begins with these bytes: "is ...: do this", to follow its name; NULL:
+ * it is not known. */
+const char *known_elsewhere(const uint8_t *bytes, size_t count);
 
 /* Passes the line over, which is no record, and counts it: 1. */
 int import_pass_over(struct nm_import *import, const char *why);
