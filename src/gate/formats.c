@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "formats.h"
+#include "gate_priv.h"
 
 extern const struct nm_gate_format nm_gate_format_text, nm_gate_format_markdown, nm_gate_format_github,
     nm_gate_format_sarif, nm_gate_format_junit, nm_gate_format_gitlab, nm_gate_format_openmetrics,

@@ -5,7 +5,7 @@
  */
 #include <string.h>
 
-#include "formats.h"
+#include "gate_priv.h"
 
 /* ---- OpenMetrics, which GitLab shows beside those of the base and Prometheus reads ------------------------- */
 

@@ -4,7 +4,7 @@
  */
 #include <string.h>
 
-#include "formats.h"
+#include "gate_priv.h"
 
 static void write_escaped(const char *text, FILE *out)
 {

@@ -5,7 +5,7 @@
  */
 #include <string.h>
 
-#include "formats.h"
+#include "gate_priv.h"
 
 #define SCHEMA "https://json.schemastore.org/sarif-2.1.0.json"
 
