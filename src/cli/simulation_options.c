@@ -11,7 +11,6 @@
 
 #include "estimator.h"
 #include "host.h"
-#include "latencies.h"
 #include "lru_misses.h"
 #include "message.h"
 #include "text.h"

@@ -1,12 +1,10 @@
 /* SPDX-License-Identifier: MIT
  *
- * latencies.c - see latencies.h.
- *
  * The file host-HASH.machine in the cache folder is a machine description (docs/machine-files.md) of the host
  * with the measured latencies. HASH is of the processor's name, since several hosts may share a home. Latencies
  * are measured again if the file's caches are not the host's; a user may edit or remove it.
  */
-#include "latencies.h"
+#include "host.h"
 
 #include <inttypes.h>
 #include <stdio.h>

@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: MIT
  *
- * measure.c - see measure.h.
- *
  * Loads that each name the address of the next follow a random cycle through a part of a buffer: they wait for
  * the level that the part lies in. Of a part that is n times as large as the level before, one load in n still
  * hits there, which is taken out. The buffer has huge pages, so that no page walks are measured; those are what

@@ -15,7 +15,6 @@
 #include <cmocka.h>
 
 #include "host.h"
-#include "latencies.h"
 #include "temporary_folder.h"
 
 /* A value of "" leaves the file out. */

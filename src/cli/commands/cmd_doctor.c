@@ -15,7 +15,6 @@
 #include <unistd.h>
 
 #include "host.h"
-#include "latencies.h"
 #include "message.h"
 #include "options.h"
 #include "output.h"
