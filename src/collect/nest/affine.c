@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: MIT
  *
- * affine.c - see affine.h.
- *
  * The range of each loop's index follows from the ranges of those around it, that of a sum from its variables'.
  * They may be too wide: then less is known than is true.
  */

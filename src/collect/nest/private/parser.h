@@ -8,6 +8,8 @@
 #ifndef NM_NEST_PARSER_H
 #define NM_NEST_PARSER_H
 
+#include <string.h>
+
 #include "nest_priv.h"
 #include "token.h"
 
@@ -30,13 +32,37 @@ struct nm_nest_parser {
 /* Reports a fault at a place of the text that is being read. */
 #define nm_nest_fault(p, place, ...) nm_nest_fault_in((p)->lexer.source, (p)->err, (place), __VA_ARGS__)
 
-/* parser.c: moves to the next word; requires a kind of word, and moves on. */
-int nm_nest_next(struct nm_nest_parser *p);
-int nm_nest_expect(struct nm_nest_parser *p, int kind, const char *what);
+/* Moves to the next word. */
+static inline int nm_nest_next(struct nm_nest_parser *p)
+{
+	return nm_nest_scan(&p->lexer, &p->token, p->err);
+}
+
+/* Requires a kind of word, and moves on. */
+static inline int nm_nest_expect(struct nm_nest_parser *p, int kind, const char *what)
+{
+	return p->token.kind == kind ? nm_nest_next(p) : nm_nest_fault(p, p->token.at, "%s expected", what);
+}
+
+static inline int nm_nest_has_text(const struct nm_nest_token *token, const char *text)
+{
+	return token->length == strlen(text) && !memcmp(token->at, text, token->length);
+}
+
 /* Is the next word this one? */
-int nm_nest_is(const struct nm_nest_parser *p, const char *word);
+static inline int nm_nest_is(const struct nm_nest_parser *p, const char *word)
+{
+	return p->token.kind == NM_NEST_WORD && nm_nest_has_text(&p->token, word);
+}
+
 /* The latest declaration of a name, or NULL. */
-struct nm_nest_name *nm_nest_lookup(struct nm_nest_parser *p, const struct nm_nest_token *name);
+static inline struct nm_nest_name *nm_nest_lookup(struct nm_nest_parser *p, const struct nm_nest_token *name)
+{
+	for (size_t i = p->known.count; i-- > 0;)
+		if (nm_nest_has_text(name, p->known.at[i].name))
+			return &p->known.at[i];
+	return NULL;
+}
 
 /* expression.c: any value, one without variables, a sum. */
 int nm_nest_parse_value(struct nm_nest_parser *p, struct nm_nest_value *ret);
