@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: MIT
  *
- * allocator.c - see allocator.h.
- *
  * A run allocates 50 to 100 MB in thousands of blocks, most of which live to its end. By default each 4 KB of
  * them costs a page fault at the first touch. So all blocks go into one heap of huge pages, which is grown at
  * once to the size that most runs need; untouched pages cost nothing.

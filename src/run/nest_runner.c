@@ -7,7 +7,6 @@
 
 #include "nest.h"
 #include "oracle.h"
-#include "progress.h"
 #include "run_profile.h"
 #include "tracer.h"
 

@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: MIT
  *
- * perf_importer.c - see perf_importer.h.
- *
  * Entries of `info`: collector is perf or sample; sampled_events lists the events with their periods; samples and
  * lost_samples; host, host_release and host_processor are of the machine that was sampled; exact is the path of the
  * profile that samples were joined with, joined_samples how many.

@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: MIT
  *
- * program_sampler.c - see program_sampler.h.
- *
  * Processes that the program leaves in the background are sampled for GRACE_MS more.
  *
  * With page faults, transparent huge pages are switched off for the program: each page has a first touch.

@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: MIT
  *
- * recorder.c - see recorder.h.
- *
  * The recording ends when the program and all rings have ended. Background processes that it leaves behind
  * get GRACE_MS; then they run on unobserved.
  *
@@ -26,7 +24,6 @@
 #include "control.h"
 #include "launch.h"
 #include "name_preload.h"
-#include "progress.h"
 #include "run_profile.h"
 #include "signals_forward.h"
 #include "snapshot.h"

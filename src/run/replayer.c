@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: MIT
  *
- * replayer.c - see replayer.h.
- *
  * The input is one of our traces, or another tool's that an importer turns into a single stream.
  *
  * All names of a trace file are loaded before its first record: the engine looks names up while it runs, and
@@ -27,7 +25,6 @@
 #include "import.h"
 #include "oracle.h"
 #include "phase_choice.h"
-#include "progress.h"
 #include "readahead.h"
 #include "run_profile.h"
 #include "side_by_side.h"

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 #include "run_profile.h"
 #include "clock.h"
-#include "progress.h"
 #include "session.h"
 #include "status.h"
 

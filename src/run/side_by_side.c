@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: MIT
  *
- * side_by_side.c - see side_by_side.h.
- *
  * The caches of each process start cold, so its counts depend on its own stream alone; of its parent it needs what
  * memory and stacks were at the fork. So a thread takes one stream after another, in the order in which they began,
  * reads the chunks of this stream alone, and feeds them. A stream is taken and introduced to the session by one

@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: MIT
  *
- * tracer.c - see tracer.h.
- *
  * The recorder starts packing a piece, feeds the same piece to the engine, and waits before it returns the
  * piece to its ring. Names are taken from the engine's store between two pieces, when a chunk is about to be
  * written, so that two threads never use the store at once.

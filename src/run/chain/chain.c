@@ -1,7 +1,4 @@
-/* SPDX-License-Identifier: MIT
- *
- * chain.c - see chain.h.
- */
+/* SPDX-License-Identifier: MIT */
 #include <assert.h>
 #include <stdlib.h>
 #include <string.h>

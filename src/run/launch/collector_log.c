@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: MIT
  *
- * collector_log.c - see collector_log.h.
- *
  * A write beyond the limit on file sizes would kill the program, so under a small limit nothing is kept.
  */
 #include "collector_log.h"

@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: MIT
  *
- * launch.c - see launch.h.
- *
  * It starts Valgrind's own launcher, not Debian's shell wrapper around it: that changes LD_LIBRARY_PATH and
  * so what the program loads. Options from ~/.valgrindrc and VALGRIND_OPTS are ignored: they could change
  * the counts.
