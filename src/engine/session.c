@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: MIT
  *
- * session.c - see session.h.
- *
  * Streams of parallel processes arrive in any order, so the tree of processes is put together at the end:
  * a forked image descends from the youngest earlier stream of its parent's pid, an exec'ed one from that of
  * its own pid. Paths are made of fork ordinals, not of pids: they are the same in every run.

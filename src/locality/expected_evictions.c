@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: MIT
  *
- * expected_evictions.c - see expected_evictions.h.
- *
  * The sum over f is concave in R, so there is one root, beside R = 0 where no line is fresh: Newton's steps find
  * the largest. Within a window touches come evenly, so all of a cell are taken to end in its middle.
  */

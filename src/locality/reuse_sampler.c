@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: MIT
  *
- * reuse_sampler.c - see reuse_sampler.h.
- *
  * A byte-wide filter by a hash of the line counts the watches there, so that nearly all lines that nobody
  * watches are told by one look. A reference that is chosen gets a *limit*: the largest weight of its object at
  * which it would still have been chosen. Where a rate was halved, samples of smaller limits are dropped when the

@@ -1,7 +1,4 @@
-/* SPDX-License-Identifier: MIT
- *
- * reuse_samples.c - see estimator.h.
- */
+/* SPDX-License-Identifier: MIT */
 #include <assert.h>
 #include <math.h>
 #include <stdlib.h>

@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: MIT
  *
- * shards_counts.c - see shards_counts.h.
- *
  * Intervals: the variance between parts of the lines, drawn by hash. Beyond chance of the touches, a distance is
  * off by the sum of w (w - 1) over its lines' weights w (Horvitz and Thompson 1952), or as much as those of its
  * key on average, so touches near a cache's size may be on either side; and touches that look cold may miss or not

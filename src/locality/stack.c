@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: MIT
  *
- * stack.c - see stack.h.
- *
  * `recent` is always up to date. What happened to it is kept as *events*, from which the table and the
  * timeline catch up. All lines are in the table; those that are recent have no time.
  */

@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: MIT
  *
- * pages.c - see pages.h.
- *
  * Counting rules:
  * - Huge pages are transparent: an aligned 2M (or 1G, where the machine uses them) is one page as long as all
  *   of it is memory that can have huge pages. All else has pages of 4K.

@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: MIT
  *
- * prefetch_trials.c - see prefetch_trials.h.
- *
  * References wait in the window until all that can be prefetched before them is known. Then each trial runs them, first
  * those without prefetches, whose hits and misses the others compare with theirs; on several threads.
  *

@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: MIT
  *
- * sampler.c - see sampler.h.
- *
  * The number of followed lines is halved when more residencies have been sampled than allowed: FOLLOWED for
  * each halving so far, and one in FOLLOWED_PART loads.
  */

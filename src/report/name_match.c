@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: MIT
  *
- * name_match.c - see name_match.h.
- *
  * C++ names are long, so patterns are allowed; but a name that exists is taken literally, whatever characters
  * it has. Suggestions for an unknown name are names that contain it (ignoring case), the shortest first; then
  * names within a few edits.

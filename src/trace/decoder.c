@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: MIT
  *
- * decoder.c - see codec.h.
- *
  * No input is trusted. Everything that the loop over the executions relies on was checked when the tables
  * were read (decoder_tables.c): how often each path may run, and so how long each column is and how many
  * words come out. The loop itself counts paths down and compares ranks, and has no other branch for an

@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: MIT
  *
- * edit.c - see edit.h.
- *
  * A slice is decoded and encoded again, since it gets records of its own: MEASURE off behind the PROCESS
  * record, and the program's own setting where the range begins.
  *

@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: MIT
  *
- * readahead.c - see readahead.h.
- *
  * A ring of a few pieces. Only the thread that has set `reading` reads the next piece into the next slot. The
  * consumer reads only if no piece is ready and no other thread is reading. A step waits for `reading`, too:
  * once a reading consumer has its piece, another thread can read the next one.

@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: MIT
  *
- * check.c - see check.h.
- *
  * The decoders have validated each single record. These rules hold between records:
  * - the first record is PROCESS, there is no other, and nothing follows EXIT;
  * - a block is defined once, before its first BLOCK, and a BLOCK has as many addresses as one of its block's

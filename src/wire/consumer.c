@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: MIT
  *
- * consumer.c - see consumer.h.
- *
  * The other side is another process, which may be killed, stopped or wrong at any instruction. So
  * every shared word is read once, with an atomic load, and checked before it is used; geometry is what we
  * chose ourselves, never what the ring says; nothing here waits for a producer except

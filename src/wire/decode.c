@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: MIT
  *
- * decode.c - see decode.h.
- *
  * A decoder takes its fixed words first, then its strings with a struct text, and lastly demands that
  * nothing is left over: within one version a record has exactly the fields of the specification.
  */

@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: MIT
  *
- * encode.c - see encode.h.
- *
  * A record is a header, some words and at most a few strings. append_record() reserves the room of the whole
  * record first, so that nothing can fail halfway.
  */

@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: MIT
  *
- * heap_events.c - see heap_events.h.
- *
  * Chunks are merged by a heap of those that have a record left, the one with the oldest first; at equal times the
  * one that was taken first. What is damaged ends its chunk: programs write into this file. Chains are read before all
  * else: a thread that was interrupted may use one that another thread has met after its time.

@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: MIT
  *
- * heap_writer.c - see heap_writer.h.
- *
  * The log is opened anew for each chunk, as the program may close all files that it does not know. Of a page that
  * the kernel clears in a forked child (MADV_WIPEONFORK) each thread sees whether the chunk that it holds is still
  * its own, however the child was made. Chunks of threads that have ended are handed on.

@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: MIT
  *
- * rings.c - see rings.h.
- *
  * Each thread that is watched has an event on each processor; all events of a processor write into its one
  * buffer. Bytes are moved as they are; of records only the heads are read, to count what is told to be lost.
  */

@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: MIT
  *
- * sampled_events.c - see sampled_events.h.
- *
  * Whether an event is there is tried, not guessed: it is opened for this process. What an older kernel or a
  * user without privileges may not ask for is left out: how many samples were lost, and the kernel's part.
  */

@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: MIT
  *
- * stream.c - see stream.h.
- *
  * The format: linux, tools/perf/Documentation/perf.data-file-format.txt.
  */
 #include "stream.h"

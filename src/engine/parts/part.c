@@ -1,7 +1,4 @@
-/* SPDX-License-Identifier: MIT
- *
- * part.c - see part.h.
- */
+/* SPDX-License-Identifier: MIT */
 #include "part.h"
 
 #include <assert.h>

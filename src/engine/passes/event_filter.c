@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: MIT
  *
- * event_filter.c - see event_filter.h.
- *
  * Rows are in a list, in the order in which they were made.
  */
 #include "event_filter.h"

@@ -1,7 +1,4 @@
-/* SPDX-License-Identifier: MIT
- *
- * level_counts.c - see level_counts.h.
- */
+/* SPDX-License-Identifier: MIT */
 #include "level_counts.h"
 
 #include <stdlib.h>

@@ -1,7 +1,4 @@
-/* SPDX-License-Identifier: MIT
- *
- * pass_fields.c - see fields.h.
- */
+/* SPDX-License-Identifier: MIT */
 #include "fields.h"
 
 #include <assert.h>

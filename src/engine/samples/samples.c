@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: MIT
  *
- * samples.c - see samples.h.
- *
  * Each process has an address space (space.h) and attribution keys (attribution.h) as in a recording; its
  * mappings come from the file. perf records mappings of data only if asked to (-d). Without them, the
  * segments of a module are known from its file once its code is mapped. A fork copies the mappings, an exec

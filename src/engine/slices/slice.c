@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: MIT
  *
- * slice.c - see slice.h.
- *
  * Names of objects may have brackets themselves ("nodes[i].next", "u (a.f90:12)"): a slice begins at the
  * first bracket from which on the rest of the text is one.
  */

@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: MIT
  *
- * oracle.c - see oracle.h.
- *
  * Requests are numbered. A table has the latest request for each line; when the line is requested again, that
  * request learns the distance to the new one: four bytes per request, in chunks, so that nothing is copied.
  * Repeated requests for the line that its set served last are left out (policy_opt.c): the line is resident

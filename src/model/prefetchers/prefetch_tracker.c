@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: MIT
  *
- * prefetch_tracker.c - see prefetch_tracker.h.
- *
  * Records of lines that left are purged when there are twice as many as can matter. So a load costs a few
  * steps, and the memory is a few words for each line of the level.
  */

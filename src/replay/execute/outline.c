@@ -1,7 +1,4 @@
-/* SPDX-License-Identifier: MIT
- *
- * outline.c - see outline.h.
- */
+/* SPDX-License-Identifier: MIT */
 #include "outline.h"
 
 #include <string.h>

@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: MIT
  *
- * verdict.c - see verdict.h.
- *
  * Compares the estimated cycles of all misses of data (levels.h) with those that the instructions take
  * without misses. Both are rough, so that the verdict has a range: each end takes all figures of the model at
  * theirs. docs/cost.md says how often it is right.

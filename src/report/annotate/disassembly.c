@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: MIT
  *
- * disassembly.c - see disassembly.h.
- *
  * Dropped: binutils' libopcodes, whose interface changes with every release, whose shared library is
  * versioned by the distribution's build, and whose licence (GPL-3) is not ours; running objdump, which needs
  * an ELF file around the bytes.

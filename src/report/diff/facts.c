@@ -1,7 +1,4 @@
-/* SPDX-License-Identifier: MIT
- *
- * facts.c - see facts.h.
- */
+/* SPDX-License-Identifier: MIT */
 #include "facts.h"
 
 #include <stdlib.h>

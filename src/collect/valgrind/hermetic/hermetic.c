@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later
  *
- * hermetic.c - see hermetic.h.
- *
  * A program that another executes goes on with its clock, which also seeds its random numbers: two programs
  * that run one after the other get different ones. They are of splitmix64 (Steele, Lea, Flood, Fast splittable
  * pseudorandom number generators, 2014).
