@@ -79,6 +79,7 @@ static int ordered_sql(const struct nm_report *report, struct nm_query *query,
 		is_text = by->kind == NM_COLUMN_NAME || by->kind == NM_COLUMN_TEXT;
 		snprintf(order, sizeof order, "\"%s\" %s NULLS LAST, ", name, is_text ? "ASC" : "DESC");
 		by->drop_order = 0;
+		by->sorts = 1;
 		if (request->sort)
 			show_always(by);
 	}

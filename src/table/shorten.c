@@ -5,9 +5,8 @@
  * Steps, until the name fits: the "(file:line)" of a variable goes, or a module, but not the line of a block without a
  * variable, "heap main (a.c:7)"; template arguments become "<…>" (the longest group first), parameter lists
  * become "(…)" and then nothing, the middle is cut out, keeping a third of the room before the cut (names
- * differ more at their ends). A name's last "(file:line)" is never cut, nor is the file:line at the start of a
- * place: both then may take more than the width. The innermost frame behind a place is dropped before its function
- * is shortened.
+ * differ more at their ends). A name's last "(file:line)" and the file:line at the start of a place are cut only where
+ * nothing else is left to cut. The innermost frame behind a place is dropped before its function is shortened.
  */
 #include <ctype.h>
 #include <stdint.h>
@@ -153,10 +152,10 @@ static void drop_location(char *text)
 		memmove(text + start - 1, text + end, strlen(text + end) + 1);
 }
 
-/* Cuts out the middle of the text before the place, if that leaves at least a letter on both sides. */
-static void cut_middle(char *text, size_t width, const char *ellipsis)
+/* Cuts out the middle of the text before its byte `tail`, if that leaves at least a letter on both sides. */
+static void cut_middle(char *text, size_t tail, size_t width, const char *ellipsis)
 {
-	size_t tail = location_start(text), mark = nm_utf8_width(ellipsis);
+	size_t mark = nm_utf8_width(ellipsis);
 	size_t fixed = nm_utf8_width(text + tail) + mark;
 	size_t room = width > fixed + 2 ? width - fixed : 2, left = (room + 2) / 3, right = room - left;
 	size_t whole = nm_utf8_width(text) - nm_utf8_width(text + tail), from, to;
@@ -171,14 +170,29 @@ static void cut_middle(char *text, size_t width, const char *ellipsis)
 	memcpy(text + from, ellipsis, strlen(ellipsis));
 }
 
+/* A copy with room for a mark that is longer than what is cut. */
+static char *copy_to_cut(const char *text, const char *ellipsis)
+{
+	char *copy = malloc(strlen(text) + strlen(ellipsis) + 1);
+
+	return copy ? strcpy(copy, text) : NULL;
+}
+
+static char *cut_whole(const char *text, size_t width, const char *ellipsis)
+{
+	char *copy = copy_to_cut(text, ellipsis);
+
+	if (copy)
+		cut_middle(copy, strlen(copy), width, ellipsis);
+	return copy;
+}
+
 char *nm_shorten_name(const char *name, size_t width, const char *ellipsis)
 {
-	char *text =
-	    malloc(strlen(name) + strlen(ellipsis) + 1); /* what is cut may be shorter than the mark */
+	char *text = copy_to_cut(name, ellipsis);
 
 	if (!text)
 		return NULL;
-	strcpy(text, name);
 	if (nm_utf8_width(text) <= width)
 		return text;
 	drop_location(text);
@@ -186,8 +200,11 @@ char *nm_shorten_name(const char *name, size_t width, const char *ellipsis)
 	drop_groups(text, '(', width, ellipsis);
 	if (nm_utf8_width(text) > width)
 		drop_empty_list(text, ellipsis);
-	cut_middle(text, width, ellipsis);
-	return text;
+	cut_middle(text, location_start(text), width, ellipsis);
+	if (nm_utf8_width(text) <= width)
+		return text;
+	free(text); /* the place alone is too wide */
+	return cut_whole(name, width, ellipsis);
 }
 
 enum { LEAST_FUNCTION = 5 }; /* columns: less than that names nothing, and the place stands alone */
@@ -240,7 +257,7 @@ static const char *inner_part(const char *place)
 char *nm_shorten_location(const char *place, size_t width, const char *ellipsis)
 {
 	const char *inner = inner_part(place), *function = *inner ? strchr(inner + 3, ' ') : NULL;
-	char *outer, *shorter;
+	char *outer, *shorter, *cut;
 
 	if (nm_utf8_width(place) <= width)
 		return strdup(place);
@@ -249,7 +266,11 @@ char *nm_shorten_location(const char *place, size_t width, const char *ellipsis)
 	outer = strndup(place, (size_t)(inner - place));
 	shorter = outer ? shorten_place(outer, width, ellipsis) : NULL;
 	free(outer);
-	return shorter;
+	if (!shorter || nm_utf8_width(shorter) <= width)
+		return shorter;
+	cut = cut_whole(shorter, width, ellipsis);
+	free(shorter);
+	return cut;
 }
 
 /* ---- distinct ---- */

@@ -19,7 +19,7 @@ struct nm_table;
 
 enum nm_column_kind {
 	NM_COLUMN_PLAIN,   /* as it comes from the query */
-	NM_COLUMN_TEXT,    /* never shortened */
+	NM_COLUMN_TEXT,    /* shortened only where nothing else helps */
 	NM_COLUMN_RIGHT,   /* never shortened, aligned right */
 	NM_COLUMN_NUMBER,  /* digits in groups of three */
 	NM_COLUMN_REAL,    /* with `decimals` */
@@ -35,6 +35,7 @@ struct nm_column {
 	unsigned decimals;
 	unsigned drop_order; /* the higher, the sooner it is left out of narrow text; 0: never */
 	int hidden;          /* text shows it only on request */
+	int sorts;           /* rows are in its order: never left out */
 	/* For text only: makes the cell of a row from others. Such a column is not in the query, nor in CSV
 	 * and JSON. The result lives in the table's pool; NULL: empty. */
 	const char *(*compose)(struct nm_table *table, size_t row);
@@ -97,6 +98,9 @@ void nm_print_grouped(int64_t value, FILE *out);
 /* Breaks a sentence at blanks to fit the width (0: no limit); lines after the first are indented below its
  * text, which follows `lead`. */
 void nm_print_wrapped(const char *lead, const char *text, unsigned width, FILE *out);
+/* The same of what printf makes; 0 or NM_ENOMEM. */
+int nm_print_sentence(const char *lead, unsigned width, FILE *out, const char *format, ...)
+    __attribute__((format(printf, 4, 5)));
 
 /* Write a table. 0 or NM_ENOMEM; the caller checks ferror(out). */
 int nm_table_text(struct nm_table *table, const struct nm_style *style, FILE *out);

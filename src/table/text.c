@@ -4,12 +4,13 @@
  *
  * Numbers get the width that they need. Names and places share the rest: each gets the width that it needs
  * or an equal part, whichever is less. If that part is less than ENOUGH, the column with the highest
- * drop_order is dropped. When no column may be dropped any more, names get less, but at least LEAST: lines
- * then exceed the width, which is better than figures without names. Names that differ are shown
- * differently, and rows whose visible names are all the same get a number.
+ * drop_order is dropped. When no column may be dropped any more, names get less; if less than LEAST, other texts are
+ * shortened too, and then the last columns go that neither tell rows apart nor sort them. Names that differ are
+ * shown differently, and rows whose visible names are all the same get a number.
  */
 #include <assert.h>
 #include <inttypes.h>
+#include <limits.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -25,11 +26,36 @@ struct layout {
 	char **cells;    /* row by row; the title row first */
 	unsigned *width; /* of each column; 0: left out */
 	char *shown;
+	char *right;        /* aligned right */
+	int shortens_texts; /* not names alone */
+	unsigned lost;      /* columns left out though they have no drop_order */
 };
 
-static int is_flexible(const struct nm_column *column)
+static int is_name(const struct nm_column *column)
 {
 	return column->kind == NM_COLUMN_NAME || column->kind == NM_COLUMN_LOCATION;
+}
+
+/* Whether a column is aligned right: one in which every value is a number. */
+static int is_right_aligned(const struct nm_table *table, unsigned column)
+{
+	if (table->columns[column].kind == NM_COLUMN_RIGHT)
+		return 1;
+	if (is_name(&table->columns[column]) || table->columns[column].kind == NM_COLUMN_TEXT)
+		return 0;
+	if (table->columns[column].kind != NM_COLUMN_PLAIN)
+		return 1;
+	for (size_t row = 0; row < table->row_count; row++)
+		if (nm_table_at(table, row, column)->type == NM_VALUE_TEXT)
+			return 0;
+	return table->row_count > 0 && !table->columns[column].compose;
+}
+
+/* Shown, and may be shortened. */
+static int is_flexible(const struct layout *layout, unsigned column)
+{
+	return layout->shown[column] && (is_name(&layout->table->columns[column]) ||
+					 (layout->shortens_texts && !layout->right[column]));
 }
 
 int nm_format_grouped(int64_t value, char text[NM_GROUPED_ROOM])
@@ -52,24 +78,6 @@ void nm_print_grouped(int64_t value, FILE *out)
 
 	nm_format_grouped(value, text);
 	fputs(text, out);
-}
-
-void nm_print_wrapped(const char *lead, const char *text, unsigned width, FILE *out)
-{
-	const size_t indent = strlen(lead);
-	size_t at = indent, n;
-
-	fputs(lead, out);
-	while (*text) {
-		n = strcspn(text, " ");
-		if (at > indent && width && at + 1 + n > width) {
-			fprintf(out, "\n%*s", (int)indent, "");
-			at = indent;
-		}
-		at += (size_t)fprintf(out, "%s%.*s", at > indent ? " " : "", (int)n, text);
-		text += n + strspn(text + n, " ");
-	}
-	fputc('\n', out);
 }
 
 static char *bytes_text(int64_t value)
@@ -179,7 +187,7 @@ static long flexible_room(const struct layout *layout, unsigned *ret_flexible)
 		if (!layout->shown[i])
 			continue;
 		left -= GAP;
-		if (is_flexible(&layout->table->columns[i]))
+		if (is_flexible(layout, i))
 			++*ret_flexible;
 		else
 			left -= layout->width[i];
@@ -196,7 +204,7 @@ static void share_room(struct layout *layout, long left, unsigned count)
 	do {
 		changed = 0;
 		for (i = 0; i < n && count; i++) {
-			if (given[i] || !layout->shown[i] || !is_flexible(&layout->table->columns[i]) ||
+			if (given[i] || !is_flexible(layout, i) ||
 			    (long)layout->width[i] * (long)count > left)
 				continue;
 			given[i] = 1;
@@ -208,7 +216,7 @@ static void share_room(struct layout *layout, long left, unsigned count)
 	for (i = 0; i < n && count; i++) {
 		long part = left / (long)count;
 
-		if (given[i] || !layout->shown[i] || !is_flexible(&layout->table->columns[i]))
+		if (given[i] || !is_flexible(layout, i))
 			continue;
 		layout->width[i] = (unsigned)(part > LEAST ? part : LEAST);
 		left -= part;
@@ -216,14 +224,15 @@ static void share_room(struct layout *layout, long left, unsigned count)
 	}
 }
 
-static long wanted_width(const struct layout *layout)
+/* What the flexible columns take if each gets at most so much. */
+static long wanted_width(const struct layout *layout, unsigned most)
 {
 	long sum = 0;
 	unsigned i;
 
 	for (i = 0; i < layout->table->column_count; i++)
-		if (layout->shown[i] && is_flexible(&layout->table->columns[i]))
-			sum += layout->width[i] < ENOUGH ? layout->width[i] : ENOUGH;
+		if (is_flexible(layout, i))
+			sum += layout->width[i] < most ? layout->width[i] : most;
 	return sum;
 }
 
@@ -243,13 +252,34 @@ static int leave_one_out(struct layout *layout)
 	return worst > 0;
 }
 
+/* Leaves out the last column that neither tells rows apart nor sorts them; 0 if there is none. */
+static int leave_last_out(struct layout *layout)
+{
+	const struct nm_table *table = layout->table;
+
+	for (unsigned i = table->column_count; i-- > (table->keys ? table->keys : 1);) {
+		if (!layout->shown[i] || table->columns[i].sorts)
+			continue;
+		layout->shown[i] = 0;
+		layout->lost++;
+		return 1;
+	}
+	return 0;
+}
+
 /* Shortens a column's cells to its width. */
 static int shorten_column(struct layout *layout, unsigned column, struct nm_distinct *distinct)
 {
 	nm_shorten_function *shorten =
 	    layout->table->columns[column].kind == NM_COLUMN_LOCATION ? nm_shorten_location : nm_shorten_name;
-	size_t widest = nm_utf8_width(*cell_text(layout, 0, column));
+	char **title = cell_text(layout, 0, column);
+	char *short_title = nm_shorten_name(*title, layout->width[column], layout->style->ellipsis);
+	size_t widest = short_title ? nm_utf8_width(short_title) : 0;
 
+	if (!short_title)
+		return NM_ENOMEM;
+	free(*title);
+	*title = short_title;
 	for (size_t line = 1; line <= layout->table->row_count; line++) {
 		char **at = cell_text(layout, line, column);
 		const char *shown =
@@ -274,7 +304,7 @@ static int shorten_cells(struct layout *layout)
 	for (unsigned i = 0; i < layout->table->column_count && !status; i++) {
 		struct nm_distinct distinct = {0};
 
-		if (layout->shown[i] && is_flexible(&layout->table->columns[i]))
+		if (is_flexible(layout, i))
 			status = shorten_column(layout, i, &distinct);
 		nm_distinct_done(&distinct);
 	}
@@ -289,10 +319,22 @@ static int fit_width(struct layout *layout)
 	natural_widths(layout);
 	if (!layout->style->width)
 		return 0;
-	while ((left = flexible_room(layout, &count)) < wanted_width(layout) && leave_one_out(layout))
+	while ((left = flexible_room(layout, &count)) < wanted_width(layout, ENOUGH) && leave_one_out(layout))
+		;
+	layout->shortens_texts = left < wanted_width(layout, LEAST);
+	while ((left = flexible_room(layout, &count)) < wanted_width(layout, LEAST) && leave_last_out(layout))
 		;
 	share_room(layout, left, count);
 	return shorten_cells(layout);
+}
+
+/* The width of a column and what the line has left. */
+static size_t column_room(const struct layout *layout, unsigned column)
+{
+	unsigned count;
+	const long left = flexible_room(layout, &count) - wanted_width(layout, UINT_MAX);
+
+	return layout->width[column] + (left > 0 ? (size_t)left : 0);
 }
 
 /* "x.c:7 (f) #2" in the first name of a row. */
@@ -300,18 +342,18 @@ static int put_number(struct layout *layout, size_t line, uint64_t number)
 {
 	unsigned column = 0;
 	char **at, *text, *marked, mark[32];
-	size_t n;
+	size_t n, room;
 
 	while (column < layout->table->keys &&
-	       (!layout->shown[column] || !is_flexible(&layout->table->columns[column])))
+	       (!layout->shown[column] || !is_name(&layout->table->columns[column])))
 		column++;
 	if (column == layout->table->keys)
 		return 0;
 	at = cell_text(layout, line, column);
 	n = (size_t)snprintf(mark, sizeof mark, " #%" PRIu64, number);
-	if (nm_utf8_width(*at) + n > layout->width[column] && layout->style->width &&
-	    layout->width[column] > n)
-		text = nm_shorten_name(*at, layout->width[column] - n, layout->style->ellipsis);
+	room = column_room(layout, column);
+	if (layout->style->width && nm_utf8_width(*at) + n > room && room > n)
+		text = nm_shorten_name(*at, room - n, layout->style->ellipsis);
 	else
 		text = strdup(*at);
 	if (!text || asprintf(&marked, "%s%s", text, mark) < 0)
@@ -362,25 +404,7 @@ static int tell_rows_apart(struct layout *layout)
 	return status;
 }
 
-/* Whether a column is aligned right: one in which every value is a number. */
-static int is_right_aligned(const struct layout *layout, unsigned column)
-{
-	const struct nm_table *table = layout->table;
-	size_t row;
-
-	if (table->columns[column].kind == NM_COLUMN_RIGHT)
-		return 1;
-	if (is_flexible(&table->columns[column]) || table->columns[column].kind == NM_COLUMN_TEXT)
-		return 0;
-	if (table->columns[column].kind != NM_COLUMN_PLAIN)
-		return 1;
-	for (row = 0; row < table->row_count; row++)
-		if (nm_table_at(table, row, column)->type == NM_VALUE_TEXT)
-			return 0;
-	return table->row_count > 0 && !table->columns[column].compose;
-}
-
-static void print_line(const struct layout *layout, const char *right, size_t line, FILE *out)
+static void print_line(const struct layout *layout, size_t line, FILE *out)
 {
 	unsigned i, last = 0;
 	int pending = 0; /* blanks due before the next text, so that no line ends in blanks */
@@ -397,34 +421,27 @@ static void print_line(const struct layout *layout, const char *right, size_t li
 		pad = (int)layout->width[i] - (int)nm_utf8_width(text);
 		if (pad < 0)
 			pad = 0;
-		if (right[i])
+		if (layout->right[i])
 			pending += pad;
 		if (*text)
 			fprintf(out, "%*s%s", pending, "", text);
-		pending = (*text ? 0 : pending) + (right[i] ? 0 : pad) + GAP;
+		pending = (*text ? 0 : pending) + (layout->right[i] ? 0 : pad) + GAP;
 	}
 	fputc('\n', out);
 }
 
-static int print_rows(const struct layout *layout, FILE *out)
+static void print_rows(const struct layout *layout, FILE *out)
 {
-	char *right = calloc(layout->table->column_count + 1, 1);
-	unsigned i;
-	size_t line;
-
-	if (!right)
-		return NM_ENOMEM;
-	for (i = 0; i < layout->table->column_count; i++)
-		right[i] = (char)is_right_aligned(layout, i);
-	for (line = 0; line <= layout->table->row_count; line++) {
+	for (size_t line = 0; line <= layout->table->row_count; line++) {
 		if (layout->style->colour && !line)
 			fputs("\033[1m", out);
-		print_line(layout, right, line, out);
+		print_line(layout, line, out);
 		if (layout->style->colour && !line)
 			fputs("\033[m", out);
 	}
-	free(right);
-	return 0;
+	if (layout->lost)
+		fprintf(out, "(%u more column%s: --width=0 shows all)\n", layout->lost,
+			layout->lost == 1 ? "" : "s");
 }
 
 int nm_table_text(struct nm_table *table, const struct nm_style *style, FILE *out)
@@ -436,13 +453,19 @@ int nm_table_text(struct nm_table *table, const struct nm_style *style, FILE *ou
 	layout.cells = calloc(count + 1, sizeof *layout.cells);
 	layout.width = calloc(table->column_count + 1, sizeof *layout.width);
 	layout.shown = calloc(table->column_count + 1, 1);
-	if (layout.cells && layout.width && layout.shown && !fill_cells(&layout) && !fit_width(&layout) &&
-	    !tell_rows_apart(&layout))
-		status = print_rows(&layout, out);
+	layout.right = calloc(table->column_count + 1, 1);
+	for (i = 0; layout.right && i < table->column_count; i++)
+		layout.right[i] = (char)is_right_aligned(table, (unsigned)i);
+	if (layout.cells && layout.width && layout.shown && layout.right && !fill_cells(&layout) &&
+	    !fit_width(&layout) && !tell_rows_apart(&layout)) {
+		print_rows(&layout, out);
+		status = 0;
+	}
 	for (i = 0; layout.cells && i < count; i++)
 		free(layout.cells[i]);
 	free(layout.cells);
 	free(layout.width);
 	free(layout.shown);
+	free(layout.right);
 	return status;
 }

@@ -10,17 +10,19 @@
 
 struct query_options {
 	const char *input;
+	int64_t width;
 	int format;
 };
 
 static const struct nm_option options[] = {
     NM_ROW_PROFILE(struct query_options, input),
     NM_ROW_FORMAT(struct query_options, format),
+    NM_ROW_WIDTH(struct query_options, width),
 };
 
 static int run_query(const struct nm_command *self, int argc, char **argv)
 {
-	struct query_options o = {.input = NULL};
+	struct query_options o = {.width = NM_WIDTH_OF_TERMINAL};
 	struct nm_viewer viewer;
 	struct nm_operands operands;
 	int status;
@@ -33,7 +35,7 @@ static int run_query(const struct nm_command *self, int argc, char **argv)
 	if (operands.count != 1)
 		return nm_usage(self, operands.count ? "give one statement, in quotes"
 						     : "give an SQL statement, in quotes");
-	status = nm_viewer_open(&viewer, o.input, (enum nm_format)o.format, 0);
+	status = nm_viewer_open(&viewer, o.input, (enum nm_format)o.format, o.width);
 	if (status)
 		return status;
 	status =

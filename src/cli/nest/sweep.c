@@ -328,7 +328,7 @@ static int make_columns(struct sweep *s)
 			return nm_fail_memory(&s->err);
 	if (nm_vec_push(&s->columns,
 			(struct nm_column){
-			    .name = "plot", .title = kept, .kind = NM_COLUMN_TEXT, .compose = plot_figures}))
+			    .name = "plot", .title = kept, .kind = NM_COLUMN_RIGHT, .compose = plot_figures}))
 		return nm_fail_memory(&s->err);
 	s->table.columns = s->columns.at;
 	s->table.column_count = (unsigned)s->columns.count;

@@ -82,6 +82,7 @@ static void test_shorten_names(void **state)
 	    {"abcdefghijklmnopqrstuvwxyz", 10, "abc" DOTS "uvwxyz"},
 	    {"heap std::map<int, std::vector<long> >::insert (tree.cc:88)", 37,
 	     "heap std::map<" DOTS ">::insert (tree.cc:88)"},
+	    {"heap add (tree.cc:88)", 12, "heap" DOTS ".cc:88)"},
 	    {"heap aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa (tree.cc:88)", 24, "heap" DOTS "aaaaaa (tree.cc:88)"},
 	    {"operator<<(std::ostream&, matrix const&)", 20, "operator<<(" DOTS ")"},
 	    {"list<int>::operator->(long argument list)", 30, "list<" DOTS ">::operator->(" DOTS ")"},
@@ -113,7 +114,8 @@ static void test_shorten_places(void **state)
 	    {"stl_vector.h:1281 (std::vector<int>::push_back(int const&))", 24, "stl_vector.h:1281"},
 	    {"map.cpp:32 (add) < stl_tree.h:780 _S_left", 34, "map.cpp:32 (add) < stl_tree.h:780"},
 	    {"std::increment(std::node*)", 22, "std::increment(" DOTS ")"},
-	    {"a_very_long_name.c:123", 12, "a_very_long_name.c:123"},
+	    {"a_very_long_name.c:123", 12, "a_ve" DOTS "e.c:123"},
+	    {"a_very_long_name.c:123 (function)", 24, "a_very_long_name.c:123"},
 	    {"?", 1, "?"},
 	};
 	size_t i;
@@ -138,7 +140,7 @@ static void test_shorten_anything(void **state)
 	for (length = 0; length < sizeof nasty; length++) {
 		memcpy(name, nasty, length);
 		name[length] = '\0';
-		for (width = 14; width < 80; width++) {
+		for (width = 5; width < 80; width++) {
 			char *text = nm_shorten_name(name, width, DOTS);
 
 			assert_true(nm_utf8_width(text) <= width);
