@@ -122,37 +122,48 @@ static void print_end(int64_t exit_status, FILE *out)
 		fprintf(out, " (exit status %" PRId64 ", as by SIG%s)", exit_status, name);
 }
 
-static void print_processes(const struct summary *summary, FILE *out)
+static int print_processes(const struct summary *summary, unsigned width, FILE *to)
 {
 	enum { SHOWN = 6 };
 	const struct nm_table *processes = &summary->processes;
+	char *text = NULL;
+	FILE *out = nm_memstream_open(&text, NULL);
 	size_t i;
 
-	fprintf(out, "processes   %zu: ", processes->row_count);
+	if (!out)
+		return NM_ENOMEM;
+	fprintf(out, "%zu: ", processes->row_count);
 	for (i = 0; i < processes->row_count && i < SHOWN; i++) {
 		fprintf(out, "%s%s", i ? ", " : "", nm_table_at(processes, i, 0)->text);
 		print_end(nm_table_named(processes, i, "exit_status")->integer, out);
 	}
 	if (processes->row_count > SHOWN)
 		fprintf(out, ", and %zu more", processes->row_count - SHOWN);
-	fputc('\n', out);
+	if (nm_memstream_close(out, &text))
+		return NM_ENOMEM;
+	nm_print_wrapped("processes   ", text, width, to);
+	free(text);
+	return 0;
 }
 
 /* Whether a part of a SPEC is a level: NAME=SIZE,WAYS,LINE. */
 static int is_level(const char *spec) { return spec[strcspn(spec, ",:")] == ','; }
 
 /* A line for each machine: their levels differ in the prefix of their names. */
-static void print_spec(const char *spec, FILE *out)
+static int print_spec(const char *spec, unsigned width, FILE *out)
 {
+	int status = 0;
+
 	const char *level = spec, *end;
 
 	for (const char *start = spec; *level; level = *end ? end + 1 : end) {
 		end = level + strcspn(level, ":");
 		if (*end && (nm_machine_same(level, end + 1) || !is_level(end + 1)))
 			continue;
-		fprintf(out, "            %.*s\n", (int)(end - start), start);
+		status |= nm_print_sentence("            ", width, out, "%.*s", (int)(end - start), start);
 		start = *end ? end + 1 : end;
 	}
+	return status;
 }
 
 static int print_verdict(const struct nm_verdict *verdict, unsigned width, FILE *out)
@@ -227,16 +238,16 @@ static int print_head(const struct summary *summary, const struct nm_report_requ
 
 	if (print_verdict(&summary->verdict, width, out))
 		return NM_ENOMEM;
-	fprintf(out, "command     %s\n",
-		command                         ? command
-		: info_value(summary, "merged") ? "more than one"
-						: "?");
-	fprintf(out, "machine     %s%s%s\n",
-		info_value(summary, "machine") ? info_value(summary, "machine") : "?",
-		description && *description ? ": " : "", description ? description : "");
-	if (spec)
-		print_spec(spec, out);
-	print_processes(summary, out);
+	nm_print_wrapped("command     ",
+			 command                         ? command
+			 : info_value(summary, "merged") ? "more than one"
+							 : "?",
+			 width, out);
+	if (nm_print_sentence("machine     ", width, out, "%s%s%s",
+			      info_value(summary, "machine") ? info_value(summary, "machine") : "?",
+			      description && *description ? ": " : "", description ? description : "") ||
+	    (spec && print_spec(spec, width, out)) || print_processes(summary, width, out))
+		return NM_ENOMEM;
 	if (nm_groups_print(&summary->groups.table, width, out))
 		return NM_ENOMEM;
 	fputs("executed    ", out);

@@ -4,6 +4,7 @@
 
 import json
 import os
+import re
 import shutil
 
 from harness import ENVIRONMENT, NEARMISS, TOP, at, main, nearmiss, need, program, record, rows, run
@@ -83,20 +84,35 @@ def case_destruction_of_a_map_is_at_the_end_of_its_function():
     assert of_line(report("lines"), "end")[0]["misses"] > 10000
 
 
+def texts_of(profile, shared):
+    """Every command that prints tables, and every report."""
+    reports = re.findall(r"^  ([a-z]+) ", nearmiss("report", "--help").stdout.decode().split("Reports:\n")[1].split("\n\n")[0],
+                         re.MULTILINE)
+    yield from (("report", name, profile) for name in reports)
+    yield from (("report", profile, "--by=" + keys) for keys in ("process,thread,function,line,object",
+                                                                 "type,process,function,line,object"))
+    yield from ((name, profile) for name in ("annotate", "timeline", "curve", "evictions"))
+    yield from (("sharing", shared), ("sharing", shared, "--by=function"), ("diff", profile, shared), ("machines",), ("doctor",),
+                ("evictions", profile, "--victim=*"), ("query", "SELECT * FROM counts", profile))
+
+
 def case_piped_text_fits():
     """Text that goes through a pipe has 80 columns, or COLUMNS; with -w 0 all of long names and lines."""
-    record([program("containers")], profile="containers.nmp")
+    record([program("containers")], "--callgraph", "--distances", "--heap-chains", profile="containers.nmp")
     record([program("sharing"), "10000"], "--cores=4", profile="shared.nmp")
     utf8 = {**ENVIRONMENT, "LC_ALL": "C.UTF-8"}
-    for command in (("annotate", "containers.cpp", "-i", "containers.nmp"), ("timeline", "-i", "containers.nmp"), ("report", "fields", "containers.nmp"),
-                    ("sharing", "-i", "shared.nmp")):
+    printed = 0
+    for command in texts_of("containers.nmp", "shared.nmp"):
         for columns, environment in ((80, utf8), (100, {**utf8, "COLUMNS": "100"})):
             done = run([NEARMISS, *command], environment=environment)
-            assert done.returncode == 0, done.stderr
-            cut = [line for line in done.stdout.decode().splitlines() if len(line) > columns and not line.startswith("/")]
-            assert command[0] == "sharing" and all(line.startswith(" ") for line in cut) or not cut, (command, cut)
-        whole = run([NEARMISS, *command, "-w", "0"], environment=utf8).stdout.decode()
-        assert command[0] == "report" or max(map(len, whole.splitlines())) > 100, command
+            wide = [line for line in done.stdout.decode().splitlines() if len(line) > columns and not line.startswith("/")]
+            assert not wide, (command, wide)
+        printed += done.returncode == 0
+    assert printed > 25, printed
+    for command in (("annotate", "containers.cpp"), ("timeline",), ("report", "--by=type,function,line,object"),
+                    ("query", "SELECT * FROM counts")):
+        whole = run([NEARMISS, *command, "-w", "0", "-i", "containers.nmp"], environment=utf8).stdout.decode()
+        assert max(map(len, whole.splitlines())) > 100 and ("…" not in whole or command[0] == "timeline"), command
 
 
 def case_evictions_have_the_innermost_frames_of_both_lines():

@@ -5,6 +5,7 @@ which must name what the program takes and the profile holds.
     interface.py CASE NEARMISS SOURCE COMPLETION MAKE_PROFILE
 """
 import fcntl
+import json
 import os
 import pathlib
 import pty
@@ -19,14 +20,17 @@ import sys
 import tempfile
 import termios
 
+import golden
+
 NEARMISS, SOURCE, COMPLETION, MAKE_PROFILE = (pathlib.Path(a).absolute() for a in sys.argv[2:6])
-PROFILE = SOURCE / "tests/data/profile-v1.nmp"
+DATA = SOURCE / "tests/data"
+PROFILE = DATA / "profile-v1.nmp"
 
 
 def run(*arguments, **environment):
     plain = {k: v for k, v in os.environ.items() if k != "COLUMNS"}
-    return subprocess.run([NEARMISS, *arguments], env={**plain, "LC_ALL": "C.UTF-8", **environment},
-                          capture_output=True, check=False)
+    return subprocess.run([NEARMISS, *arguments], env={**plain, "LC_ALL": "C.UTF-8", **environment}, cwd=DATA,
+                          stdin=subprocess.DEVNULL, capture_output=True, check=False)
 
 
 def on_terminal(*arguments, columns=100, wanted=0, **environment):
@@ -69,6 +73,52 @@ def case_terminal_width():
         assert title in text.splitlines()[0], text
     text = on_terminal("--no-pager", *report, columns=80, NO_COLOR="1", LC_ALL="C")
     assert "…" not in text and "..." in text
+
+
+def fitted():
+    """What golden.py writes as text: the reports, without those in the form of other tools' and messages of a gate."""
+    wide = ("--pahole", "--data-type", "--c2c", "--markdown", "--format", "-f", "--width", "gate", "export")
+    for name, words in golden.CASES.items():
+        if not name.startswith(("fault", "help")) and not any(word.startswith(wide) for word in words):
+            yield words
+
+
+def case_text_fits():
+    """Every table and sentence does; below 80 columns, not what is drawn and what stands beside a source."""
+    for words in fitted():
+        for columns in (80,) if words[0] in ("annotate", "curve", "timeline") else (80, 60):
+            done = run(*words, COLUMNS=str(columns), LC_ALL="C.UTF-8")
+            text = re.sub("\033\\[[0-9;]*m", "", done.stdout.decode())
+            over = [line for line in text.splitlines() if len(line) > columns and not line.startswith("/")]
+            assert not over, (words, over)
+
+
+def reports_with_rows():
+    """Each report that some stored profile has rows for, with the first of them."""
+    for report in reports():
+        for profile in sorted(DATA.glob("*.nmp"), key=lambda path: path != PROFILE):
+            done = run("report", profile, report, "--format=json", "--limit=1")
+            rows = json.loads(done.stdout).get("rows") if done.returncode == 0 else None
+            if rows:
+                yield report, profile, rows[0]
+                break
+
+
+def case_sorting_column_stays():
+    """Of each report, sorted by some of its numbers, at a width at which little else is left."""
+    seen = set()
+    for report, profile, row in reports_with_rows():
+        numbers = [name for name, value in row.items() if isinstance(value, (int, float)) and name != "line"]
+        for column in numbers[:1] + numbers[3::12]:
+            command = ("report", profile, report, f"--sort={column}", "--limit=1")
+            alone = run(*command, f"--columns={column}", "--width=0")
+            if alone.returncode:  # not of those that sort
+                continue
+            title = re.split("  +", alone.stdout.decode().splitlines()[0])[-1]
+            heads = run(*command, "--width=40").stdout.decode().splitlines()[0]
+            assert title in heads, (report, column, title, heads)
+            seen.add(report)
+    assert len(seen) > 10, seen
 
 
 def case_colour():
@@ -214,10 +264,14 @@ def case_completion():
         os.chdir("/")
 
 
+def reports():
+    text = run("report", "--help").stdout.decode()
+    return re.findall(r"^  ([a-z]+) ", text.split("Reports:\n")[1].split("\n\n")[0], re.MULTILINE)
+
+
 def case_reports_are_all_named():
     """The reports that --help lists are those that there are, and each runs."""
-    text = run("report", "--help").stdout.decode()
-    names = re.findall(r"^  ([a-z]+) ", text.split("Reports:\n")[1].split("\n\n")[0], re.MULTILINE)
+    names = reports()
     assert names == [word for word in complete("nearmiss", "report", "") if not word.endswith(".nmp")]
     for name in names:
         done = run("report", "-i", PROFILE, name)

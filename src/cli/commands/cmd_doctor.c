@@ -21,6 +21,7 @@
 #include "recorder.h"
 #include "sampled_events.h"
 #include "simulation_options.h"
+#include "table.h"
 
 enum finding { THERE, LIMITED, MISSING };
 
@@ -30,13 +31,18 @@ static void print_finding(enum finding finding, const char *what, const char *fo
 static void print_finding(enum finding finding, const char *what, const char *format, ...)
 {
 	static const char *const marks[] = {"yes", "part", "no"};
+	char lead[32], *text;
 	va_list args;
+	int n;
 
-	printf("%-5s %-14s ", marks[finding], what);
+	snprintf(lead, sizeof lead, "%-5s %-14s ", marks[finding], what);
 	va_start(args, format);
-	vprintf(format, args);
+	n = vasprintf(&text, format, args);
 	va_end(args);
-	putchar('\n');
+	if (n < 0)
+		return;
+	nm_print_wrapped(lead, text, nm_style_of(stdout, NM_FORMAT_TEXT, NM_WIDTH_OF_TERMINAL).width, stdout);
+	free(text);
 }
 
 static int is_there(const char *path) { return !access(path, F_OK); }

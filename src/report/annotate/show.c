@@ -132,6 +132,7 @@ static void print_origin(const struct margin *margin, const struct nm_table *tab
 	unsigned first = nm_line_source();
 	const char *file = nm_table_at(table, row, first + NM_ASM_FILE)->text, *slash, *text;
 	int64_t line = nm_table_at(table, row, first + NM_ASM_LINE)->integer;
+	size_t before;
 
 	if (!file || !line)
 		return;
@@ -141,9 +142,11 @@ static void print_origin(const struct margin *margin, const struct nm_table *tab
 	slash = strrchr(file, '/');
 	text = nm_table_at(table, row, first + NM_ASM_SOURCE)->text;
 	text = text ? text + strspn(text, " ") : "";
-	fprintf(out, "%*s%s%s:%" PRId64 "%s%s%s\n", (int)margin_width(margin), "",
-		style->colour ? "\033[34m" : "", slash ? slash + 1 : file, line, *text ? "  " : "", text,
-		style->colour ? "\033[m" : "");
+	fprintf(out, "%*s%s", (int)margin_width(margin), "", style->colour ? "\033[34m" : "");
+	before = margin_width(margin) +
+		 (size_t)fprintf(out, "%s:%" PRId64 "%s", slash ? slash + 1 : file, line, *text ? "  " : "");
+	print_source(text, before, style, out);
+	fprintf(out, "%s\n", style->colour ? "\033[m" : "");
 }
 
 /* Where lines or instructions were left out: how many, if that is known. */
@@ -208,39 +211,47 @@ static int print_lines(const struct nm_annotation *a, struct nm_section *section
 
 static int64_t function_misses(const struct nm_metric_sums *f) { return f->read_misses + f->write_misses; }
 
-/* "62,500 misses of L1d (97.3 % of 64,224)". */
-static void print_share(const struct nm_annotation *a, const struct nm_metric_sums *part, FILE *out)
-{
-	int64_t whole = function_misses(&a->whole.sum);
+enum { SHARE_ROOM = 2 * NM_GROUPED_ROOM + 64 };
 
-	nm_print_grouped(function_misses(part), out);
-	fprintf(out, " miss%s of %s (%.1f %% of ", function_misses(part) == 1 ? "" : "es", a->level,
-		whole ? 100.0 * (double)function_misses(part) / (double)whole : 0.0);
-	nm_print_grouped(whole, out);
-	fputc(')', out);
+/* "62,500 misses of L1d (97.3 % of 64,224)". */
+static const char *share_text(const struct nm_annotation *a, const struct nm_metric_sums *part,
+			      char text[SHARE_ROOM])
+{
+	const int64_t all = function_misses(&a->whole.sum), own = function_misses(part);
+	char misses[NM_GROUPED_ROOM], whole[NM_GROUPED_ROOM];
+
+	nm_format_grouped(own, misses);
+	nm_format_grouped(all, whole);
+	snprintf(text, SHARE_ROOM, "%s miss%s of %s (%.1f %% of %s)", misses, own == 1 ? "" : "es", a->level,
+		 all ? 100.0 * (double)own / (double)all : 0.0, whole);
+	return text;
+}
+
+/* What the section is of, and its misses. */
+static int show_heading(const struct nm_annotation *a, const struct nm_section *section,
+			const struct nm_style *style, FILE *out)
+{
+	char share[SHARE_ROOM];
+
+	return nm_print_sentence(
+	    "", style->width, out, "%s%s%s%s%s%s: %s%s%s", style->colour ? "\033[1m" : "",
+	    section->module && !section->function ? "code without symbols in " : "",
+	    section->function ? section->function : "", section->function ? " in " : "",
+	    section->module ? section->module : section->file, style->colour ? "\033[m" : "",
+	    share_text(a, &section->sum, share), a->request->object ? " on " : "",
+	    a->request->object ? a->request->object : "");
 }
 
 static int show_section(const struct nm_annotation *a, struct nm_section *section,
 			const struct nm_style *style, FILE *out)
 {
-	int status = 0;
+	int status = show_heading(a, section, style, out);
 
-	fputs(style->colour ? "\033[1m" : "", out);
-	if (section->module && !section->function)
-		fputs("code without symbols in ", out);
-	if (section->function)
-		fprintf(out, "%s in ", section->function);
-	fprintf(out, "%s%s: ", section->module ? section->module : section->file,
-		style->colour ? "\033[m" : "");
-	print_share(a, &section->sum, out);
-	if (a->request->object)
-		fprintf(out, " on %s", a->request->object);
-	fputc('\n', out);
 	if (section->source && strcmp(section->source, section->file))
 		fprintf(out, "source: %s\n", section->source);
 	if (section->note)
-		fprintf(out, "note: %s\n", section->note);
-	if (section->functions.row_count) {
+		nm_print_wrapped("note: ", section->note, style->width, out);
+	if (section->functions.row_count && !status) {
 		fputc('\n', out);
 		status = nm_table_text(&section->functions, style, out);
 	}
@@ -253,6 +264,7 @@ static int show_section(const struct nm_annotation *a, struct nm_section *sectio
 
 static int show_text(struct nm_annotation *a, const struct nm_style *style, FILE *out)
 {
+	char share[SHARE_ROOM];
 	const char *blank = "";
 	int status = 0;
 
@@ -261,18 +273,16 @@ static int show_text(struct nm_annotation *a, const struct nm_style *style, FILE
 		status = show_section(a, &a->sections.at[i], style, out);
 		blank = "\n";
 	}
-	if (a->left_out) {
-		fprintf(out, "%s%zu %s%s below the threshold: ", blank, a->left_out,
-			a->request->assembly ? "function" : "file", a->left_out == 1 ? "" : "s");
-		print_share(a, &a->left_out_sum, out);
-		fputc('\n', out);
+	if (a->left_out && !status) {
+		fputs(blank, out);
+		status =
+		    nm_print_sentence("", style->width, out, "%zu %s%s below the threshold: %s", a->left_out,
+				      a->request->assembly ? "function" : "file", a->left_out == 1 ? "" : "s",
+				      share_text(a, &a->left_out_sum, share));
 		blank = "";
 	}
-	if (!a->request->name_count && function_misses(&a->unplaced)) {
-		fprintf(out, "%scode without lines: ", blank);
-		print_share(a, &a->unplaced, out);
-		fputc('\n', out);
-	}
+	if (!a->request->name_count && function_misses(&a->unplaced))
+		fprintf(out, "%scode without lines: %s\n", blank, share_text(a, &a->unplaced, share));
 	return status;
 }
 

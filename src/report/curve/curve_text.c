@@ -318,8 +318,12 @@ static int print_legend(const struct canvas *c, FILE *out)
 	return 0;
 }
 
-static void print_knees(const struct canvas *c, FILE *out)
+static int print_knees(const struct canvas *c, FILE *out)
 {
+	const int several = c->curves->list.count > 1;
+	char lead[LEFT + 16];
+	int status = 0;
+
 	for (size_t i = 0; i < c->curves->knees.count; i++) {
 		const struct nm_knee *knee = &c->curves->knees.at[i];
 		const size_t curve = (size_t)(knee->curve - c->curves->list.at);
@@ -330,15 +334,17 @@ static void print_knees(const struct canvas *c, FILE *out)
 		nm_size_text(knee->bytes, size);
 		nm_percent_text(knee->before, before);
 		nm_percent_text(knee->after, after);
-		fprintf(out, "%*s%s ", LEFT, "", c->unicode ? "\xe2\x97\x86" : "#");
-		if (c->curves->list.count > 1)
-			fprintf(out, "%c  ", labels[curve]);
-		fprintf(out, "%s: %s to %s", size, before, after);
-		if (knee->object)
-			fprintf(out, "; %s %s (%.0f %% of the fall)", knee->object,
-				knee->fits ? "fits" : "misses less", 100 * knee->share);
-		fputc('\n', out);
+		snprintf(lead, sizeof lead, "%*s%s %.*s%s", LEFT, "", c->unicode ? "\xe2\x97\x86" : "#",
+			 several, &labels[curve], several ? "  " : "");
+		status |=
+		    knee->object
+			? nm_print_sentence(lead, c->style->width, out,
+					    "%s: %s to %s; %s %s (%.0f %% of the fall)", size, before, after,
+					    knee->object, knee->fits ? "fits" : "misses less",
+					    100 * knee->share)
+			: nm_print_sentence(lead, c->style->width, out, "%s: %s to %s", size, before, after);
 	}
+	return status;
 }
 
 static void choose_axes(struct canvas *c, const struct nm_curve_request *request)
@@ -373,9 +379,8 @@ static int print_canvas(struct canvas *c, const struct nm_curve_request *request
 	if (print_size_axis(c, out))
 		return NM_ENOMEM;
 	fprintf(out, "%*scache size\n\n", (int)(LEFT + c->width / 2 - 5), "");
-	if (print_legend(c, out))
+	if (print_legend(c, out) || print_knees(c, out))
 		return NM_ENOMEM;
-	print_knees(c, out);
 	for (size_t i = 0; i < c->curves->notes.count; i++)
 		nm_print_wrapped(lead, c->curves->notes.at[i], c->style->width, out);
 	return 0;

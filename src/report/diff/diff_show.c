@@ -301,9 +301,12 @@ static void print_pinned(const struct nm_diff *diff, FILE *out)
 	}
 }
 
-static void print_sides(const struct nm_diff *diff, FILE *out)
+static int print_sides(const struct nm_diff *diff, unsigned width, FILE *out)
 {
+	const int same = same_machine(diff);
 	size_t widest = 0;
+	char lead[16];
+	int status = 0;
 
 	for (unsigned i = 0; i < diff->count; i++)
 		if (strlen(diff->sides[i].path) > widest)
@@ -311,14 +314,14 @@ static void print_sides(const struct nm_diff *diff, FILE *out)
 	for (unsigned i = 0; i < diff->count; i++) {
 		const struct nm_diff_side *side = &diff->sides[i];
 
-		fprintf(out, "%c           %-*s  %s", 'A' + (int)i, (int)widest, side->path, side->command);
-		if (!same_machine(diff))
-			fprintf(out, "  on %s", side->machine);
-		fputc('\n', out);
+		snprintf(lead, sizeof lead, "%c           ", 'A' + (int)i);
+		status |= nm_print_sentence(lead, width, out, "%-*s  %s%s%s", (int)widest, side->path,
+					    side->command, same ? "" : "  on ", same ? "" : side->machine);
 	}
-	if (same_machine(diff) && *diff->sides[0].machine)
-		fprintf(out, "machine     %s\n", diff->sides[0].machine);
+	if (same && *diff->sides[0].machine)
+		nm_print_wrapped("machine     ", diff->sides[0].machine, width, out);
 	print_pinned(diff, out);
+	return status;
 }
 
 /* Index of a level of the first profile in another, or NM_REPORT_LEVELS. */
@@ -385,7 +388,7 @@ static int as_text(struct show *s, const char *verdict, const struct nm_style *s
 	int status = fill_totals(s, columns, &totals);
 
 	nm_print_wrapped("verdict     ", verdict, style->width, out);
-	print_sides(s->diff, out);
+	status = status ? status : print_sides(s->diff, style->width, out);
 	fputc('\n', out);
 	if (!status)
 		status = nm_table_text(&totals, style, out);

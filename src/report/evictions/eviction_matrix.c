@@ -229,19 +229,22 @@ static int as_text(struct matrix *m, const char *level, const struct nm_style *s
 	int64_t lines = nm_table_at(&m->total, 0, 0)->integer, self = nm_table_at(&m->total, 0, 1)->integer,
 		ahead = nm_table_at(&m->total, 0, 4)->integer;
 	int some = nm_table_at(&m->total, 0, 2)->integer > nm_table_at(&m->total, 0, 3)->integer;
+	char all[NM_GROUPED_ROOM], prefetches[48] = "";
 	size_t row;
 
-	nm_print_grouped(lines, out);
-	fprintf(out, " lines were evicted from %s", level);
-	if (!lines) {
-		fputc('\n', out);
-		return 0;
-	}
-	fprintf(out, ", %.1f %% of them by their own object (*)", 100.0 * (double)self / (double)lines);
+	nm_format_grouped(lines, all);
+	if (!lines)
+		return nm_print_sentence("", style->width, out, "%s lines were evicted from %s", all, level);
 	if (ahead)
-		fprintf(out, ", %.1f %% by prefetches", 100.0 * (double)ahead / (double)lines);
+		snprintf(prefetches, sizeof prefetches, ", %.1f %% by prefetches",
+			 100.0 * (double)ahead / (double)lines);
+	if (nm_print_sentence("", style->width, out,
+			      "%s lines were evicted from %s, %.1f %% of them by their own object (*)%s", all,
+			      level, 100.0 * (double)self / (double)lines, prefetches))
+		return NM_ENOMEM;
+	nm_print_wrapped("", "A column shows, in percent, who evicted the lines of its object.", style->width,
+			 out);
 	fputc('\n', out);
-	fputs("A column shows, in percent, who evicted the lines of its object.\n\n", out);
 	m->share = calloc((m->n + 1) * m->n, sizeof *m->share);
 	if (!m->share || lay_columns(m))
 		return NM_ENOMEM;

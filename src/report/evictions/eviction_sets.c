@@ -77,8 +77,9 @@ static int64_t sets_of_half(const struct nm_table *table)
 }
 
 static int print_title(struct nm_profile *profile, const struct nm_selection *selection,
-		       const struct nm_table *table, FILE *out, struct nm_error *err)
+		       const struct nm_table *table, unsigned width, FILE *out, struct nm_error *err)
 {
+	char some[NM_GROUPED_ROOM], all[NM_GROUPED_ROOM], more[2 * NM_GROUPED_ROOM + 48] = "";
 	int64_t half = sets_of_half(table), sets = 0;
 	struct nm_rows *rows = NULL;
 	int status =
@@ -92,18 +93,12 @@ static int print_title(struct nm_profile *profile, const struct nm_selection *se
 	if (status > 0)
 		sets = nm_rows_bounded(rows, 0);
 	nm_rows_free(rows);
-	status = status < 0 ? status : nm_eviction_title(profile, selection, out, err);
-	if (status)
-		return status;
-	if (half) {
-		fputs("; half of them from ", out);
-		nm_print_grouped(half, out);
-		fputs(" of its ", out);
-		nm_print_grouped(sets, out);
-		fputs(sets == 1 ? " set" : " sets", out);
-	}
-	fputs("\n\n", out);
-	return 0;
+	nm_format_grouped(half, some);
+	nm_format_grouped(sets, all);
+	if (half)
+		snprintf(more, sizeof more, "; half of them from %s of its %s set%s", some, all,
+			 sets == 1 ? "" : "s");
+	return status < 0 ? status : nm_eviction_title(profile, selection, more, width, out, err);
 }
 
 /* What is in the title needs no column, and neither does the pair where it is the only one. */
@@ -140,7 +135,7 @@ int nm_eviction_sets(struct nm_profile *profile, struct nm_selection *selection,
 	if (!status)
 		status = nm_report_fill(&report, profile, selection, &filled, err);
 	if (!status && style->format == NM_FORMAT_TEXT)
-		status = print_title(profile, selection, &filled.table, out, err);
+		status = print_title(profile, selection, &filled.table, style->width, out, err);
 	if (limit && filled.table.row_count > (size_t)limit)
 		filled.table.row_count = (size_t)limit;
 	choose_columns(filled.query.columns, selection);

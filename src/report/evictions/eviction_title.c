@@ -41,10 +41,11 @@ static int count_lines(struct nm_profile *profile, const struct nm_selection *se
 	return status > 0 ? 0 : status;
 }
 
-int nm_eviction_title(struct nm_profile *profile, const struct nm_selection *selection, FILE *out,
-		      struct nm_error *err)
+int nm_eviction_title(struct nm_profile *profile, const struct nm_selection *selection, const char *more,
+		      unsigned width, FILE *out, struct nm_error *err)
 {
 	const char *evictor = selection->object.pattern, *victim = selection->function.pattern;
+	char lines[NM_GROUPED_ROOM], share[48] = "";
 	int64_t pair = 0, whole = 0;
 	int status = count_lines(profile, selection, 1, 1, &pair, err);
 
@@ -52,12 +53,17 @@ int nm_eviction_title(struct nm_profile *profile, const struct nm_selection *sel
 		status = count_lines(profile, selection, 0, 1, &whole, err);
 	if (status)
 		return status;
-	fprintf(out, "%s evicted ", evictor ? evictor : "All objects");
-	nm_print_grouped(pair, out);
-	fprintf(out, " line%s%s%s from %s", pair == 1 ? "" : "s", victim ? " of " : "", victim ? victim : "",
-		selection->request.level);
+	nm_format_grouped(pair, lines);
 	if (evictor && whole)
-		fprintf(out, ": %.1f %% of all that %s lost", 100.0 * (double)pair / (double)whole,
-			victim ? victim : "any object");
-	return 0;
+		snprintf(share, sizeof share, ": %.1f %% of all that ", 100.0 * (double)pair / (double)whole);
+	status =
+	    nm_print_sentence("", width, out, "%s evicted %s line%s%s%s from %s%s%s%s%s",
+			      evictor ? evictor : "All objects", lines, pair == 1 ? "" : "s",
+			      victim ? " of " : "", victim ? victim : "", selection->request.level, share,
+			      !*share  ? ""
+			      : victim ? victim
+				       : "any object",
+			      *share ? " lost" : "", more);
+	fputc('\n', out);
+	return status ? nm_fail_memory(err) : 0;
 }

@@ -99,9 +99,7 @@ static int show_lines(struct nm_profile *profile, struct nm_selection *selection
 	if (!has_prefetches(&filled.table))
 		filled.query.columns[PREFETCHES].hidden = 1;
 	if (!status && style->format == NM_FORMAT_TEXT)
-		status = nm_eviction_title(profile, selection, out, err);
-	if (!status && style->format == NM_FORMAT_TEXT)
-		fputs("\n\n", out);
+		status = nm_eviction_title(profile, selection, "", style->width, out, err);
 	if (!status && (style->format != NM_FORMAT_TEXT || filled.table.row_count))
 		status = nm_table_show(&filled.table, report.name, selection->request.level, style, out, err);
 	nm_report_table_done(&filled);

@@ -12,10 +12,10 @@
 int nm_eviction_matrix(struct nm_profile *profile, const struct nm_selection *selection,
 		       const struct nm_style *style, FILE *out, struct nm_error *err);
 
-/* "matrix evicted 150,000 lines of matrix from L1d: 90.4 % of all that matrix lost",
- * unfinished. */
-int nm_eviction_title(struct nm_profile *profile, const struct nm_selection *selection, FILE *out,
-		      struct nm_error *err);
+/* Writes "matrix evicted 150,000 lines of matrix from L1d: 90.4 % of all that matrix lost", what more there is to say,
+ * and an empty line. */
+int nm_eviction_title(struct nm_profile *profile, const struct nm_selection *selection, const char *more,
+		      unsigned width, FILE *out, struct nm_error *err);
 
 /* The sets that lost lines of the chosen pair, or of all objects. */
 int nm_eviction_sets(struct nm_profile *profile, struct nm_selection *selection, const struct nm_style *style,
