@@ -18,11 +18,11 @@
  * (docs/machines.md). */
 enum { HOST_TLB = 1536 };
 
-/* What the prefetchers of processors of this kind foresee. */
+/* What the prefetchers of processors of this kind cover. */
 #if defined(__x86_64__)
-enum { HOST_FORESEES = NM_FORESEE_ALL };
+enum { HOST_PREFETCHERS = NM_PREFETCHER_ALL };
 #else
-enum { HOST_FORESEES = NM_FORESEE_STREAM | NM_FORESEE_STRIDE };
+enum { HOST_PREFETCHERS = NM_PREFETCHER_STREAM | NM_PREFETCHER_STRIDE };
 #endif
 
 /* What a file of a cache's folder says, without its line feed; 0 if there is nothing. */
@@ -116,7 +116,7 @@ int nm_machine_from_sysfs(const char *directory, struct nm_machine *ret_machine,
 {
 	struct nm_machine machine = {.name = "host",
 				     .description = "this machine's caches, as Linux tells them",
-				     .foresee = HOST_FORESEES,
+				     .prefetchers = HOST_PREFETCHERS,
 				     .tlb = HOST_TLB};
 	unsigned index;
 
@@ -148,7 +148,7 @@ static int from_sysconf(struct nm_machine *ret_machine)
 	};
 	struct nm_machine machine = {.name = "host",
 				     .description = "this machine's caches, as the C library tells them",
-				     .foresee = HOST_FORESEES,
+				     .prefetchers = HOST_PREFETCHERS,
 				     .tlb = HOST_TLB};
 	size_t i;
 
@@ -183,7 +183,7 @@ int nm_machine_host(struct nm_machine *ret_machine, struct nm_error *err)
 		return nm_fail(err, NM_ENOENT,
 			       "the system does not describe its caches: give --machine or --cache");
 	*ret_machine = *fallback;
-	ret_machine->foresee = HOST_FORESEES;
+	ret_machine->prefetchers = HOST_PREFETCHERS;
 	ret_machine->tlb = HOST_TLB;
 	snprintf(ret_machine->name, sizeof ret_machine->name, "host");
 	snprintf(ret_machine->description, sizeof ret_machine->description,

@@ -114,23 +114,23 @@ static int wire_levels(struct nm_hierarchy *h, const struct nm_machine *machine)
 	return 0;
 }
 
-/* Gives the levels of the first machine their foresight, which all cores share but for its TLBs. */
-static int wire_foresight(struct nm_hierarchy *h, const struct nm_machine *machine)
+/* Gives the levels of the first machine their coverage, which all cores share but for its TLBs. */
+static int wire_coverage(struct nm_hierarchy *h, const struct nm_machine *machine)
 {
-	if ((!machine->foresee && !machine->tlb) || machine->levels[0].pages)
+	if ((!machine->prefetchers && !machine->tlb) || machine->levels[0].pages)
 		return 0;
-	h->foresight = malloc(sizeof *h->foresight);
-	if (!h->foresight)
+	h->coverage = malloc(sizeof *h->coverage);
+	if (!h->coverage)
 		return NM_ENOMEM;
-	if (nm_foresight_init(h->foresight, machine->foresee,
-			      (unsigned)__builtin_ctz(nm_level_unit(&machine->levels[0])), machine->tlb,
-			      h->cores))
+	if (nm_coverage_init(h->coverage, machine->prefetchers,
+			     (unsigned)__builtin_ctz(nm_level_unit(&machine->levels[0])), machine->tlb,
+			     h->cores))
 		return NM_ENOMEM;
 	for (unsigned core = 0; core < h->cores; core++)
 		for (unsigned side = 0; side < 2; side++)
 			for (struct nm_cache *c = entry_levels_of(h, core)->entry[side]; c;
 			     c = next_of_machine(h, c, core))
-				c->foresight = h->foresight;
+				c->coverage = h->coverage;
 	return 0;
 }
 
@@ -199,7 +199,7 @@ static int make_unit(struct nm_hierarchy *h, const struct nm_machine *machine, u
 					   .has_extras = is_coherent(h, machine, c->level) ||
 							 tells_homes(h, machine, c->level),
 					   .queue = is_prefetched_to(h, machine, c->level) ? &h->queue : NULL,
-					   .foresees = c->foresight != NULL};
+					   .has_covered = c->coverage != NULL};
 
 	for (unsigned v = 0; v < u; v++)
 		if (spec->inclusion == NM_EXCLUSIVE && h->units[v].next == c)
@@ -357,7 +357,7 @@ static int new_hierarchy(struct nm_hierarchy **ret_hierarchy, const struct nm_ma
 		share_levels(h, machine);
 	if (wire_levels(h, machine))
 		status = nm_fail(err, NM_ENOMEM, "out of memory for the cache model");
-	if (!status && wire_foresight(h, machine))
+	if (!status && wire_coverage(h, machine))
 		status = nm_fail(err, NM_ENOMEM, "out of memory for the cache model");
 	for (unsigned u = 0; u < unit_count(h) && !status; u++)
 		status = make_unit(h, machine, u, err);
@@ -403,9 +403,9 @@ void nm_hierarchy_free(struct nm_hierarchy *h)
 	nm_map_done(&h->homes.node_of);
 	for (unsigned e = 0; h->entry_levels && e < h->cores * h->machines; e++)
 		free(h->entry_levels[e].pager);
-	if (h->foresight)
-		nm_foresight_done(h->foresight);
-	free(h->foresight);
+	if (h->coverage)
+		nm_coverage_done(h->coverage);
+	free(h->coverage);
 	free(h->units);
 	free(h->entry_levels);
 	pages_done(&h->pages);

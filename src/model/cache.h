@@ -17,9 +17,9 @@
 
 #include "coherence.h"
 #include "counters.h"
-#include "foresight.h"
 #include "hierarchy.h"
 #include "monitor.h"
+#include "prefetch_coverage.h"
 #include "sampler.h"
 #include "shadow.h"
 #include "sketch.h"
@@ -59,8 +59,8 @@ struct nm_miss {
 	uint32_t sample; /* 1 + the load's index in the sampler's list; 0: it is no sample */
 	uint32_t slot;   /* of both lines */
 	uint8_t write, class;
-	uint8_t foreseen; /* by prefetchers; in a slice, of a first level: the address's offset in its line */
-	uint8_t unit;     /* in a slice's list: whose miss it is */
+	uint8_t covered; /* by prefetchers; in a slice, of a first level: the address's offset in its line */
+	uint8_t unit;    /* in a slice's list: whose miss it is */
 };
 _Static_assert(sizeof(struct nm_miss) == 64, "one line of the host's cache");
 
@@ -132,7 +132,7 @@ struct nm_cache {
 	/* the first level's sampler, which also learns of loads here, or NULL */
 	struct nm_sampler *upper_sampler;
 	const struct nm_ref *expected;   /* the next batch, or NULL (nm_hierarchy_prefetch_host) */
-	struct nm_foresight *foresight;  /* of the machine, or NULL */
+	struct nm_coverage *coverage;    /* of the machine, or NULL */
 	struct nm_run_slice *slice;      /* takes the misses that it defers (slices.h), or NULL */
 	struct nm_prefetch_queue *queue; /* to be issued after each reference that enters here, or NULL */
 };
@@ -251,10 +251,10 @@ void nm_event_sink_emit(const struct nm_cache *cache, enum nm_event_kind kind, u
 /* Tells the sampler of the load of a line, for the reference at an address; of an eviction from a slot. */
 static inline void nm_cache_sample_fill(struct nm_cache *c, uint64_t address, uint32_t attr, unsigned write)
 {
-	if (c->foresight) {
+	if (c->coverage) {
 		if (c->first)
-			nm_foresight_fill(c->foresight, address, attr, c->spec.side != NM_SIDE_INSTRUCTION);
-		c->counters.foreseen[attr] += (uint64_t)c->foresight->foreseen;
+			nm_coverage_fill(c->coverage, address, attr, c->spec.side != NM_SIDE_INSTRUCTION);
+		c->counters.covered[attr] += (uint64_t)c->coverage->covered;
 	}
 	if (c->sampler && !--c->sampler->due)
 		nm_sampler_sample_fill(c->sampler, address, attr, write);

@@ -42,8 +42,8 @@ struct nm_counters {
 	struct nm_residency_sums *residencies;
 	uint64_t (*own)[2];       /* the program's own reads and writes, for a level that takes fills too */
 	struct nm_extras *extras; /* for levels that count them, else NULL */
-	uint64_t *foreseen;       /* of the loads (foresight.h), or NULL */
-	int has_extras, foresees; /* set before the first attribution key */
+	uint64_t *covered;        /* of the loads (prefetch_coverage.h), or NULL */
+	int has_extras, has_covered; /* set before the first attribution key */
 	size_t attr_count, attr_room;
 	uint64_t reads, writes; /* of a first level, over all attribution keys */
 	uint64_t own_total[2];  /* of `own`, over all attribution keys */
@@ -61,7 +61,7 @@ struct nm_counters {
 	unsigned waiting_count;
 };
 
-int nm_counters_init(struct nm_counters *counters, int has_extras, int foresees);
+int nm_counters_init(struct nm_counters *counters, int has_extras, int has_covered);
 void nm_counters_done(struct nm_counters *counters);
 
 /* Makes room for attribution keys below count. 0 or NM_ENOMEM. */

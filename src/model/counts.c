@@ -17,7 +17,7 @@ static struct nm_counts counts_of(const struct nm_hierarchy *h, unsigned level, 
 				  size_t attr)
 {
 	/* the first machine's alone, of which the unit may be */
-	const struct nm_foresight *foresight = c->level == level ? c->foresight : NULL;
+	const struct nm_coverage *coverage = c->level == level ? c->coverage : NULL;
 	const struct nm_loads *l = &c->counters.loads[attr];
 	const struct nm_residency_sums *s = &c->counters.residencies[attr];
 	struct nm_counts n = {.reads = c->first ? 0 : c->counters.own[attr][0],
@@ -34,10 +34,10 @@ static struct nm_counts counts_of(const struct nm_hierarchy *h, unsigned level, 
 			      .evictions = s->evictions,
 			      .writebacks = s->writebacks,
 			      .weighted_bytes = s->weighted_bytes,
-			      .foreseen = foresight ? c->counters.foreseen[attr] : 0};
+			      .covered = coverage ? c->counters.covered[attr] : 0};
 
-	if (foresight && c == entry_levels_of(h, 0)->entry[0] && attr < foresight->walks.count)
-		n.page_walks = foresight->walks.at[attr].page_walks;
+	if (coverage && c == entry_levels_of(h, 0)->entry[0] && attr < coverage->walks.count)
+		n.page_walks = coverage->walks.at[attr].page_walks;
 	n.loaded_bytes = (n.loads + (c->counters.extras ? c->counters.extras[attr].prefetches : 0))
 			 << c->line_shift;
 	for (const struct nm_cache *above = h->units; above < c; above++)
@@ -132,9 +132,9 @@ struct nm_walk nm_hierarchy_walk(const struct nm_hierarchy *h, uint32_t attr)
 {
 	const struct nm_walk_state *w;
 
-	if (!h->foresight || attr >= h->foresight->walks.count)
+	if (!h->coverage || attr >= h->coverage->walks.count)
 		return (struct nm_walk){0};
-	w = &h->foresight->walks.at[attr];
+	w = &h->coverage->walks.at[attr];
 	return (struct nm_walk){w->loads, w->followed, w->step};
 }
 

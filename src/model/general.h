@@ -16,8 +16,8 @@
 /* What a level must know of the levels around it. */
 struct nm_level_context {
 	int general;
-	int has_extras;                  /* it counts nm_extras, too */
-	int foresees;                    /* it counts loads that prefetchers would have made (foresight.h) */
+	int has_extras;  /* it counts nm_extras, too */
+	int has_covered; /* it counts loads that prefetchers would have made (prefetch_coverage.h) */
 	struct nm_prefetch_queue *queue; /* if it prefetches, or is behind a level that does; else NULL */
 	struct nm_next_uses *next_uses;  /* OPT */
 	uint64_t reserved_slots;         /* exclusive: lines that the levels above it can hold */

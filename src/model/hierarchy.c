@@ -107,8 +107,8 @@ void nm_hierarchy_set_core(struct nm_hierarchy *h, unsigned core)
 {
 	h->core = core < h->cores ? core : 0;
 	h->homes.running = h->core;
-	if (h->foresight)
-		nm_foresight_set_core(h->foresight, h->core);
+	if (h->coverage)
+		nm_coverage_set_core(h->coverage, h->core);
 }
 
 void nm_hierarchy_synchronise(struct nm_hierarchy *h)
@@ -352,7 +352,7 @@ int nm_hierarchy_run_time_slices(struct nm_hierarchy *h, const struct nm_ref *re
 	for (unsigned u = 0; u < unit_count(h); u++)
 		if (nm_counters_reserve(&h->units[u].counters, attrs))
 			h->broken = NM_ENOMEM;
-	if (h->foresight && nm_foresight_reserve(h->foresight, attrs))
+	if (h->coverage && nm_coverage_reserve(h->coverage, attrs))
 		h->broken = NM_ENOMEM;
 	if (h->broken)
 		return h->broken;

@@ -56,10 +56,10 @@ struct nm_counts {
 	uint64_t evictions;                /* lines loaded by this attribution key that were replaced */
 	uint64_t writebacks;               /* of those, dirty ones sent to the next level */
 	uint64_t weighted_bytes;           /* bytes used of each line, times the accesses that it served */
-	uint64_t foreseen;                 /* loads that prefetchers would have made ahead (foresight.h) */
+	uint64_t covered; /* loads that prefetchers would have made ahead (prefetch_coverage.h) */
 	/* of the others, those whose address depends on another load; estimated by the caller */
-	uint64_t chained;
-	uint64_t page_walks; /* of the first data level: loads neither foreseen nor in a page of the TLB */
+	uint64_t dependent;
+	uint64_t page_walks; /* of the first data level: loads neither covered nor in a page of the TLB */
 };
 
 /* Further counts, of levels with sectors, prefetching or coherence; also plain sums. */
@@ -245,7 +245,7 @@ int nm_hierarchy_extra_counts(const struct nm_hierarchy *hierarchy, unsigned lev
 struct nm_coherence;
 struct nm_coherence *nm_hierarchy_coherence(const struct nm_hierarchy *hierarchy, unsigned level);
 
-/* The walk of an attribution key, if the machine has foreseen loads; else 0. */
+/* The walk of an attribution key, if the machine has covered loads; else 0. */
 struct nm_walk nm_hierarchy_walk(const struct nm_hierarchy *hierarchy, uint32_t attr);
 
 /* The eviction matrix of a level, in no order; of a level that each core has for itself a pair may stand

@@ -37,9 +37,14 @@ enum nm_prefetch_kind {
 struct nm_policy;
 struct nm_protocol;
 
-/* A processor's prefetchers (foresight.h), as bits. */
-enum nm_foresee { NM_FORESEE_PAIR = 1, NM_FORESEE_STREAM = 2, NM_FORESEE_STRIDE = 4, NM_FORESEE_ALL = 7 };
-enum { NM_FORESEE_KINDS = 3 };
+/* A processor's prefetchers (prefetch_coverage.h), as bits. */
+enum nm_hw_prefetcher {
+	NM_PREFETCHER_PAIR = 1,
+	NM_PREFETCHER_STREAM = 2,
+	NM_PREFETCHER_STRIDE = 4,
+	NM_PREFETCHER_ALL = 7
+};
+enum { NM_PREFETCHER_KINDS = 3 };
 
 /* Whether each core has a level of its own. */
 enum nm_sharing { NM_SHARING_USUAL, NM_SHARED, NM_PRIVATE };
@@ -99,8 +104,8 @@ struct nm_machine {
 	char description[160]; /* one line: what it models and where the figures are from */
 	struct nm_level_spec levels[NM_MAX_LEVELS];
 	unsigned count;
-	/* bits of enum nm_foresee, of the first of several machines; 0: each miss costs its latency */
-	unsigned foresee;
+	/* bits of enum nm_hw_prefetcher, of the first of several machines; 0: each miss costs its latency */
+	unsigned prefetchers;
 	/* pages of 4K that a core's last TLB holds: page walks of loads are counted; 0: they are not */
 	unsigned tlb;
 	uint32_t walk_latency;   /* cycles of a page walk; 0: unknown */
@@ -115,7 +120,7 @@ struct nm_machine {
 
 /* Parses a SPEC: levels separated by ':', each NAME=SIZE,WAYS,LINE with SIZE in bytes or with a suffix K, M,
  * G, and WAYS a number or "full"; after them key=value, which nearmiss-machines(1) lists, as it does what may
- * follow the last level: foresee=, tlb=, walk=, nodes= and memory=. E.g. "L1d=32K,8,64:L2=1M,16,64". A fault
+ * follow the last level: prefetchers=, tlb=, walk=, nodes= and memory=. E.g. "L1d=32K,8,64:L2=1M,16,64". A fault
  * is reported with its column. */
 int nm_machine_parse(const char *spec, struct nm_machine *ret_machine, struct nm_error *err);
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
  * slice_counts.c - adds the counts of hierarchies of one machine, as slices of a run have, also from flat bytes: unit
- * by unit a head and the counters' arrays, then the walks of foreseen loads.
+ * by unit a head and the counters' arrays, then the walks of covered loads.
  */
 #include <assert.h>
 #include <stdlib.h>
@@ -13,9 +13,9 @@
 #include "slices.h"
 
 /* Only the last slice of a run has walks. */
-static int add_walks(struct nm_foresight *to, const struct nm_walk_state *walks, size_t count)
+static int add_walks(struct nm_coverage *to, const struct nm_walk_state *walks, size_t count)
 {
-	if (nm_foresight_reserve(to, count))
+	if (nm_coverage_reserve(to, count))
 		return NM_ENOMEM;
 	for (size_t i = 0; i < count; i++)
 		if (walks[i].loads)
@@ -27,19 +27,19 @@ int nm_hierarchy_add_counts(struct nm_hierarchy *to, const struct nm_hierarchy *
 {
 	int status = 0;
 
-	assert(unit_count(to) == unit_count(from) && !to->foresight == !from->foresight);
+	assert(unit_count(to) == unit_count(from) && !to->coverage == !from->coverage);
 	for (unsigned u = 0; u < unit_count(to) && !status; u++)
 		status = nm_counters_add(&to->units[u].counters, &from->units[u].counters);
-	return status || !to->foresight
+	return status || !to->coverage
 		   ? status
-		   : add_walks(to->foresight, from->foresight->walks.at, from->foresight->walks.count);
+		   : add_walks(to->coverage, from->coverage->walks.at, from->coverage->walks.count);
 }
 
 enum { VERSION = 1 };
 
 struct head {
 	uint32_t version, loads, residency, pair, walk;
-	uint32_t units, foresees;
+	uint32_t units, has_covered;
 	uint32_t unused; /* 0 */
 	uint64_t walks;
 };
@@ -56,7 +56,7 @@ static struct head head_of(const struct nm_hierarchy *h)
 			     .pair = sizeof(struct nm_pair),
 			     .walk = sizeof(struct nm_walk_state),
 			     .units = unit_count(h),
-			     .foresees = h->foresight != NULL};
+			     .has_covered = h->coverage != NULL};
 }
 
 static void encode_unit(const struct nm_counters *c, FILE *to)
@@ -68,8 +68,8 @@ static void encode_unit(const struct nm_counters *c, FILE *to)
 	bytes_write(to, c->loads, c->attr_count, sizeof *c->loads);
 	bytes_write(to, c->residencies, c->attr_count, sizeof *c->residencies);
 	bytes_write(to, c->own, c->attr_count, sizeof *c->own);
-	if (c->foresees)
-		bytes_write(to, c->foreseen, c->attr_count, sizeof *c->foreseen);
+	if (c->has_covered)
+		bytes_write(to, c->covered, c->attr_count, sizeof *c->covered);
 	for (size_t i = 0; i <= c->pair_mask; i++)
 		if (c->pairs[i].count)
 			bytes_write(to, &c->pairs[i], 1, sizeof c->pairs[i]);
@@ -83,12 +83,12 @@ int nm_hierarchy_encode_counts(const struct nm_hierarchy *h, void **ret_bytes, s
 
 	if (!to)
 		return NM_ENOMEM;
-	head.walks = h->foresight ? h->foresight->walks.count : 0;
+	head.walks = h->coverage ? h->coverage->walks.count : 0;
 	bytes_write(to, &head, 1, sizeof head);
 	for (unsigned u = 0; u < unit_count(h); u++)
 		encode_unit(&h->units[u].counters, to);
-	if (h->foresight)
-		bytes_write(to, h->foresight->walks.at, head.walks, sizeof(struct nm_walk_state));
+	if (h->coverage)
+		bytes_write(to, h->coverage->walks.at, head.walks, sizeof(struct nm_walk_state));
 	if (nm_memstream_close(to, &bytes))
 		return NM_ENOMEM;
 	*ret_bytes = bytes;
@@ -110,7 +110,7 @@ static int decode_unit(struct nm_counters *c, const struct unit_head *head, stru
 	if (bytes_read(from, c->loads, attrs, sizeof *c->loads) ||
 	    bytes_read(from, c->residencies, attrs, sizeof *c->residencies) ||
 	    bytes_read(from, c->own, attrs, sizeof *c->own) ||
-	    (c->foresees && bytes_read(from, c->foreseen, attrs, sizeof *c->foreseen)))
+	    (c->has_covered && bytes_read(from, c->covered, attrs, sizeof *c->covered)))
 		return NM_EINVAL;
 	for (uint64_t i = 0; i < head->pairs; i++) {
 		struct nm_pair pair;
@@ -130,7 +130,7 @@ static int add_unit(struct nm_counters *to, struct nm_bytes *from)
 	int status = bytes_read(from, &head, 1, sizeof head);
 
 	if (!status)
-		status = nm_counters_init(&more, 0, to->foresees);
+		status = nm_counters_init(&more, 0, to->has_covered);
 	if (!status)
 		status = decode_unit(&more, &head, from);
 	if (!status)
@@ -154,14 +154,14 @@ int nm_hierarchy_decode_counts(struct nm_hierarchy *to, const void *bytes, size_
 		status = add_unit(&to->units[u].counters, &from);
 	if (!status &&
 	    (head.walks > from.left / sizeof(struct nm_walk_state) ||
-	     from.left != head.walks * sizeof(struct nm_walk_state) || (head.walks && !to->foresight)))
+	     from.left != head.walks * sizeof(struct nm_walk_state) || (head.walks && !to->coverage)))
 		status = NM_EINVAL;
 	if (!status && head.walks) {
 		struct nm_walk_state *walks = malloc(from.left);
 
 		status = walks ? bytes_read(&from, walks, head.walks, sizeof *walks) : NM_ENOMEM;
 		if (!status)
-			status = add_walks(to->foresight, walks, head.walks);
+			status = add_walks(to->coverage, walks, head.walks);
 		free(walks);
 	}
 	return status;

@@ -161,20 +161,20 @@ static int leave_lines(const struct nm_run_slice_unit *unit, struct nm_run_slice
 	return 0;
 }
 
-/* Asks which of the loads, now known, were foreseen. */
-static int foresee(struct nm_run_slice *s, struct nm_foresight *f)
+/* Asks which of the loads, now known, were covered. */
+static int settle_coverage(struct nm_run_slice *s, struct nm_coverage *f)
 {
-	if (nm_foresight_reserve(f, s->keys))
+	if (nm_coverage_reserve(f, s->keys))
 		return NM_ENOMEM;
 	for (uint64_t i = 0; i < s->list.count; i++) {
 		struct nm_miss *m = miss_at(&s->list, i);
 		const struct nm_cache *c = s->units[m->unit].cache;
 
-		if (!c->foresight || m->line == NM_NO_LINE)
+		if (!c->coverage || m->line == NM_NO_LINE)
 			continue;
-		nm_foresight_fill(f, m->line << c->line_shift | m->foreseen, m->attr,
-				  c->spec.side != NM_SIDE_INSTRUCTION);
-		m->foreseen = (uint8_t)f->foreseen;
+		nm_coverage_fill(f, m->line << c->line_shift | m->covered, m->attr,
+				 c->spec.side != NM_SIDE_INSTRUCTION);
+		m->covered = (uint8_t)f->covered;
 	}
 	return 0;
 }
@@ -205,5 +205,5 @@ int nm_run_slice_resolve(struct nm_run_slice *s, struct nm_run_slice_state *stat
 		if (!status)
 			status = leave_lines(&s->units[u], &state->levels[u]);
 	}
-	return status || !state->foresight ? status : foresee(s, state->foresight);
+	return status || !state->coverage ? status : settle_coverage(s, state->coverage);
 }

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
  * slice_state.c - what the levels of a depth hold between two slices, and its flat bytes: a head with the sizes of
- * all structures, then level by level its figures, lines, shadow cache and lines seen, then the foresight.
+ * all structures, then level by level its figures, lines, shadow cache and lines seen, then the coverage.
  */
 #include <assert.h>
 #include <stdlib.h>
@@ -48,12 +48,12 @@ static int level_init(struct nm_run_slice_level *l, const struct nm_cache *c)
 	return l->lines && l->held ? 0 : NM_ENOMEM;
 }
 
-static struct nm_foresight *foresight_like(const struct nm_foresight *of)
+static struct nm_coverage *coverage_like(const struct nm_coverage *of)
 {
-	struct nm_foresight *f = malloc(sizeof *f);
+	struct nm_coverage *f = malloc(sizeof *f);
 
-	if (f && nm_foresight_init(f, of->by, of->shift, of->tlb_sets * NM_TLB_WAYS, 1)) {
-		nm_foresight_done(f);
+	if (f && nm_coverage_init(f, of->by, of->shift, of->tlb_sets * NM_TLB_WAYS, 1)) {
+		nm_coverage_done(f);
 		free(f);
 		return NULL;
 	}
@@ -73,9 +73,9 @@ struct nm_run_slice_state *nm_run_slice_state_new(const struct nm_run_slice *s, 
 	for (unsigned u = 0; u < state->count && !status; u++)
 		if (s->units[u].depth == depth)
 			status = level_init(&state->levels[u], s->units[u].cache);
-	if (!status && s->hierarchy->foresight && !depth) {
-		state->foresight = foresight_like(s->hierarchy->foresight);
-		status = state->foresight ? 0 : NM_ENOMEM;
+	if (!status && s->hierarchy->coverage && !depth) {
+		state->coverage = coverage_like(s->hierarchy->coverage);
+		status = state->coverage ? 0 : NM_ENOMEM;
 	}
 	if (!status)
 		return state;
@@ -95,9 +95,9 @@ void nm_run_slice_state_free(struct nm_run_slice_state *state)
 		nm_vec_free(&l->shadow);
 		nm_map_done(&l->seen);
 	}
-	if (state->foresight)
-		nm_foresight_done(state->foresight);
-	free(state->foresight);
+	if (state->coverage)
+		nm_coverage_done(state->coverage);
+	free(state->coverage);
 	free(state);
 }
 
@@ -108,7 +108,7 @@ enum { VERSION = 1 };
 /* Of the structures that follow it; and of the caches. */
 struct head {
 	uint32_t version, line, slot, page, tlb_set, walk;
-	uint32_t depth, count, has_foresight, tlb_sets;
+	uint32_t depth, count, has_coverage, tlb_sets;
 };
 
 struct level_head {
@@ -125,8 +125,8 @@ static struct head head_of(const struct nm_run_slice_state *state)
 			     .walk = sizeof(struct nm_walk_state),
 			     .depth = state->depth,
 			     .count = state->count,
-			     .has_foresight = state->foresight != NULL,
-			     .tlb_sets = state->foresight ? state->foresight->tlb_sets : 0};
+			     .has_coverage = state->coverage != NULL,
+			     .tlb_sets = state->coverage ? state->coverage->tlb_sets : 0};
 }
 
 static void encode_level(const struct nm_run_slice_level *l, FILE *to)
@@ -145,7 +145,7 @@ static void encode_level(const struct nm_run_slice_level *l, FILE *to)
 		bytes_write(to, &seen, 1, sizeof seen);
 }
 
-static void encode_foresight(const struct nm_foresight *f, FILE *to)
+static void encode_coverage(const struct nm_coverage *f, FILE *to)
 {
 	const uint64_t walks = f->walks.count;
 
@@ -166,8 +166,8 @@ int nm_run_slice_state_encode(const struct nm_run_slice_state *state, void **ret
 	bytes_write(to, &head, 1, sizeof head);
 	for (unsigned u = 0; u < state->count; u++)
 		encode_level(&state->levels[u], to);
-	if (state->foresight)
-		encode_foresight(state->foresight, to);
+	if (state->coverage)
+		encode_coverage(state->coverage, to);
 	if (nm_memstream_close(to, &bytes))
 		return NM_ENOMEM;
 	*ret_bytes = bytes;
@@ -220,7 +220,7 @@ static int decode_level(struct nm_run_slice_level *l, struct nm_bytes *from)
 	return status ? status : decode_seen(&l->seen, head.seen, from);
 }
 
-static int decode_foresight(struct nm_foresight *f, struct nm_bytes *from)
+static int decode_coverage(struct nm_coverage *f, struct nm_bytes *from)
 {
 	uint64_t walks;
 
@@ -229,7 +229,7 @@ static int decode_foresight(struct nm_foresight *f, struct nm_bytes *from)
 	    walks > from->left / sizeof *f->walks.at)
 		return NM_EINVAL;
 	f->walks.count = 0;
-	if (nm_foresight_reserve(f, walks))
+	if (nm_coverage_reserve(f, walks))
 		return NM_ENOMEM;
 	return bytes_read(from, f->walks.at, walks, sizeof *f->walks.at);
 }
@@ -245,7 +245,7 @@ int nm_run_slice_state_decode(struct nm_run_slice_state *state, const void *byte
 		return NM_EINVAL;
 	for (unsigned u = 0; u < state->count && !status; u++)
 		status = decode_level(&state->levels[u], &from);
-	if (!status && state->foresight)
-		status = decode_foresight(state->foresight, &from);
+	if (!status && state->coverage)
+		status = decode_coverage(state->coverage, &from);
 	return status || !from.left ? status : NM_EINVAL;
 }

@@ -352,7 +352,7 @@ static void credit_rest(const struct nm_run_slice *s, struct nm_run_slice_state 
 
 void nm_run_slice_finish(struct nm_run_slice *s, struct nm_run_slice_state *const *states)
 {
-	struct nm_foresight *f = states[0]->foresight;
+	struct nm_coverage *f = states[0]->coverage;
 
 	assert(s->depth == s->depths);
 	for (unsigned u = 0; s->units[u].cache; u++) {
@@ -370,8 +370,8 @@ void nm_run_slice_finish(struct nm_run_slice *s, struct nm_run_slice_state *cons
 			}
 	}
 	if (f) {
-		nm_vec_free(&s->hierarchy->foresight->walks);
-		s->hierarchy->foresight->walks = f->walks;
+		nm_vec_free(&s->hierarchy->coverage->walks);
+		s->hierarchy->coverage->walks = f->walks;
 		memset(&f->walks, 0, sizeof f->walks);
 	}
 	s->hierarchy->finished = 1;

@@ -51,7 +51,7 @@ void nm_run_slice_state_free(struct nm_run_slice_state *state);
 
 /* Settles what is open at the slice's present depth. `state` is what the slice before left, and becomes what this
  * one leaves. Costs by the lines of the caches, not by the references; but by the misses of the first levels where
- * loads are foreseen (foresight.h). 0 or NM_ENOMEM. */
+ * loads are covered (prefetch_coverage.h). 0 or NM_ENOMEM. */
 int nm_run_slice_resolve(struct nm_run_slice *slice, struct nm_run_slice_state *state);
 
 /* Counts what is settled, and simulates the levels of the next depth, if there is one. 0 or NM_ENOMEM. */

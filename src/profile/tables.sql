@@ -84,14 +84,14 @@ CREATE TABLE event(
 -- steps were about half of the one before.
 CREATE TABLE pattern(process INTEGER, place INTEGER, sampled INTEGER, stride INTEGER, followed INTEGER, halved INTEGER,
 	PRIMARY KEY(process, place)) WITHOUT ROWID;
--- The same of loads of the first level, where the machine foresees some: all, and the step that most followed.
+-- The same of loads of the first level, where prefetchers cover some: all, and the step that most followed.
 CREATE TABLE walk(process INTEGER, place INTEGER, loads INTEGER, step INTEGER, followed INTEGER,
 	PRIMARY KEY(process, place)) WITHOUT ROWID;
 -- Fields of the structures that objects are, or that their elements are; fields of which two were used together; cells
 -- shared out to fields (0: none); lines of objects.
 CREATE TABLE field(
 	id INTEGER PRIMARY KEY, object INTEGER, type INTEGER, structure INTEGER, name INTEGER,
-	offset INTEGER, bytes INTEGER, sampled INTEGER, stays INTEGER, used INTEGER, field_type INTEGER);
+	offset INTEGER, bytes INTEGER, sampled INTEGER, residencies INTEGER, used INTEGER, field_type INTEGER);
 CREATE TABLE field_pair(
 	field INTEGER, other INTEGER, together INTEGER, apart INTEGER, visits INTEGER, both INTEGER,
 	PRIMARY KEY(field, other)) WITHOUT ROWID;
@@ -100,8 +100,8 @@ CREATE TABLE field_cell(
 	$COUNTS,
 	PRIMARY KEY(level, thread, place, field)) WITHOUT ROWID;
 CREATE TABLE object_lines(
-	object INTEGER PRIMARY KEY, lines INTEGER, stays INTEGER, accesses INTEGER, hot INTEGER,
-	hot_stays INTEGER, idle INTEGER);
+	object INTEGER PRIMARY KEY, lines INTEGER, residencies INTEGER, accesses INTEGER, hot INTEGER,
+	hot_residencies INTEGER, idle INTEGER);
 
 -- The course of a run: its intervals, what each counted at a level (of the most misses: object, a text, and site; NULL: nothing
 -- missed), and the parts of the objects and lines that miss most in the run.

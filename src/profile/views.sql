@@ -161,7 +161,7 @@ CREATE VIEW walks AS
 CREATE VIEW fields AS
 	SELECT p.name AS process, n.text AS object, t.text AS type, f.structure AS structure,
 		m.text AS field, f.offset AS offset, f.bytes AS bytes, f.sampled AS sampled,
-		f.stays AS stays, f.used AS used, ft.text AS field_type
+		f.residencies AS residencies, f.used AS used, ft.text AS field_type
 	FROM field f
 	CROSS JOIN object o ON o.id = f.object
 	CROSS JOIN process p ON p.id = o.process
@@ -185,8 +185,8 @@ CREATE VIEW affinity AS
 	LEFT JOIN text mo ON mo.id = g.name;
 
 CREATE VIEW hot_lines AS
-	SELECT p.name AS process, n.text AS object, l.lines AS lines, l.stays AS stays,
-		l.accesses AS accesses, l.hot AS hot, l.hot_stays AS hot_stays, l.idle AS idle
+	SELECT p.name AS process, n.text AS object, l.lines AS lines, l.residencies AS residencies,
+		l.accesses AS accesses, l.hot AS hot, l.hot_residencies AS hot_residencies, l.idle AS idle
 	FROM object_lines l
 	CROSS JOIN object o ON o.id = l.object
 	CROSS JOIN process p ON p.id = o.process

@@ -24,9 +24,9 @@ struct nm_evidence {
 	const char *evictor;   /* object that replaced most of these lines */
 	int64_t evictor_count; /* lines that it replaced */
 	int64_t cycles;        /* of the misses, estimated */
-	int64_t foreseen, chained; /* of the loads */
-	int walked;                /* it is known by how much loads step: */
-	int64_t load_step;         /* in bytes, that most loads follow, and how many of them (%) */
+	int64_t covered, dependent; /* of the loads */
+	int walked;                 /* it is known by how much loads step: */
+	int64_t load_step;          /* in bytes, that most loads follow, and how many of them (%) */
 	double load_follow;
 	const char *inner; /* the innermost function, where `function` is the user's */
 	int64_t line;

@@ -37,9 +37,9 @@ struct nm_level_cube_request {
 enum { NM_CUBE_LEVEL, NM_CUBE_CODE, NM_CUBE_ASKED };
 
 struct nm_level_cube {
-	struct nm_cube cube;                 /* the sums: counts.def */
-	struct nm_vec(double) chained_walks; /* of each row (levels.h) */
-	struct nm_cube_names names;          /* as they are stored */
+	struct nm_cube cube;                   /* the sums: counts.def */
+	struct nm_vec(double) dependent_walks; /* of each row (levels.h) */
+	struct nm_cube_names names;            /* as they are stored */
 };
 
 /* *ret_cube is overwritten. 0 or a code: then it is empty. */

@@ -26,7 +26,7 @@ struct nm_levels {
 	int64_t memory;    /* cycles of a reference that no level serves */
 	int64_t walk;      /* cycles of a page walk; 0: they are not counted */
 	const char *asked; /* the level that is reported on */
-	int foresees;      /* counts have the loads that prefetchers foresee, and those that are chained */
+	int has_covered;   /* counts have the loads that prefetchers cover, and those that are dependent */
 	struct nm_strings pool;
 };
 
@@ -54,22 +54,22 @@ enum nm_case { NM_LIKELY, NM_LEAST, NM_MOST, NM_CASES };
 
 struct nm_waiting {
 	double per_instruction; /* cycles of an instruction, without misses */
-	double chained;         /* the part of its latency, and of a page walk, that a chained load waits */
-	double hidden;          /* cycles of a latency that other work hides, if the load is not chained, */
+	double dependent;       /* the part of its latency, and of a page walk, that a dependent load waits */
+	double hidden;          /* cycles of a latency that other work hides, if the load is not dependent, */
 	double together;        /* and how many such loads wait at a time */
-	double foreseen;        /* the part of such a load's wait that is left if it is foreseen, */
+	double covered;         /* the part of such a load's wait that is left if it is covered, */
 	double transfer;        /* and the cycles that it takes at most: those of the transfer of a line */
-	double walk;            /* the part of a page walk that a load waits that is not chained */
-	double first;           /* cycles that a chained load takes without a miss */
-	double written;         /* the part of a foreseen load's wait that a write-back takes */
+	double walk;            /* the part of a page walk that a load waits that is not dependent */
+	double first;           /* cycles that a dependent load takes without a miss */
+	double written;         /* the part of a covered load's wait that a write-back takes */
 	double scattered;       /* the part of the conflicts that the places of pages in memory avoid */
 };
 extern const struct nm_waiting nm_waiting[NM_CASES];
 
-/* Cycles that a load waits, by kind, and what its page walk adds if it is chained or not. */
+/* Cycles that a load waits, by kind, and what its page walk adds if it is dependent or not. */
 struct nm_waits {
-	double chained, together, foreseen;
-	double chained_walk, walk;
+	double dependent, together, covered;
+	double dependent_walk, walk;
 };
 
 /* For a level or memory of that latency, without page walks. */
@@ -95,11 +95,11 @@ struct nm_charge {
 /* What the counts of level j mean for level i. 1, or 0: nothing. */
 int nm_levels_charge(const struct nm_levels *levels, unsigned i, unsigned j, struct nm_charge *ret_charge);
 
-/* Of the page walks of one row of `counts`, those of chained loads, if its loads have them alike. */
-double nm_chained_walks(const struct nm_metric_sums *cell);
+/* Of the page walks of one row of `counts`, those of dependent loads, if its loads have them alike. */
+double nm_dependent_walks(const struct nm_metric_sums *cell);
 
-/* The cycles that sums of counts are charged with; chained_walks: the sum over their rows. */
+/* The cycles that sums of counts are charged with; dependent_walks: the sum over their rows. */
 double nm_charge_cycles(const struct nm_charge *charge, const struct nm_metric_sums *sums,
-			double chained_walks);
+			double dependent_walks);
 
 #endif

@@ -26,9 +26,9 @@ struct nm_prefetch_load {
 	int is_chosen; /* at least a tenth of the line's misses are its own */
 };
 
-/* Parts of the loads of lines that are chained, that are foreseen. */
+/* Parts of the loads of lines that are dependent, that are covered. */
 struct nm_prefetch_kinds {
-	double chained, foreseen;
+	double dependent, covered;
 };
 
 struct nm_prefetch_line {

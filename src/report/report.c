@@ -153,7 +153,7 @@ int nm_selection_make(struct nm_profile *profile, const struct nm_report_request
 		selection->levels.asked = selection->request.level;
 		if (selection->request.level &&
 		    !nm_machine_same(selection->request.level, selection->levels.at[0].name))
-			selection->levels.foresees = 0;
+			selection->levels.has_covered = 0;
 		if (!selection->request.level || find_last(selection))
 			status = nm_fail_memory(err);
 	}

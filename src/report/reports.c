@@ -172,14 +172,14 @@ static const struct nm_column affinity_columns[] = {
     {.name = "distance", .title = "distance", .kind = NM_COLUMN_NUMBER, .drop_order = 2},
     {.name = "visits", .title = "visits", .kind = NM_COLUMN_NUMBER},
     {.name = "both", .title = "both %", .kind = NM_COLUMN_REAL, .decimals = 1},
-    {.name = "stays", .title = "residencies", .kind = NM_COLUMN_NUMBER, .drop_order = 3},
+    {.name = "residencies", .title = "residencies", .kind = NM_COLUMN_NUMBER, .drop_order = 3},
     {.name = "together", .title = "together %", .kind = NM_COLUMN_REAL, .decimals = 1},
     {.name = "process", .title = "process", .kind = NM_COLUMN_TEXT, .hidden = 1},
 };
 
 static const char affinity_sql[] =
     "SELECT object, type, field, other, other_offset - offset AS distance, visits, "
-    "100.0 * both / nullif(visits, 0) AS both, together + apart AS stays, "
+    "100.0 * both / nullif(visits, 0) AS both, together + apart AS residencies, "
     "100.0 * together / nullif(together + apart, 0) AS together, process "
     "FROM affinity WHERE ?2 IS NULL OR process = ?2";
 

@@ -203,7 +203,7 @@ static void print_left_out(const struct summary *summary, const char *spec, unsi
 	snprintf(text, sizeof text, "%s%s%sthe kernel, limits of bandwidth",
 		 summary->has_code ? "" : "instruction fetches, ",
 		 spec && (strstr(spec, "pages=") || strstr(spec, ":tlb=")) ? "" : "TLBs, ",
-		 summary->verdict.foresees || (spec && strstr(spec, "prefetch=")) ? "" : "prefetchers, ");
+		 summary->verdict.has_covered || (spec && strstr(spec, "prefetch=")) ? "" : "prefetchers, ");
 	nm_print_wrapped("left out    ", text, width, out);
 }
 

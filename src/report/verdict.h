@@ -10,8 +10,8 @@
 
 /* Shares are percent of the run. */
 struct nm_verdict {
-	int known;    /* there are instructions to compare with */
-	int foresees; /* else nothing is foreseen or overlaps, and `high` alone is known */
+	int known;       /* there are instructions to compare with */
+	int has_covered; /* else nothing is covered or overlaps, and `high` alone is known */
 	double share, low, high;
 	double cycles;     /* of the run, estimated; 0: not known */
 	const char *level; /* whose misses cost most */
@@ -33,7 +33,7 @@ int nm_verdict_make(struct nm_profile *profile, const struct nm_selection *selec
 /* Whether there is something to win. */
 static inline int nm_verdict_is_bound(const struct nm_verdict *v)
 {
-	return !v->known || (v->foresees ? v->share : v->high) >= NM_BOUND_FROM;
+	return !v->known || (v->has_covered ? v->share : v->high) >= NM_BOUND_FROM;
 }
 
 /* "about 46 % of the run (30 to 62 %) is memory stall, ..." */

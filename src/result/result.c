@@ -73,28 +73,28 @@ struct nm_result nm_result_with_layout(const struct nm_result *result, size_t la
 	return r;
 }
 
-static void count_chained(struct nm_counts *counts, const struct nm_result_chasing *of)
+static void count_dependent(struct nm_counts *counts, const struct nm_result_chasing *of)
 {
 	const uint64_t chases = of->chases < of->accesses ? of->chases : of->accesses;
 
 	if (chases)
-		counts->chained = (counts->loads - counts->foreseen) * chases / of->accesses;
+		counts->dependent = (counts->loads - counts->covered) * chases / of->accesses;
 }
 
 void nm_result_share_chases(struct nm_result *r)
 {
-	for (unsigned l = 0; r->chasing && l < r->machine.count && r->machine.foresee; l++) {
+	for (unsigned l = 0; r->chasing && l < r->machine.count && r->machine.prefetchers; l++) {
 		struct nm_result_level *level = &r->levels[l];
 
 		if (!nm_machine_same(r->machine.levels[0].name, r->machine.levels[l].name))
 			continue;
 		assert(level->counts);
 		for (size_t i = 0; i < r->attr_count; i++) {
-			count_chained(&level->counts[i], &r->chasing[i]);
-			level->total.chained += level->counts[i].chained;
+			count_dependent(&level->counts[i], &r->chasing[i]);
+			level->total.dependent += level->counts[i].dependent;
 		}
 		for (size_t i = 0; level->context_counts && i < r->context_attr_count; i++)
-			count_chained(&level->context_counts[i], &r->chasing[r->context_attrs[i].attr]);
+			count_dependent(&level->context_counts[i], &r->chasing[r->context_attrs[i].attr]);
 	}
 	free(r->chasing);
 	r->chasing = NULL;

@@ -367,7 +367,7 @@ struct nm_result {
 	struct nm_result_strides *strides;
 	size_t stride_count;
 	struct nm_result_chasing *chasing; /* [attr_count], until nm_result_share_chases; NULL: not sampled */
-	struct nm_walk *walks;             /* [attr_count]; NULL: the machine has no foresight */
+	struct nm_walk *walks;             /* [attr_count]; NULL: the machine has no coverage */
 	struct nm_result_field *fields;
 	size_t field_count;
 	struct nm_result_field_use *field_uses;
@@ -438,7 +438,7 @@ char *nm_result_phase_name(const struct nm_result *result, size_t phase);
  * `result`: it is not freed. */
 struct nm_result nm_result_with_layout(const struct nm_result *result, size_t layout);
 
-/* Counts misses that are chained: of an attribution's loads that nothing foresees, the share of its accesses that are
+/* Counts misses that are dependent: of an attribution's loads that no prefetcher covers, the share of its accesses that are
  * chases, at most all. Once, when the levels are counted. */
 void nm_result_share_chases(struct nm_result *result);
 

@@ -111,8 +111,8 @@ static double cost_of(const struct nm_order_search *search, const struct nm_hier
 		struct nm_counts total;
 
 		nm_hierarchy_total(caches, level, &total);
-		cost += (double)total.foreseen * search->costs[level].foreseen +
-			(double)(total.loads - total.foreseen) * search->costs[level].other;
+		cost += (double)total.covered * search->costs[level].covered +
+			(double)(total.loads - total.covered) * search->costs[level].other;
 	}
 	return cost;
 }

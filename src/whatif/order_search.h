@@ -19,9 +19,9 @@
 #include "map.h"
 #include "visit_log.h"
 
-/* Cycles that a load of a level adds to a reference: what prefetchers foresee, and what they do not. */
+/* Cycles that a load of a level adds to a reference: what prefetchers cover, and what they do not. */
 struct nm_load_cost {
-	double foreseen, other;
+	double covered, other;
 };
 
 /* A layout, in the language of candidates. */

@@ -211,7 +211,7 @@ def mislead(name, *causes, words=(), options=()):
 def case_arrays_that_push_each_other_out():
     """Rows of a power of two are not at fault: the arrays lie a multiple of 32K apart."""
     found, said = mislead("arrays", "row length", "step length", "same sets", words=("interchange", "pad the"),
-                          options=["--cache", "L1d=32K,2,64:L2=1M,16,64:foresee=pair+stream+stride"])
+                          options=["--cache", "L1d=32K,2,64:L2=1M,16,64:prefetchers=pair+stream+stride"])
     assert {row["object"] for row in found if row["cause"] == "rivals"} == {f"arrays()::{name}" for name in "abc"}, said
     assert "64 bytes more at the end of each" in said[0], said
 
@@ -228,7 +228,7 @@ def case_leaves_behind_a_pointer():
     """A pointer through itself is a chain only if it goes round."""
     found, _ = mislead("leaves", "list", "short chains")
     leaf = next(row for row in found if row["line"] == str(at("tests/programs/misleading.c", "leaf")))
-    assert 100 * int(leaf["chained"]) <= int(leaf["loads"]), leaf
+    assert 100 * int(leaf["dependent"]) <= int(leaf["loads"]), leaf
 
 
 def case_block_that_is_used_again():

@@ -126,10 +126,10 @@ def case_a_gather_costs_more_than_a_scan():
     found = {p["cause"]: p for p in pairs("p.nmp", "3") if p["object"] == "values"}
     gather, scan = found["scattered"], found["first touch"]
     assert float(gather["cycles"]) > float(scan["cycles"])
-    assert int(scan["foreseen"]) > 0.99 * int(scan["loads"]) and int(gather["foreseen"]) < 0.01 * int(gather["loads"])
+    assert int(scan["covered"]) > 0.99 * int(scan["loads"]) and int(gather["covered"]) < 0.01 * int(gather["loads"])
     record([program("fault-list")], *MACHINE, profile="p.nmp")
     chain = pairs("p.nmp", "1")[0]
-    assert int(chain["chained"]) > 0.95 * int(chain["loads"]), chain
+    assert int(chain["dependent"]) > 0.95 * int(chain["loads"]), chain
     assert float(chain["cycles_per_miss"]) > 4 * float(gather["cycles_per_miss"])
 
 

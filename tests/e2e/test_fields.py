@@ -180,7 +180,7 @@ def case_sums():
 def case_hot_lines():
     """All lines of the records are walked alike: 90 % of the accesses need as many of the lines."""
     record([program("fields")])
-    lines, stays, accesses, hot = rows("SELECT lines, stays, accesses, hot FROM hot_lines WHERE object = 'records'")[0]
+    lines, stays, accesses, hot = rows("SELECT lines, residencies, accesses, hot FROM hot_lines WHERE object = 'records'")[0]
     near(hot, 0.9 * lines, 2)
     near(stays, WALKS * lines, 2)
     near(accesses, WALKS * lines, 2)

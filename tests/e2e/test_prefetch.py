@@ -39,7 +39,7 @@ def near(found, wanted, by=20):
 
 def case_walks():
     """Of a walk each page misses once, with streams three times; steps of 160 bytes are no next lines; what is drawn at
-    random is not foreseen."""
+    random is not covered."""
     side_by_side()
     near(misses("order", "L1d"), LINES)
     near(misses("order", "2/L1d"), PAGES)

@@ -123,8 +123,8 @@ def case_orders():
 
 def case_dependent_loads():
     """Misses whose addresses the load before gave are counted where processes share a machine, too."""
-    counted = "SELECT function, line, loads, chained FROM counts WHERE level = 'L1d' ORDER BY chained DESC LIMIT 1"
-    machine = MACHINE % "" + ":foresee=pair+stream"
+    counted = "SELECT function, line, loads, dependent FROM counts WHERE level = 'L1d' ORDER BY dependent DESC LIMIT 1"
+    machine = MACHINE % "" + ":prefetchers=pair+stream"
     record([program("fault-list")], "-q", "--cores", "2", "--cache", machine)
     alone = rows(counted)
     record([program("fault-list")], "-q", "--one-machine", "--cores", "2", "--cache", machine)

@@ -160,8 +160,8 @@ def figures(profile, prefix=""):
             for row in db.execute(f"SELECT * FROM {table} ORDER BY {order}"):
                 level = row["level"]
                 if level.rpartition("/")[0] == prefix.rstrip("/"):
-                    # What is foreseen is told of the first machine alone.
-                    found.append({**row, "level": level[len(prefix):], "position": None, "foreseen": None, "chained": None,
+                    # What is covered is told of the first machine alone.
+                    found.append({**row, "level": level[len(prefix):], "position": None, "covered": None, "dependent": None,
                                   "page_walks": None})
         db.close()
     return found
@@ -187,7 +187,7 @@ def case_machines_side_by_side():
     assert [row["level"] for row in listed][:4] == ["L1d", "L2", "zen3/L1d", "zen3/L2"], listed
     ranked = report("report", "pairs", "--level", "zen3/L1d", profile="all.nmp")
     assert ranked and ranked[0]["object"] == "matrix", ranked
-    # The cost of a miss depends only on the machine's own levels; what is foreseen is told of the first machine alone.
+    # The cost of a miss depends only on the machine's own levels; what is covered is told of the first machine alone.
     record([program("matrix"), "columns"], "--cache", "L1d=32K,8,64:L2=512K,8,64,latency=12:L3=32M,16,64,latency=47",
            profile="one.nmp")
     assert report("report", "pairs", profile="one.nmp")[0]["cycles"] == ranked[0]["cycles"]

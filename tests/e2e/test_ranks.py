@@ -9,7 +9,7 @@ import re
 from harness import ENVIRONMENT, SPEC, Missing, main, need, nearmiss, program, record, run
 
 VIEWS = ("processes", "levels", "objects", "counts", "evictions", "regions", "walks", "modules")
-SAMPLED = ("chained", "type")  # come from samples of the whole run
+SAMPLED = ("dependent", "type")  # come from samples of the whole run
 USAGE, BAD_INPUT = 2, 121
 
 
@@ -53,14 +53,14 @@ def prepare(name, *options):
 
 
 def case_openmpi():
-    """Threads, forked processes, loads that are foreseen, single instructions, and parts that are measured."""
+    """Threads, forked processes, loads that are covered, single instructions, and parts that are measured."""
     prepare("threads")
     expect_same("openmpi", 2)
     expect_same("openmpi", 4)
     prepare("processes")
     expect_same("openmpi", 4)
-    foreseen = ("--cache", "L1d=4K,4,64:L2=64K,8,64:L3=256K,16,64:foresee=pair+stream+stride")
-    for name, *options in (("blocks", *foreseen), ("parts", "--asm")):
+    covered = ("--cache", "L1d=4K,4,64:L2=64K,8,64:L3=256K,16,64:prefetchers=pair+stream+stride")
+    for name, *options in (("blocks", *covered), ("parts", "--asm")):
         prepare(name, *options)
         expect_same("openmpi", 3, *options)
 

@@ -224,7 +224,7 @@ def case_prefetch_of_a_list():
     trace("fault-list", "2")
     text = nearmiss("whatif", "t.nmt", MACHINE, "-q", "-p", "list.c:58", "-d", "8", "--width=200").stdout.decode()
     assert "distance 8 would save" in text, text
-    assert re.search("^chained +the addresses of 100 % of these loads", text, re.MULTILINE), text
+    assert re.search("^dependent +the addresses of 100 % of these loads", text, re.MULTILINE), text
 
 
 def case_prefetch_in_the_program():

@@ -306,7 +306,7 @@ def case_man_pages():
 def case_documented_rules():
     """docs/advice.md has a section for each rule, in the order in which they are tried, and no others."""
     files = [SOURCE / f"src/report/advice/rules_{of}.c" for of in
-             ("memory", "searches", "conflicts", "library", "chains", "bytes", "stays")]
+             ("memory", "searches", "conflicts", "library", "chains", "bytes", "residencies")]
     rules = re.findall(r"^    \{\"([a-z ]+)\", \w+, advise_", "".join(f.read_text(encoding="utf-8") for f in files),
                        re.MULTILINE)
     text = (SOURCE / "docs/advice.md").read_text(encoding="utf-8")

@@ -67,7 +67,7 @@ fn collected() -> Vec<Rate> {
 }
 
 #[inline(never)]
-fn chained() -> Option<Box<Client>> {
+fn dependent() -> Option<Box<Client>> {
     let mut first = None;
     for i in 0..COUNT {
         first = Some(Box::new(Client { key: i as u64, orders: [1; 8], next: first }));
@@ -141,7 +141,7 @@ fn bins(first: usize) -> u64 {
 
 fn main() {
     let mut sum: u64 = (0..WALKS).map(bins).sum();
-    let (orders, parts, rates, wares, clients) = (grown(), made_at_once(), collected(), shared(), chained());
+    let (orders, parts, rates, wares, clients) = (grown(), made_at_once(), collected(), shared(), dependent());
     let names: HashMap<u64, Order> = orders.iter().map(|o| (o.number, o.clone())).collect();
     for _ in 0..WALKS {
         sum += walk(&orders, &parts, &rates, &wares) + follow(&clients) + look_up(&names);

@@ -59,9 +59,9 @@ static const char *spec(void)
 static void clear(void) { assert_int_equal(system("rm -rf ./*"), 0); }
 
 #if defined(__x86_64__)
-#define FORESEES ":foresee=pair+stream+stride:tlb=1536"
+#define PREFETCHERS ":prefetchers=pair+stream+stride:tlb=1536"
 #else
-#define FORESEES ":foresee=stream+stride:tlb=1536"
+#define PREFETCHERS ":prefetchers=stream+stride:tlb=1536"
 #endif
 
 static void test_usual(void **state)
@@ -72,7 +72,7 @@ static void test_usual(void **state)
 	cache(1, "1", "Instruction", "32K", "8", "64");
 	cache(2, "2", "Unified", "1280K", "20", "64");
 	cache(3, "3", "Unified", "60M", "15", "64");
-	assert_string_equal(spec(), "L1i=32K,8,64:L1d=48K,12,64:L2=1280K,20,64:L3=60M,15,64" FORESEES);
+	assert_string_equal(spec(), "L1i=32K,8,64:L1d=48K,12,64:L2=1280K,20,64:L3=60M,15,64" PREFETCHERS);
 }
 
 static void test_order_of_folders_does_not_matter(void **state)
@@ -83,7 +83,7 @@ static void test_order_of_folders_does_not_matter(void **state)
 	cache(1, "2", "Unified", "256K", "4", "64");
 	cache(2, "1", "Instruction", "32K", "8", "64");
 	cache(3, "1", "Data", "32K", "8", "64");
-	assert_string_equal(spec(), "L1i=32K,8,64:L1d=32K,8,64:L2=256K,4,64:L3=8M,16,64" FORESEES);
+	assert_string_equal(spec(), "L1i=32K,8,64:L1d=32K,8,64:L2=256K,4,64:L3=8M,16,64" PREFETCHERS);
 }
 
 static void test_fully_associative(void **state)
@@ -91,7 +91,7 @@ static void test_fully_associative(void **state)
 	(void)state;
 	clear();
 	cache(0, "1", "Data", "4K", "0", "64");
-	assert_string_equal(spec(), "L1d=4K,full,64" FORESEES);
+	assert_string_equal(spec(), "L1d=4K,full,64" PREFETCHERS);
 }
 
 static void test_incomplete(void **state)
@@ -105,7 +105,7 @@ static void test_incomplete(void **state)
 	cache(3, "3", "Strange", "1M", "8", "64");
 	assert_string_equal(spec(), "none");
 	cache(4, "1", "Data", "32K", "8", "64");
-	assert_string_equal(spec(), "L1d=32K,8,64" FORESEES);
+	assert_string_equal(spec(), "L1d=32K,8,64" PREFETCHERS);
 }
 
 static void test_this_host(void **state)

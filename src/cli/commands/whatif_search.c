@@ -26,7 +26,7 @@ void nm_whatif_search_done(struct nm_whatif_search *s)
 
 /* ---- the search ---- */
 
-/* What a load of a level adds to the estimated cycles of the report, but that it is not known whether it is chained. */
+/* What a load of a level adds to the estimated cycles of the report, but that it is not known whether it is dependent. */
 static int find_costs(struct nm_whatif_search *s, const struct nm_machine *machine,
 		      struct nm_profile *profile, struct nm_error *err)
 {
@@ -35,14 +35,14 @@ static int find_costs(struct nm_whatif_search *s, const struct nm_machine *machi
 
 	for (unsigned i = 0; i < machine->count && !status; i++) {
 		const struct nm_level *level = nm_levels_named(&levels, machine->levels[i].name);
-		struct nm_waits next, own = {.chained = 0};
+		struct nm_waits next, own = {.dependent = 0};
 
 		if (!level || level->side == NM_LEVEL_CODE || machine->levels[i].pages)
 			continue;
 		next = nm_waits_of(NM_LIKELY, (double)nm_levels_next_latency(&levels, level));
 		if (!nm_machine_first(machine, i, NM_SIDE_DATA))
 			own = nm_waits_of(NM_LIKELY, (double)level->latency);
-		s->orders.costs[i] = (struct nm_load_cost){.foreseen = next.foreseen - own.foreseen,
+		s->orders.costs[i] = (struct nm_load_cost){.covered = next.covered - own.covered,
 							   .other = next.together - own.together};
 	}
 	nm_levels_done(&levels);

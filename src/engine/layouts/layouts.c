@@ -570,10 +570,10 @@ static void chain(struct nm_result *r, const struct nm_result *base)
 			const struct nm_counts *was = &base->levels[i].counts[a];
 			struct nm_counts *is = &level->counts[a];
 
-			if (was->chained)
-				is->chained =
-				    (is->loads - is->foreseen) * was->chained / (was->loads - was->foreseen);
-			level->total.chained += is->chained;
+			if (was->dependent)
+				is->dependent =
+				    (is->loads - is->covered) * was->dependent / (was->loads - was->covered);
+			level->total.dependent += is->dependent;
 		}
 	}
 }

@@ -69,7 +69,7 @@ static int merge_level(const struct nm_pass_merge *m, struct nm_level_counts *l,
 /* Of keys of one attribution the walk that has most loads. */
 static int take_walks(const struct nm_hierarchy *h, const struct nm_pass_merge *m, struct nm_result *r)
 {
-	if (!r->machine.foresee)
+	if (!r->machine.prefetchers)
 		return 0;
 	r->walks = calloc(r->attr_count + 1, sizeof *r->walks);
 	for (size_t key = 1; r->walks && key < m->key_count; key++) {

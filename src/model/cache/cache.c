@@ -195,7 +195,7 @@ int nm_cache_init(struct nm_cache *c, const struct nm_level_spec *spec,
 	    make_aids(c) ||
 	    nm_shadow_init(&c->shadow, sets * spec->ways * sectors, c->timestamps, c->slots) ||
 	    nm_counters_init(&c->counters, sectors > 1 || context->queue || context->has_extras,
-			     context->foresees)) {
+			     context->has_covered)) {
 		nm_cache_done(c);
 		return NM_ENOMEM;
 	}

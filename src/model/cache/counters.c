@@ -10,11 +10,11 @@
 #include <stdlib.h>
 #include <string.h>
 
-int nm_counters_init(struct nm_counters *c, int has_extras, int foresees)
+int nm_counters_init(struct nm_counters *c, int has_extras, int has_covered)
 {
 	enum { PAIRS = 64 };
 	*c = (struct nm_counters){.has_extras = has_extras,
-				  .foresees = foresees,
+				  .has_covered = has_covered,
 				  .pairs = calloc(PAIRS, sizeof *c->pairs),
 				  .pair_mask = PAIRS - 1,
 				  .pair_shift = 64 - 6};
@@ -28,7 +28,7 @@ void nm_counters_done(struct nm_counters *c)
 	free(c->residencies);
 	free(c->own);
 	free(c->extras);
-	free(c->foreseen);
+	free(c->covered);
 	free(c->touched);
 	free(c->before);
 	free(c->pairs);
@@ -65,7 +65,7 @@ int nm_counters_reserve(struct nm_counters *c, size_t count)
 		    grow_counters(&c->own, sizeof *c->own, c->attr_room, room) ||
 		    grow_counters(&c->touched, 1, c->attr_room / NM_TOUCHED_KEYS, room / NM_TOUCHED_KEYS) ||
 		    (c->before && grow_counters(&c->before, sizeof *c->before, c->attr_room, room)) ||
-		    (c->foresees && grow_counters(&c->foreseen, sizeof *c->foreseen, c->attr_room, room)) ||
+		    (c->has_covered && grow_counters(&c->covered, sizeof *c->covered, c->attr_room, room)) ||
 		    (c->has_extras && grow_counters(&c->extras, sizeof *c->extras, c->attr_room, room)))
 			return NM_ENOMEM;
 		c->attr_room = room;
@@ -158,14 +158,14 @@ int nm_counters_add(struct nm_counters *to, const struct nm_counters *from)
 {
 	int status = nm_counters_reserve(to, from->attr_count);
 
-	assert(!from->waiting_count && !from->has_extras && to->foresees == from->foresees);
+	assert(!from->waiting_count && !from->has_extras && to->has_covered == from->has_covered);
 	if (status)
 		return status;
 	add_sums(to->loads, from->loads, from->attr_count * sizeof *to->loads);
 	add_sums(to->residencies, from->residencies, from->attr_count * sizeof *to->residencies);
 	add_sums(to->own, from->own, from->attr_count * sizeof *to->own);
-	if (to->foresees)
-		add_sums(to->foreseen, from->foreseen, from->attr_count * sizeof *to->foreseen);
+	if (to->has_covered)
+		add_sums(to->covered, from->covered, from->attr_count * sizeof *to->covered);
 	to->reads += from->reads;
 	to->writes += from->writes;
 	add_sums(to->own_total, from->own_total, sizeof to->own_total);

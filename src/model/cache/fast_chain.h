@@ -83,13 +83,13 @@ ALWAYS void put(struct nm_cache *c, uint64_t line, uint32_t slot, struct nm_miss
 
 /* 1 if a prefetcher would have named the line that is loaded, else 0; what it takes to ask later if the loads before
  * are not known yet. */
-static __attribute__((noinline)) uint8_t foresee(struct nm_cache *c, uint64_t address, uint32_t attr)
+static __attribute__((noinline)) uint8_t is_covered(struct nm_cache *c, uint64_t address, uint32_t attr)
 {
 	if (c->slice)
 		return (uint8_t)(address & (c->spec.line - 1));
 	if (c->first)
-		nm_foresight_fill(c->foresight, address, attr, c->spec.side != NM_SIDE_INSTRUCTION);
-	return (uint8_t)c->foresight->foreseen;
+		nm_coverage_fill(c->coverage, address, attr, c->spec.side != NM_SIDE_INSTRUCTION);
+	return (uint8_t)c->coverage->covered;
 }
 
 /* Loads the line at an address; the next level gets its request later. */
@@ -106,7 +106,7 @@ ALWAYS uint32_t load_in_chain(struct nm_cache *c, uint64_t address, uint32_t att
 	if (c->coherent && nm_coherence_filled(c, line, attr, 0))
 		miss->class = NM_MISS_LOST;
 	miss->sample = sample(c, address, slot, miss);
-	miss->foreseen = c->foresight ? foresee(c, address, attr) : 0;
+	miss->covered = c->coverage ? is_covered(c, address, attr) : 0;
 	put(c, line, slot, miss);
 	if (c->coherent && miss->left != NM_NO_LINE)
 		nm_coherence_evicted(c, miss->left, slot);
@@ -194,7 +194,7 @@ ALWAYS uint32_t load_below(struct nm_cache *c, const struct nm_cache *upper, str
 	miss->write = m->write;
 	miss->class = class_in_chain(c, m->line, known);
 	miss->sample = m->sample;
-	miss->foreseen = m->foreseen;
+	miss->covered = m->covered;
 	if (__builtin_expect(m->sample && c->upper_sampler, 0))
 		nm_sampler_further(c->upper_sampler, m->sample, c);
 	if (m->class == NM_MISS_UNKNOWN)
@@ -232,8 +232,8 @@ ALWAYS void count_miss(struct nm_cache *c, const struct nm_miss *m)
 	nm_counters_touch(&c->counters, m->attr);
 	if (m->class != NM_MISS_LOST)
 		loads->of_class[m->class]++;
-	if (c->foresight)
-		c->counters.foreseen[m->attr] += m->foreseen;
+	if (c->coverage)
+		c->counters.covered[m->attr] += m->covered;
 	if (m->left == NM_NO_LINE)
 		return;
 	loser = nm_residency_charge(&c->counters, &m->residency, nm_residency_used(&m->residency));

@@ -20,7 +20,7 @@ const char *const nm_allocate_names[2] = {"yes", "no"};
 const char *const nm_sharing_names[2] = {"yes", "no"};
 const char *const nm_cross_names[2] = {"no", "yes"};
 const char *const nm_page_names[3] = {"4K", "2M", "1G"};
-const char *const nm_foresee_names[NM_FORESEE_KINDS] = {"pair", "stream", "stride"};
+const char *const nm_prefetcher_names[NM_PREFETCHER_KINDS] = {"pair", "stream", "stride"};
 const char *const nm_inclusion_names[3] = {"non-inclusive", "inclusive", "exclusive"};
 
 static size_t name_prefix(const char *level)
@@ -340,11 +340,11 @@ size_t nm_machine_format(const struct nm_machine *m, char *text, size_t room)
 			snprintf(text + n, room - n, "%s", level);
 		n += (size_t)length;
 	}
-	for (unsigned i = 0; i < NM_FORESEE_KINDS; i++)
-		if (m->foresee >> i & 1)
+	for (unsigned i = 0; i < NM_PREFETCHER_KINDS; i++)
+		if (m->prefetchers >> i & 1)
 			n += (size_t)snprintf(
 			    n < room ? text + n : NULL, n < room ? room - n : 0, "%s%s",
-			    m->foresee & ((1u << i) - 1) ? "+" : ":foresee=", nm_foresee_names[i]);
+			    m->prefetchers & ((1u << i) - 1) ? "+" : ":prefetchers=", nm_prefetcher_names[i]);
 	const struct {
 		const char *name;
 		unsigned value;

@@ -22,10 +22,10 @@ enum {
 extern const char *const nm_side_names[3], *const nm_write_names[2], *const nm_allocate_names[2],
 									 *const nm_inclusion_names[3];
 
-extern const char *const nm_sharing_names[2];                /* by enum nm_sharing, from NM_SHARED on */
-extern const char *const nm_cross_names[2];                  /* by cross_pages */
-extern const char *const nm_page_names[3];                   /* by enum nm_page_size */
-extern const char *const nm_foresee_names[NM_FORESEE_KINDS]; /* of bits */
+extern const char *const nm_sharing_names[2];                      /* by enum nm_sharing, from NM_SHARED on */
+extern const char *const nm_cross_names[2];                        /* by cross_pages */
+extern const char *const nm_page_names[3];                         /* by enum nm_page_size */
+extern const char *const nm_prefetcher_names[NM_PREFETCHER_KINDS]; /* of bits */
 
 /* Why a level of known geometry cannot have its sectors; NULL: it can. */
 const char *sector_fault(const struct nm_level_spec *level);

@@ -419,20 +419,21 @@ static int read_level(struct nm_spec_reader *r, struct nm_level_spec *level)
 	return model_spec_fit(r, &d);
 }
 
-static int read_foresee(struct nm_spec_reader *r, struct nm_machine *m)
+static int read_prefetchers(struct nm_spec_reader *r, struct nm_machine *m)
 {
 	unsigned kind;
 
 	for (;; r->at++) {
 		size_t n = strcspn(r->at, "+:");
 
-		for (kind = 0; kind < NM_FORESEE_KINDS; kind++)
-			if (strlen(nm_foresee_names[kind]) == n && !strncmp(r->at, nm_foresee_names[kind], n))
+		for (kind = 0; kind < NM_PREFETCHER_KINDS; kind++)
+			if (strlen(nm_prefetcher_names[kind]) == n &&
+			    !strncmp(r->at, nm_prefetcher_names[kind], n))
 				break;
-		if (kind == NM_FORESEE_KINDS)
+		if (kind == NM_PREFETCHER_KINDS)
 			return nm_spec_fault(
-			    r, r->at, "foresee must be pair, stream, stride or several of them with +");
-		m->foresee |= 1u << kind;
+			    r, r->at, "prefetchers must be pair, stream, stride or several of them with +");
+		m->prefetchers |= 1u << kind;
 		r->at += n;
 		if (*r->at != '+')
 			return 0;
@@ -468,8 +469,8 @@ static const struct property {
 	const char *name;
 	int (*read)(struct nm_spec_reader *r, struct nm_machine *m);
 } properties[] = {
-    {"foresee=", read_foresee}, {"tlb=", read_tlb},       {"walk=", read_walk},
-    {"nodes=", read_nodes},     {"memory=", read_memory},
+    {"prefetchers=", read_prefetchers}, {"tlb=", read_tlb}, {"walk=", read_walk}, {"nodes=", read_nodes},
+    {"memory=", read_memory},
 };
 
 /* The property that starts here, or NULL. */
@@ -490,7 +491,7 @@ static int read_properties(struct nm_spec_reader *r, struct nm_machine *m)
 		if (!property)
 			return nm_spec_fault(
 			    r, r->at,
-			    "only foresee, tlb, walk, nodes and memory can stand behind the levels");
+			    "only prefetchers, tlb, walk, nodes and memory can stand behind the levels");
 		r->at += strlen(property->name);
 		int status = property->read(r, m);
 		if (status)

@@ -7,9 +7,9 @@
 
 #include "cache.h"
 #include "coherence.h"
-#include "foresight.h"
 #include "pages.h"
 #include "prefetch.h"
+#include "prefetch_coverage.h"
 
 /* Where the references of a core enter a machine. */
 struct entry_levels {
@@ -37,7 +37,7 @@ struct nm_hierarchy {
 	unsigned core; /* the running one */
 	struct nm_event_sink sink;
 	struct nm_prefetch_queue queue;
-	struct nm_foresight *foresight;             /* of the first machine, or NULL */
+	struct nm_coverage *coverage;               /* of the first machine, or NULL */
 	struct nm_oracle *oracle;                   /* or NULL; borrowed */
 	struct nm_sampler *sampler;                 /* of the first level, or NULL; borrowed */
 	const struct nm_coalesced_table *coalesced; /* that references may be to, or NULL; borrowed */

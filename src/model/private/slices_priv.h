@@ -30,8 +30,8 @@ enum { NM_RUN_SLICE_SEEN = 32 };
 struct nm_run_slice_state {
 	unsigned depth, count;
 	struct nm_run_slice_level
-	    levels[NM_MAX_LEVELS];      /* by unit of the hierarchy; of other depths, without sets */
-	struct nm_foresight *foresight; /* of the first machine, with depth 0; or NULL */
+	    levels[NM_MAX_LEVELS];    /* by unit of the hierarchy; of other depths, without sets */
+	struct nm_coverage *coverage; /* of the first machine, with depth 0; or NULL */
 };
 
 static inline struct nm_run_slice_line *run_slice_set(const struct nm_run_slice_level *l, uint64_t line)

@@ -83,7 +83,7 @@ INSERT INTO temp.step_sum
 	WHERE true ON CONFLICT(process, place, step) DO UPDATE SET followed = followed + excluded.followed;
 
 DELETE FROM temp.field_of;
-INSERT INTO main.field(object, type, structure, name, offset, bytes, sampled, stays, used, field_type)
+INSERT INTO main.field(object, type, structure, name, offset, bytes, sampled, residencies, used, field_type)
 	SELECT DISTINCT $OF(object, f.object) AS o, $OF(text, f.type) AS t, f.structure, $OF(text, f.name) AS n, f.offset,
 		f.bytes, 0, 0, 0, $OF(text, f.field_type)
 	FROM src.field f WHERE NOT EXISTS (
@@ -94,8 +94,8 @@ INSERT INTO temp.field_of
 	SELECT f.id, k.id FROM src.field f CROSS JOIN temp.field_key k ON k.object = $OF(object, f.object)
 		AND k.type = coalesce($OF(text, f.type), 0) AND k.structure = f.structure
 		AND k.name = coalesce($OF(text, f.name), 0) AND k.offset = f.offset;
-UPDATE main.field SET sampled = field.sampled + n.sampled, stays = field.stays + n.stays, used = field.used + n.used
-	FROM (SELECT o.id AS id, sum(f.sampled) AS sampled, sum(f.stays) AS stays, sum(f.used) AS used
+UPDATE main.field SET sampled = field.sampled + n.sampled, residencies = field.residencies + n.residencies, used = field.used + n.used
+	FROM (SELECT o.id AS id, sum(f.sampled) AS sampled, sum(f.residencies) AS residencies, sum(f.used) AS used
 		FROM src.field f CROSS JOIN temp.field_of o ON o.src = f.id GROUP BY o.id) n WHERE n.id = field.id;
 INSERT INTO main.field_pair
 	SELECT $OF(field, p.field), $OF(field, p.other), p.together, p.apart, p.visits, p.both FROM src.field_pair p
@@ -110,9 +110,9 @@ INSERT INTO main.field_cell
 		AND EXISTS (SELECT 1 FROM main.field_cell f WHERE f.level = l AND f.thread = c.thread AND f.place = p)
 	ON CONFLICT(level, thread, place, field) DO UPDATE SET $SUMS;
 INSERT INTO main.object_lines
-	SELECT $OF(object, l.object), l.lines, l.stays, l.accesses, l.hot, l.hot_stays, l.idle FROM src.object_lines l
-	WHERE true ON CONFLICT(object) DO UPDATE SET lines = lines + excluded.lines, stays = stays + excluded.stays,
-		accesses = accesses + excluded.accesses, hot = hot + excluded.hot, hot_stays = hot_stays + excluded.hot_stays,
+	SELECT $OF(object, l.object), l.lines, l.residencies, l.accesses, l.hot, l.hot_residencies, l.idle FROM src.object_lines l
+	WHERE true ON CONFLICT(object) DO UPDATE SET lines = lines + excluded.lines, residencies = residencies + excluded.residencies,
+		accesses = accesses + excluded.accesses, hot = hot + excluded.hot, hot_residencies = hot_residencies + excluded.hot_residencies,
 		idle = idle + excluded.idle;
 
 INSERT INTO main.context_cell

@@ -20,8 +20,8 @@
 /* ---- rules ------------------------------------------------------------------------------------------ */
 
 static const struct nm_rule *const lists[] = {
-    nm_rules_of_memory, nm_rules_of_searches, nm_rules_of_conflicts, nm_rules_of_libraries,
-    nm_rules_of_chains, nm_rules_of_bytes,    nm_rules_of_stays};
+    nm_rules_of_memory, nm_rules_of_searches, nm_rules_of_conflicts,  nm_rules_of_libraries,
+    nm_rules_of_chains, nm_rules_of_bytes,    nm_rules_of_residencies};
 
 const struct nm_rule *nm_rule_at(unsigned i)
 {
@@ -57,8 +57,8 @@ static double cost_with(const struct nm_evidence *e, double latency)
 {
 	const struct nm_waits each = nm_waits_of(NM_LIKELY, latency);
 
-	return (double)e->chained * each.chained + (double)e->foreseen * each.foreseen +
-	       (double)(e->loads - e->chained - e->foreseen) * each.together;
+	return (double)e->dependent * each.dependent + (double)e->covered * each.covered +
+	       (double)(e->loads - e->dependent - e->covered) * each.together;
 }
 
 /* The latency with which they cost what they do. */
@@ -74,7 +74,7 @@ static double latency_of(const struct nm_evidence *e)
 	return low;
 }
 
-/* What the loads would cost if all of them were foreseen, or none chained, as a part of what they cost. */
+/* What the loads would cost if all of them were covered, or none dependent, as a part of what they cost. */
 static double cost_of_left(const struct nm_rule *rule, const struct nm_evidence *e)
 {
 	const double latency = latency_of(e), now = cost_with(e, latency);
@@ -83,8 +83,8 @@ static double cost_of_left(const struct nm_rule *rule, const struct nm_evidence 
 	if (!e->walked || now <= 0)
 		return 1;
 	if (rule->orders)
-		return (double)e->loads * each.foreseen / now;
-	return rule->overlaps ? (now - (double)e->chained * (each.chained - each.together)) / now : 1;
+		return (double)e->loads * each.covered / now;
+	return rule->overlaps ? (now - (double)e->dependent * (each.dependent - each.together)) / now : 1;
 }
 
 struct nm_saving nm_rule_saving(const struct nm_rule *rule, const struct nm_evidence *e)
@@ -140,10 +140,10 @@ static struct nm_evidence read_columns(const struct nm_table *table, size_t row)
 	    .follow = nm_table_find(table, row, "follow")->real,
 	    .halved = nm_table_find(table, row, "halved")->real,
 	    .cycles = row_count(table, row, "cycles"),
-	    .foreseen = row_count(table, row, "foreseen"),
-	    .chained = row_count(table, row, "chained"),
+	    .covered = row_count(table, row, "covered"),
+	    .dependent = row_count(table, row, "dependent"),
 	    .walked =
-		table->levels->foresees && nm_table_find(table, row, "load_follow")->type != NM_VALUE_NULL,
+		table->levels->has_covered && nm_table_find(table, row, "load_follow")->type != NM_VALUE_NULL,
 	    .load_step = row_count(table, row, "load_step"),
 	    .load_follow = nm_table_find(table, row, "load_follow")->real,
 	    .inner = row_word(table, row, "inner_function"),
@@ -277,7 +277,7 @@ double nm_advice_worth(const struct nm_table *table, size_t row)
 	struct nm_evidence e = read_evidence(table, row);
 	const struct nm_rule *rule = e.loads ? nm_rule_for(&e) : NULL;
 
-	if (!rule || (!rule->saves && 2 * e.foreseen >= e.loads))
+	if (!rule || (!rule->saves && 2 * e.covered >= e.loads))
 		return -1;
 	return saving_of(&e).cycles;
 }
@@ -351,7 +351,7 @@ void nm_advise_huge_pages(const struct nm_evidence *e, FILE *out)
 {
 	enum { REACH = 16 << 20 }; /* more than 4096 pages: no processor's TLB has as many entries */
 
-	if (in_use(e) <= REACH || is_half(e, e->foreseen))
+	if (in_use(e) <= REACH || is_half(e, e->covered))
 		return;
 	fputs("; its ", out);
 	nm_advise_bytes(in_use(e), out);

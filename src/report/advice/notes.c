@@ -417,7 +417,7 @@ int nm_notes_make(struct nm_profile *profile, const struct nm_selection *selecti
 	struct note_writer r = {.pairs = pairs,
 				.notes = ret_notes,
 				.layouts = ret_layouts,
-				.by_cost = selection->levels.foresees,
+				.by_cost = selection->levels.has_covered,
 				.run = verdict->cycles,
 				.err = err};
 	const char *process = selection->request.process;

@@ -17,7 +17,7 @@
 
 /* Up to one without a name. */
 extern const struct nm_rule nm_rules_of_memory[], nm_rules_of_searches[], nm_rules_of_conflicts[],
-    nm_rules_of_libraries[], nm_rules_of_chains[], nm_rules_of_bytes[], nm_rules_of_stays[];
+    nm_rules_of_libraries[], nm_rules_of_chains[], nm_rules_of_bytes[], nm_rules_of_residencies[];
 
 enum {
 	NM_HALF = 50,         /* percent */
@@ -78,7 +78,7 @@ int nm_is_plain_array(const char *type);
  * to load, but each access steps on by itself. */
 static inline int loads_in_turn(const struct nm_evidence *e)
 {
-	return e->follow >= NM_STEADY && labs(e->stride) >= e->line_size && !is_half(e, e->foreseen) &&
+	return e->follow >= NM_STEADY && labs(e->stride) >= e->line_size && !is_half(e, e->covered) &&
 	       e->type && nm_is_plain_array(e->type);
 }
 
@@ -99,10 +99,10 @@ static inline int strides(const struct nm_evidence *e)
 /* No step leads from most loads to the next: an index or a pointer does. */
 static inline int follows_no_order(const struct nm_evidence *e) { return e->walked && !step_of(e); }
 
-/* Most loads wait for the one before them, but for those that are foreseen, as the second line of a node is. */
-static inline int chained(const struct nm_evidence *e)
+/* Most loads wait for the one before them, but for those that are covered, as the second line of a node is. */
+static inline int dependent(const struct nm_evidence *e)
 {
-	return percent(e->chained, e->loads - e->foreseen) >= NM_HALF && 4 * e->chained >= e->loads;
+	return percent(e->dependent, e->loads - e->covered) >= NM_HALF && 4 * e->dependent >= e->loads;
 }
 
 /* The object, as a candidate layout names it: without the number that tells objects of one name apart. */

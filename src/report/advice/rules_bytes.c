@@ -182,7 +182,8 @@ static void advise_unused_fields(const struct nm_evidence *e, FILE *out)
 	fprintf(out, "%s (%" PRId64 " of %" PRId64 " bytes) have most of the accesses to its fields",
 		e->hot_fields, e->hot_bytes, e->structure);
 	if (e->cold_fields)
-		fprintf(out, ", and %s (%" PRId64 " bytes) are used in %.0f %% of the stays of their lines",
+		fprintf(out,
+			", and %s (%" PRId64 " bytes) are used in %.0f %% of the residencies of their lines",
 			e->cold_fields, e->cold_bytes, e->cold_used);
 	fputs(": keep the hot fields in an array of their own, apart from the rest", out);
 	advise_hot_structure(e, out);
@@ -505,15 +506,15 @@ static double saves_runs(const struct nm_evidence *e)
 /* Prefetchers run ahead, but through bytes that nobody uses: other members, or numbers that other passes use. */
 static int gaps(const struct nm_evidence *e)
 {
-	return wasteful(e) && e->walked && is_half(e, e->foreseen) && !is_half(e, e->cold);
+	return wasteful(e) && e->walked && is_half(e, e->covered) && !is_half(e, e->cold);
 }
 
 static void advise_gaps(const struct nm_evidence *e, FILE *out)
 {
 	fprintf(out,
-		"its lines are loaded in order (prefetchers foresee %.0f %%), but only %.0f of %" PRId64
+		"its lines are loaded in order (prefetchers cover %.0f %%), but only %.0f of %" PRId64
 		" bytes of each are used: what lies between is not used meanwhile: ",
-		percent(e->foreseen, e->loads), e->used, e->line_size);
+		percent(e->covered, e->loads), e->used, e->line_size);
 	if (e->type && nm_is_plain_array(e->type) && load_passes(e) >= 2)
 		fputs(
 		    "if other passes use it, do them together, block by block of what fits the cache; else ",
@@ -521,10 +522,10 @@ static void advise_gaps(const struct nm_evidence *e, FILE *out)
 	fputs("keep it elsewhere, in an array or a pool of its own, and what is used here side by side", out);
 }
 
-/* No step leads from load to load, and nothing foresees them. */
+/* No step leads from load to load, and no prefetcher covers them. */
 static int scattered(const struct nm_evidence *e)
 {
-	return wasteful(e) && follows_no_order(e) && percent(e->foreseen, e->loads) < NM_HALF;
+	return wasteful(e) && follows_no_order(e) && percent(e->covered, e->loads) < NM_HALF;
 }
 
 static void advise_scattered(const struct nm_evidence *e, FILE *out)
@@ -548,7 +549,7 @@ static double saves_some(const struct nm_evidence *e)
  * little. */
 static int sparse(const struct nm_evidence *e)
 {
-	return wasteful(e) && !(is_half(e, e->cold) && is_half(e, e->foreseen));
+	return wasteful(e) && !(is_half(e, e->cold) && is_half(e, e->covered));
 }
 
 static void advise_sparse(const struct nm_evidence *e, FILE *out)

@@ -3,7 +3,7 @@
  * rules_chains.c - rules for loads that wait for each other. They gain most by another order, whatever their
  * lines hold, so they come before the rules of unused bytes.
  *
- * What is chained is nodes (blocks or structures that hold pointers to others), an array of indices that lead on in
+ * What is dependent is nodes (blocks or structures that hold pointers to others), an array of indices that lead on in
  * itself and in other arrays, or a table in which one look-up makes the key of the next.
  */
 #include <ctype.h>
@@ -12,7 +12,7 @@
 #include "rules.h"
 
 enum {
-	LONG_CHAIN = 80,   /* percent of the loads that nothing foresees: lists; below, chains are short */
+	LONG_CHAIN = 80, /* percent of the loads that no prefetcher covers: lists; below, chains are short */
 	CHUNK_HEADER = 16, /* bytes between the blocks of an allocator, at most */
 	INDEX = 4          /* bytes of an index */
 };
@@ -108,12 +108,12 @@ static int leads_on(const struct nm_evidence *e)
 
 static int short_chain(const struct nm_evidence *e)
 {
-	return chained(e) && (is_collection(e) || e->structure > 0) && leads_on(e);
+	return dependent(e) && (is_collection(e) || e->structure > 0) && leads_on(e);
 }
 
 static int long_chain(const struct nm_evidence *e)
 {
-	return short_chain(e) && percent(e->chained, e->loads - e->foreseen) >= LONG_CHAIN;
+	return short_chain(e) && percent(e->dependent, e->loads - e->covered) >= LONG_CHAIN;
 }
 
 static void advise_long_chain(const struct nm_evidence *e, FILE *out)
@@ -124,7 +124,7 @@ static void advise_long_chain(const struct nm_evidence *e, FILE *out)
 	    "nodes lie in the order in which they are visited (take them from one array in that order, or copy or sort "
 	    "them once), so that they are fetched ahead; smaller nodes alone gain little; if they are chains of a hash "
 	    "table, give it more buckets",
-	    percent(e->chained, e->loads));
+	    percent(e->dependent, e->loads));
 }
 
 static void lay_out_nodes(const struct nm_evidence *e, size_t count, FILE *out)
@@ -152,10 +152,10 @@ static void advise_short_chain(const struct nm_evidence *e, FILE *out)
 	    "%.0f %% of the loads wait for the one before them, along chains of few nodes, as of a hash table: keep the "
 	    "keys in the table itself and go on to the next place of it (open addressing), or more keys in a node, so "
 	    "that a look-up loads one line",
-	    percent(e->chained, e->loads));
+	    percent(e->dependent, e->loads));
 }
 
-static double saves_chained(const struct nm_evidence *e) { return percent(e->chained, e->loads) / 100; }
+static double saves_dependent(const struct nm_evidence *e) { return percent(e->dependent, e->loads) / 100; }
 
 static int tree(const struct nm_evidence *e)
 {
@@ -172,7 +172,7 @@ static void advise_tree(const struct nm_evidence *e, FILE *out)
 	    "search loads a line: keep several keys in a node of a line (a B-tree), or, if the tree seldom changes, "
 	    "sorted keys in one array with an index of every 16th; searches that do not depend on each other gain "
 	    "from being run in turn, in batches, with prefetches",
-	    percent(e->chained, e->loads), e->hot_fields);
+	    percent(e->dependent, e->loads), e->hot_fields);
 }
 
 /* A node of a line takes the place of the levels of as many nodes as a line holds. */
@@ -187,7 +187,7 @@ static int index_chain(const struct nm_evidence *e)
 	const int is_integers = e->type && nm_is_plain_array(e->type) && !strstr(e->type, "float") &&
 				!strstr(e->type, "double") && !strstr(e->type, "real") && *e->type != 'f';
 
-	return chained(e) && is_integers && e->unordered && 2 * e->unordered_loads >= e->loads;
+	return dependent(e) && is_integers && e->unordered && 2 * e->unordered_loads >= e->loads;
 }
 
 static void advise_index_chain(const struct nm_evidence *e, FILE *out)
@@ -198,7 +198,7 @@ static void advise_index_chain(const struct nm_evidence *e, FILE *out)
 	    "loads %s without order: if indices of lists lead through both, put their elements in the order in which "
 	    "they are visited (sorted by list, as particles by their cells), so that a loop over a range of them "
 	    "replaces the chain",
-	    percent(e->chained, e->loads), e->unordered);
+	    percent(e->dependent, e->loads), e->unordered);
 }
 
 /* A line then holds all of the next indices. */
@@ -215,7 +215,7 @@ static void advise_dependent(const struct nm_evidence *e, FILE *out)
 	    "run ahead: follow several such chains at a time (look-ups that do not depend on each other, in "
 	    "batches), so that their loads overlap; if indices of a list lead there, number its elements in the "
 	    "order in which it is walked",
-	    percent(e->chained, e->loads));
+	    percent(e->dependent, e->loads));
 	nm_advise_huge_pages(e, out);
 }
 
@@ -250,8 +250,8 @@ const struct nm_rule nm_rules_of_chains[] = {
     {"wide nodes", wide_nodes, advise_wide_nodes, .saves = saves_waste, .at_most = 1},
     {"tree", tree, advise_tree, .saves = saves_levels},
     {"list", long_chain, advise_long_chain, .saves = saves_order, .lay_out = lay_out_nodes, .orders = 1},
-    {"short chains", short_chain, advise_short_chain, .saves = saves_chained},
+    {"short chains", short_chain, advise_short_chain, .saves = saves_dependent},
     {"index chain", index_chain, advise_index_chain, .saves = saves_indices, .orders = 1, .at_most = 1},
-    {"dependent loads", chained, advise_dependent, .saves = saves_nothing, .overlaps = 1},
+    {"dependent loads", dependent, advise_dependent, .saves = saves_nothing, .overlaps = 1},
     {.cause = NULL},
 };

@@ -143,7 +143,7 @@ static void advise_same_sets(const struct nm_evidence *e, FILE *out)
 /* Chains get what is advised of lists: that their nodes lie side by side. */
 static int uneven_sets(const struct nm_evidence *e)
 {
-	return is_half(e, e->conflict) && has_no_step(e) && !chained(e);
+	return is_half(e, e->conflict) && has_no_step(e) && !dependent(e);
 }
 
 static void advise_uneven_sets(const struct nm_evidence *e, FILE *out)

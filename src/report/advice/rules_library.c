@@ -128,7 +128,7 @@ static int container(const struct nm_evidence *e)
 	const struct container *c = container_of(e);
 
 	return c && (!c->in_blocks || is_collection(e)) && e->waste >= NM_SCATTERED &&
-	       (!is_half(e, e->foreseen) || wasteful(e)) && !is_half(e, e->cold);
+	       (!is_half(e, e->covered) || wasteful(e)) && !is_half(e, e->cold);
 }
 
 static void advise_container(const struct nm_evidence *e, FILE *out)

@@ -11,7 +11,7 @@
 #include "level_cube.h"
 #include "machine.h"
 
-/* Cycles that misses wait, in each case, and that chained loads take without them; where nothing is foreseen, all
+/* Cycles that misses wait, in each case, and that dependent loads take without them; where nothing is covered, all
  * cases are the same. */
 struct waits {
 	double of[NM_CASES], first[NM_CASES];
@@ -19,11 +19,11 @@ struct waits {
 
 /* What is summed of the counts of a level. */
 struct sums {
-	double chained, together, foreseen; /* loads, by kind */
-	double walks, chained_walks;        /* page walks: all, and those of chained loads */
-	double plain;                       /* cycles, on a machine that foresees nothing */
-	double conflicting;                 /* the part of the loads that are conflicts */
-	double written;                     /* lines that are written back */
+	double dependent, together, covered; /* loads, by kind */
+	double walks, dependent_walks;       /* page walks: all, and those of dependent loads */
+	double plain;                        /* cycles, on a machine without prefetchers */
+	double conflicting;                  /* the part of the loads that are conflicts */
+	double written;                      /* lines that are written back */
 };
 
 enum { PAGE = 4096 /* bytes; a level with larger ways is looked up by places in memory */ };
@@ -58,12 +58,12 @@ static void add_waits(const struct nm_levels *levels, const struct nm_level *lev
 		const double left = level->way > PAGE ? 1 - nm_waiting[c].scattered * s->conflicting : 1;
 
 		waits->of[c] +=
-		    s->plain + left * (s->chained * each.chained + s->together * each.together +
-				       s->foreseen * each.foreseen + s->chained_walks * each.chained_walk +
-				       (s->walks - s->chained_walks) * each.walk +
-				       s->written * each.foreseen * nm_waiting[c].written);
+		    s->plain + left * (s->dependent * each.dependent + s->together * each.together +
+				       s->covered * each.covered + s->dependent_walks * each.dependent_walk +
+				       (s->walks - s->dependent_walks) * each.walk +
+				       s->written * each.covered * nm_waiting[c].written);
 		if (level == first)
-			waits->first[c] += s->chained * nm_waiting[c].first;
+			waits->first[c] += s->dependent * nm_waiting[c].first;
 	}
 }
 
@@ -88,7 +88,7 @@ static int load_counts(struct nm_level_cube *cube, struct nm_profile *profile,
 
 /* The sums of the counts of a level that are charged to the first. */
 static struct sums sum_level(const struct nm_level_cube *cube, unsigned level, const struct nm_charge *charge,
-			     int foresees)
+			     int has_covered)
 {
 	struct nm_metric_sums all = {0};
 	struct sums s = {.plain = 0};
@@ -99,12 +99,12 @@ static struct sums sum_level(const struct nm_level_cube *cube, unsigned level, c
 		if (!nm_is_charged(nm_cube_keys(&cube->cube, row), level, charge->side))
 			continue;
 		nm_sums_add(&all, &counts);
-		s.chained_walks += cube->chained_walks.at[row];
+		s.dependent_walks += cube->dependent_walks.at[row];
 	}
-	if (foresees) {
-		s.chained = (double)all.chained;
-		s.foreseen = (double)all.foreseen;
-		s.together = (double)(all.loads - all.chained - all.foreseen);
+	if (has_covered) {
+		s.dependent = (double)all.dependent;
+		s.covered = (double)all.covered;
+		s.together = (double)(all.loads - all.dependent - all.covered);
 		s.walks = (double)all.page_walks;
 	}
 	s.plain =
@@ -138,7 +138,7 @@ static int read_waits(struct nm_profile *profile, const struct nm_selection *sel
 
 		if (!nm_levels_charge(levels, first, j, &charge))
 			continue;
-		sums = sum_level(cube, j, &charge, levels->foresees);
+		sums = sum_level(cube, j, &charge, levels->has_covered);
 		add_waits(levels, &levels->at[j], &sums, ret);
 		if (ret->of[NM_LIKELY] - before > most) {
 			most = ret->of[NM_LIKELY] - before;
@@ -201,7 +201,7 @@ static int read_cover(struct nm_profile *profile, const struct nm_selection *sel
 int nm_verdict_make(struct nm_profile *profile, const struct nm_selection *selection,
 		    struct nm_verdict *ret_verdict, struct nm_error *err)
 {
-	struct nm_verdict v = {.foresees = selection->levels.foresees,
+	struct nm_verdict v = {.has_covered = selection->levels.has_covered,
 			       .first = first_level(&selection->levels)->name};
 	struct waits waits = {.of = {0}};
 	int64_t count = 0;
@@ -213,7 +213,7 @@ int nm_verdict_make(struct nm_profile *profile, const struct nm_selection *selec
 	if (!status)
 		status = read_cover(profile, selection, &v, err);
 	v.known = count > 0;
-	v.cycles = v.known && v.foresees
+	v.cycles = v.known && v.has_covered
 		       ? waits.of[NM_LIKELY] + instructions * nm_waiting[NM_LIKELY].per_instruction
 		       : 0;
 	v.share = share(&waits, instructions, NM_LIKELY);
@@ -231,14 +231,14 @@ void nm_verdict_write(const struct nm_verdict *v, FILE *out)
 	}
 	if (!nm_verdict_is_bound(v))
 		fputs("not memory-bound: ", out);
-	if (v->foresees)
+	if (v->has_covered)
 		fprintf(out, "about %.0f %% of the run (%.0f to %.0f %%) is memory stall", v->share, v->low,
 			v->high);
 	else
 		fprintf(out, "up to %.0f %% of the run is memory stall", v->high);
 	if (nm_verdict_is_bound(v) && v->level)
 		fprintf(out, ", mostly %s misses", v->level);
-	if (!v->foresees)
+	if (!v->has_covered)
 		fputs(" (prefetching not modelled)", out);
 	if (v->covered >= NM_COVER_FROM) {
 		fprintf(out, "; the program's prefetches save %.0f %% of the misses of %s", v->covered,

@@ -82,10 +82,10 @@ static int steady_step(struct nm_profile *model, const struct nm_diff_names *n, 
 	return status < 0 ? status : 0;
 }
 
-/* Whether the model's level prefetches, or its costs foresee what hardware does. */
+/* Whether the model's level prefetches, or its costs have what hardware prefetches. */
 static int model_prefetches(const struct nm_agreement *a, struct nm_error *err)
 {
-	if (a->compared == NM_COMPARED_TIME && a->sides[NM_MODEL].selection.levels.foresees)
+	if (a->compared == NM_COMPARED_TIME && a->sides[NM_MODEL].selection.levels.has_covered)
 		return 1;
 	return nm_profile_has_row(a->sides[NM_MODEL].profile,
 				  "SELECT 1 FROM levels WHERE prefetch IS NOT NULL AND prefetch <> ''", err);

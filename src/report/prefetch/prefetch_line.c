@@ -85,13 +85,13 @@ static void choose_loads(struct nm_prefetch_line *l)
 /* ---- kinds of loads ---- */
 
 struct kinds_sums {
-	double loads, foreseen, chained;
+	double loads, covered, dependent;
 };
 
 static struct nm_prefetch_kinds kinds_of(struct kinds_sums sums)
 {
-	return sums.loads > 0 ? (struct nm_prefetch_kinds){.chained = sums.chained / sums.loads,
-							   .foreseen = sums.foreseen / sums.loads}
+	return sums.loads > 0 ? (struct nm_prefetch_kinds){.dependent = sums.dependent / sums.loads,
+							   .covered = sums.covered / sums.loads}
 			      : (struct nm_prefetch_kinds){0};
 }
 
@@ -116,7 +116,7 @@ static int load_kinds(struct nm_prefetch_line *l, struct nm_profile *profile, st
 	struct nm_rows *rows = NULL;
 	int status = nm_profile_query(
 	    profile,
-	    "SELECT module, address, sum(loads), sum(foreseen), sum(chained) FROM instructions WHERE level = " FIRST_LEVEL
+	    "SELECT module, address, sum(loads), sum(covered), sum(dependent) FROM instructions WHERE level = " FIRST_LEVEL
 	    " GROUP BY module, address",
 	    &rows, err);
 
@@ -124,8 +124,8 @@ static int load_kinds(struct nm_prefetch_line *l, struct nm_profile *profile, st
 		struct kinds_sums *to = is_own(l, rows) ? &own : &others;
 
 		to->loads += (double)nm_rows_bounded(rows, 2);
-		to->foreseen += (double)nm_rows_bounded(rows, 3);
-		to->chained += (double)nm_rows_bounded(rows, 4);
+		to->covered += (double)nm_rows_bounded(rows, 3);
+		to->dependent += (double)nm_rows_bounded(rows, 4);
 		status = 0;
 	}
 	nm_rows_free(rows);
@@ -209,10 +209,10 @@ static double wait_of(const struct nm_prefetch_line *l, struct nm_prefetch_kinds
 {
 	const struct nm_waits w = nm_waits_of(NM_LIKELY, latency);
 
-	if (!l->levels.foresees)
+	if (!l->levels.has_covered)
 		return latency;
-	return kinds.chained * w.chained + kinds.foreseen * w.foreseen +
-	       (1 - kinds.chained - kinds.foreseen) * w.together;
+	return kinds.dependent * w.dependent + kinds.covered * w.covered +
+	       (1 - kinds.dependent - kinds.covered) * w.together;
 }
 
 static double waits_of(const struct nm_prefetch_line *l, const struct nm_machine *machine,

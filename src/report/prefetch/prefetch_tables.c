@@ -163,7 +163,7 @@ static int fill_sizes(struct nm_table *t, const struct nm_prefetch_report *r)
 /* ---- sentences ---- */
 
 /* Whether most of the loads can hardly be prefetched. */
-static int is_chained(const struct nm_prefetch_report *r) { return r->line->own.chained >= 0.5; }
+static int is_dependent(const struct nm_prefetch_report *r) { return r->line->own.dependent >= 0.5; }
 
 static void say_loads(const struct nm_prefetch_report *r, FILE *out)
 {
@@ -214,7 +214,7 @@ static void say_best(const struct nm_prefetch_report *r, FILE *out)
 		return;
 	}
 	fprintf(out, "distance %u %s about %.1f %% of the run's cycles: ", best->distance,
-		is_chained(r) ? "would save" : "saves", percent);
+		is_dependent(r) ? "would save" : "saves", percent);
 	nm_format_grouped((int64_t)own_misses(best->before), text);
 	fprintf(out, "misses of these loads go from %s ", text);
 	nm_format_grouped((int64_t)own_misses(best->sums), text);
@@ -245,13 +245,13 @@ static void say_sizes(const struct nm_prefetch_report *r, FILE *out)
 	}
 }
 
-static void say_chained(const struct nm_prefetch_report *r, FILE *out)
+static void say_dependent(const struct nm_prefetch_report *r, FILE *out)
 {
 	fprintf(
 	    out,
 	    "the addresses of %.0f %% of these loads come from the load before: the program knows them so early "
 	    "only if it keeps them elsewhere too",
-	    100 * r->line->own.chained);
+	    100 * r->line->own.dependent);
 }
 
 /* Each sentence, with what it is about. */
@@ -263,13 +263,13 @@ static void say_all(const struct nm_prefetch_report *r, const struct nm_style *s
 	} all[] = {{"prefetched  ", "Prefetched", say_loads},
 		   {"verdict     ", "Verdict", say_best},
 		   {"size        ", "Size", say_sizes},
-		   {"chained     ", "Chained", say_chained}};
+		   {"dependent     ", "Dependent", say_dependent}};
 
 	for (size_t i = 0; i < sizeof all / sizeof *all; i++) {
 		char *text = NULL;
 		size_t bytes;
 		FILE *memory =
-		    all[i].say == say_chained && !is_chained(r) ? NULL : open_memstream(&text, &bytes);
+		    all[i].say == say_dependent && !is_dependent(r) ? NULL : open_memstream(&text, &bytes);
 
 		if (!memory)
 			continue;

@@ -38,7 +38,7 @@ struct nm_report {
  * reports that rank by misses rank by estimated cycles. */
 static inline const char *nm_report_sort(const struct nm_report *report, const struct nm_selection *selection)
 {
-	const int by_cost = !report->columns && selection->levels.foresees;
+	const int by_cost = !report->columns && selection->levels.has_covered;
 
 	if (selection->request.sort)
 		return selection->request.sort;

@@ -23,9 +23,9 @@ static const struct nm_ranked_column field_columns[] = {
      "g.offset"},
     {{.name = "field_bytes", .title = "size", .kind = NM_COLUMN_NUMBER, .hidden = 1, .drop_order = 3},
      "g.bytes"},
-    {{.name = "stays", .title = "residencies", .kind = NM_COLUMN_NUMBER, .hidden = 1}, "g.stays"},
+    {{.name = "residencies", .title = "residencies", .kind = NM_COLUMN_NUMBER, .hidden = 1}, "g.residencies"},
     {{.name = "used", .title = "used %", .kind = NM_COLUMN_REAL, .decimals = 1, .hidden = 1},
-     "100.0 * g.used / nullif(g.stays, 0)"},
+     "100.0 * g.used / nullif(g.residencies, 0)"},
 };
 
 static const struct nm_ranked_column line_columns[] = {
@@ -61,7 +61,7 @@ static const struct nm_ranked_column object_columns[] = {
     {{.name = "hot_lines", .title = "hot lines %", .kind = NM_COLUMN_REAL, .decimals = 1, .hidden = 1},
      "100.0 * i.hot / nullif(i.lines, 0)"},
     {{.name = "hot_load_lines", .title = "load lines %", .kind = NM_COLUMN_REAL, .decimals = 1, .hidden = 1},
-     "100.0 * i.hot_stays / nullif(i.lines, 0)"},
+     "100.0 * i.hot_residencies / nullif(i.lines, 0)"},
     {{.name = "idle_lines", .title = "idle lines %", .kind = NM_COLUMN_REAL, .decimals = 1, .hidden = 1},
      "100.0 * i.idle / nullif(i.lines, 0)"},
     {{.name = "component", .title = "component", .kind = NM_COLUMN_NAME, .hidden = 1}, "y.component"},
@@ -87,11 +87,12 @@ const struct nm_ranked_column *nm_line_field_columns(unsigned *ret_count)
 
 void nm_field_expression(const char *process, FILE *sql)
 {
-	fprintf(sql,
-		", g AS MATERIALIZED (SELECT %sobject, field, min(offset) AS offset, max(bytes) AS bytes, "
-		"sum(stays) AS stays, sum(used) AS used FROM fields WHERE ?2 IS NULL OR process = ?2 "
-		"GROUP BY %sobject, field)",
-		process, process);
+	fprintf(
+	    sql,
+	    ", g AS MATERIALIZED (SELECT %sobject, field, min(offset) AS offset, max(bytes) AS bytes, "
+	    "sum(residencies) AS residencies, sum(used) AS used FROM fields WHERE ?2 IS NULL OR process = ?2 "
+	    "GROUP BY %sobject, field)",
+	    process, process);
 }
 
 /* h0: fields of all selected processes; h1: with the accesses of those that have more, and
@@ -104,14 +105,14 @@ void nm_structure_expression(const char *among, FILE *sql)
 	    sql,
 	    ", h0 AS MATERIALIZED (SELECT object, type, structure, field, offset, bytes, "
 	    "max(field_type) AS field_type, offset | bytes | structure | 8 AS places, "
-	    "sum(sampled) AS sampled, sum(stays) AS stays, sum(used) AS used FROM fields "
+	    "sum(sampled) AS sampled, sum(residencies) AS residencies, sum(used) AS used FROM fields "
 	    "WHERE (?2 IS NULL OR process = ?2) AND object %s GROUP BY object, type, structure, field, offset), "
 	    "h1 AS (SELECT *, places & -places AS alignment, sum(sampled) OVER (PARTITION BY object, type, structure "
 	    "ORDER BY sampled DESC, offset ROWS UNBOUNDED PRECEDING) - sampled AS before, "
-	    "sum(sampled) OVER (PARTITION BY object, type, structure) AS total, 10.0 * used / nullif(stays, 0) >= "
-	    "max(1.0 * used / nullif(stays, 0)) OVER (PARTITION BY object, type, structure) AS often FROM h0), "
+	    "sum(sampled) OVER (PARTITION BY object, type, structure) AS total, 10.0 * used / nullif(residencies, 0) >= "
+	    "max(1.0 * used / nullif(residencies, 0)) OVER (PARTITION BY object, type, structure) AS often FROM h0), "
 	    "h7 AS (SELECT *, sampled > 0 AND before * 100 < total * 90 AND coalesce(often, 1) AS hot FROM h1), "
-	    "h2 AS MATERIALIZED (SELECT *, NOT hot AND used * 10 <= stays AS cold FROM h7), "
+	    "h2 AS MATERIALIZED (SELECT *, NOT hot AND used * 10 <= residencies AS cold FROM h7), "
 	    "h6 AS (SELECT DISTINCT object, type, structure, "
 	    "group_concat(field, ', ') OVER laid AS fields, CASE WHEN count(field_type) OVER laid THEN "
 	    "group_concat(coalesce(field_type, '?'), ' | ') OVER laid END AS types, "
@@ -146,7 +147,7 @@ void nm_structure_expression(const char *among, FILE *sql)
 	    "(sum(h2.bytes) + max(h2.alignment) - 1) & -max(h2.alignment) AS packed, "
 	    "group_concat(h2.field, ', ') FILTER (WHERE h2.cold) AS cold_fields, "
 	    "sum(h2.bytes) FILTER (WHERE h2.cold) AS cold_bytes, "
-	    "100.0 * sum(h2.used) FILTER (WHERE h2.cold) / nullif(sum(h2.stays) FILTER (WHERE h2.cold), 0) "
+	    "100.0 * sum(h2.used) FILTER (WHERE h2.cold) / nullif(sum(h2.residencies) FILTER (WHERE h2.cold), 0) "
 	    "AS cold_used, h5.field AS far_field, h5.other AS far_other, h5.apart AS far_bytes, "
 	    "h5.visits AS far_visits, 100.0 * h5.both / nullif(h5.visits, 0) AS far_both, "
 	    "h5.most AS most_visits "
@@ -154,7 +155,7 @@ void nm_structure_expression(const char *among, FILE *sql)
 	    "AND h2.structure = h3.structure LEFT JOIN h6 ON h6.object = h3.object AND h6.type = h3.type "
 	    "AND h6.structure = h3.structure LEFT JOIN h5 ON h5.object = h3.object GROUP BY h3.object), "
 	    "i AS MATERIALIZED (SELECT object, sum(lines) AS lines, sum(hot) AS hot, "
-	    "sum(hot_stays) AS hot_stays, sum(idle) AS idle FROM hot_lines "
+	    "sum(hot_residencies) AS hot_residencies, sum(idle) AS idle FROM hot_lines "
 	    "WHERE ?2 IS NULL OR process = ?2 GROUP BY object), "
 	    "y AS MATERIALIZED (SELECT substr(object, 1, instr(object, '(') - 1) AS whole, "
 	    "object AS component, max(bytes) FROM objects "

@@ -87,12 +87,12 @@ int nm_level_cube_add(struct nm_level_cube *cube, const nm_key *keys, const stru
 {
 	int64_t more[NM_COUNTS], *total = nm_cube_at(&cube->cube, keys);
 
-	if (!total || nm_vec_reach(&cube->chained_walks, cube->cube.row_count))
+	if (!total || nm_vec_reach(&cube->dependent_walks, cube->cube.row_count))
 		return NM_ENOMEM;
 	memcpy(more, sums, sizeof more);
 	for (unsigned c = 0; c < NM_COUNTS; c++)
 		total[c] = nm_sum_bounded(total[c], more[c]);
-	cube->chained_walks.at[(size_t)(total - cube->cube.sums) / NM_COUNTS] += nm_chained_walks(sums);
+	cube->dependent_walks.at[(size_t)(total - cube->cube.sums) / NM_COUNTS] += nm_dependent_walks(sums);
 	return 0;
 }
 
@@ -152,7 +152,7 @@ int nm_level_cube_load(struct nm_level_cube *cube, struct nm_profile *profile,
 void nm_level_cube_done(struct nm_level_cube *cube)
 {
 	nm_cube_done(&cube->cube);
-	nm_vec_free(&cube->chained_walks);
+	nm_vec_free(&cube->dependent_walks);
 	nm_cube_names_done(&cube->names);
 }
 
@@ -213,7 +213,7 @@ static void add_own(int64_t *to, const struct nm_metric_sums *sums, int64_t unit
 }
 
 static int add_row(struct nm_charged *to, const nm_key *keys, const struct charging *c,
-		   const struct nm_metric_sums *sums, double chained_walks)
+		   const struct nm_metric_sums *sums, double dependent_walks)
 {
 	const int64_t misses = sums->read_misses + sums->write_misses;
 	int64_t *total = nm_cube_at(&to->cube, keys);
@@ -232,7 +232,7 @@ static int add_row(struct nm_charged *to, const nm_key *keys, const struct charg
 	if (c->is_last)
 		total[NM_CHARGED_LAST_MISSES] = nm_sum_bounded(total[NM_CHARGED_LAST_MISSES], misses);
 	to->cycles.at[(size_t)(total - to->cube.sums) / to->cube.sum_count] +=
-	    nm_charge_cycles(&c->charge, sums, chained_walks);
+	    nm_charge_cycles(&c->charge, sums, dependent_walks);
 	return 0;
 }
 
@@ -257,7 +257,7 @@ static int charge_level(struct nm_charged *to, const struct nm_level_cube *from,
 			continue;
 		for (unsigned k = 0; k < to->cube.key_count; k++)
 			keys[k] = by[k] == NM_CUBE_LEVEL ? i + 1 : all[by[k]];
-		status = add_row(to, keys, c, &sums, from->chained_walks.at[row]);
+		status = add_row(to, keys, c, &sums, from->dependent_walks.at[row]);
 	}
 	return status;
 }

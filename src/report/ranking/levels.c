@@ -9,11 +9,11 @@
  * Hits of the first level cost nothing, because processors overlap them with other work, unless the user
  * gives that level a latency.
  *
- * On machines with foresight, a load waits its latency only if it is chained, that is, if its address depends
+ * On machines with coverage, a load waits its latency only if it is dependent, that is, if its address depends
  * on the load before it. The processor has other work meanwhile for a load that is not: that hides its first
- * cycles, and what is left is waited for together with other such loads. A foreseen load waits a part of that, at
+ * cycles, and what is left is waited for together with other such loads. A covered load waits a part of that, at
  * most the transfer of its line, and a line that is written back at most as much. A page walk adds its cycles to a
- * chained load, and a part of them to others, where the machine has a TLB. Each miss of a further level adds the
+ * dependent load, and a part of them to others, where the machine has a TLB. Each miss of a further level adds the
  * difference of two waits. docs/cost.md has the accuracy of these rules.
  *
  * Latencies come from the user, else from the machine's SPEC, else from the level's distance from the
@@ -38,26 +38,26 @@ enum { MEMORY = 200, WALK = 35 };
 /* Of an instruction: of loops on data that fit the first level. Of loads: docs/evaluation/cost.md. */
 const struct nm_waiting nm_waiting[NM_CASES] = {
     [NM_LIKELY] = {.per_instruction = NM_CYCLES_PER_INSTRUCTION,
-		   .chained = 1,
+		   .dependent = 1,
 		   .hidden = 12,
 		   .together = 12,
-		   .foreseen = 0.5,
+		   .covered = 0.5,
 		   .transfer = 5,
 		   .walk = 0.125},
     [NM_LEAST] = {.per_instruction = 0.6,
-		  .chained = 0.2,
+		  .dependent = 0.2,
 		  .hidden = 20,
 		  .together = 28,
-		  .foreseen = 0.1,
+		  .covered = 0.1,
 		  .transfer = 0.5,
 		  .walk = 0.06,
 		  .first = 5,
 		  .scattered = 1},
     [NM_MOST] = {.per_instruction = 0.15,
-		 .chained = 1.1,
+		 .dependent = 1.1,
 		 .hidden = 8,
 		 .together = 5,
-		 .foreseen = 1,
+		 .covered = 1,
 		 .transfer = 8,
 		 .walk = 0.3,
 		 .written = 1},
@@ -68,9 +68,9 @@ struct nm_waits nm_waits_of(enum nm_case which, double latency)
 	const struct nm_waiting *w = &nm_waiting[which];
 	const double together = fmax(latency - w->hidden, 0) / w->together;
 
-	return (struct nm_waits){.chained = latency * w->chained,
+	return (struct nm_waits){.dependent = latency * w->dependent,
 				 .together = together,
-				 .foreseen = fmin(together * w->foreseen, w->transfer)};
+				 .covered = fmin(together * w->covered, w->transfer)};
 }
 
 /* Whether what misses `from` asks `to` next or later. */
@@ -211,7 +211,7 @@ static int take_machine(struct nm_levels *levels, struct nm_profile *profile, st
 				if (machine.levels[i].latency)
 					levels->at[j].latency = machine.levels[i].latency;
 			}
-		levels->foresees = machine.foresee != 0;
+		levels->has_covered = machine.prefetchers != 0;
 		if (machine.tlb)
 			levels->walk = machine.walk_latency ? machine.walk_latency : WALK;
 		if (machine.memory_latency)
@@ -250,10 +250,10 @@ int nm_levels_split(const struct nm_levels *levels)
 	return 0;
 }
 
-/* Whether the counts of level i say which loads are foreseen: those of the first machine do. */
-static int level_foresees(const struct nm_levels *levels, unsigned i)
+/* Whether the counts of level i say which loads are covered: those of the first machine do. */
+static int level_has_covered(const struct nm_levels *levels, unsigned i)
 {
-	return levels->foresees && nm_machine_same(levels->at[0].name, levels->at[i].name);
+	return levels->has_covered && nm_machine_same(levels->at[0].name, levels->at[i].name);
 }
 
 int64_t nm_levels_next_latency(const struct nm_levels *levels, const struct nm_level *level)
@@ -273,17 +273,17 @@ struct nm_waits nm_levels_waits(const struct nm_levels *levels, const struct nm_
 	struct nm_waits w = nm_waits_of(which, (double)nm_levels_next_latency(levels, source));
 
 	assert(level <= source);
-	if (!level_foresees(levels, (unsigned)(level - levels->at)))
-		return (struct nm_waits){.chained = 0};
+	if (!level_has_covered(levels, (unsigned)(level - levels->at)))
+		return (struct nm_waits){.dependent = 0};
 	if (source == level) {
-		w.chained_walk = (double)levels->walk * fmin(nm_waiting[which].chained, 1);
+		w.dependent_walk = (double)levels->walk * fmin(nm_waiting[which].dependent, 1);
 		w.walk = (double)levels->walk * nm_waiting[which].walk;
 	} else {
 		const struct nm_waits served = nm_waits_of(which, (double)source->latency);
 
-		w.chained -= served.chained;
+		w.dependent -= served.dependent;
 		w.together -= served.together;
-		w.foreseen -= served.foreseen;
+		w.covered -= served.covered;
 	}
 	return w;
 }
@@ -304,7 +304,7 @@ static enum nm_charged_side charged_side(const struct nm_levels *levels, const s
 
 int nm_levels_charge(const struct nm_levels *levels, unsigned i, unsigned j, struct nm_charge *ret)
 {
-	const int told = level_foresees(levels, i);
+	const int told = level_has_covered(levels, i);
 	int last = 1;
 
 	assert(i < levels->count && j < levels->count);
@@ -323,23 +323,23 @@ int nm_levels_charge(const struct nm_levels *levels, unsigned i, unsigned j, str
 	return 1;
 }
 
-double nm_chained_walks(const struct nm_metric_sums *cell)
+double nm_dependent_walks(const struct nm_metric_sums *cell)
 {
-	const int64_t unforeseen = cell->loads - cell->foreseen;
+	const int64_t uncovered = cell->loads - cell->covered;
 
-	return unforeseen ? (double)cell->page_walks * (double)cell->chained / (double)unforeseen : 0;
+	return uncovered ? (double)cell->page_walks * (double)cell->dependent / (double)uncovered : 0;
 }
 
 double nm_charge_cycles(const struct nm_charge *charge, const struct nm_metric_sums *sums,
-			double chained_walks)
+			double dependent_walks)
 {
 	const struct nm_waits *w = &charge->waits;
 	const int64_t misses = sums->read_misses + sums->write_misses;
 	const int64_t hits = sums->reads + sums->writes - misses;
 
 	return (double)charge->hit * (double)hits + (double)charge->miss * (double)misses +
-	       w->chained * (double)sums->chained +
-	       w->together * (double)(sums->loads - sums->chained - sums->foreseen) +
-	       w->foreseen * (double)sums->foreseen + w->walk * (double)sums->page_walks +
-	       (w->chained_walk - w->walk) * chained_walks;
+	       w->dependent * (double)sums->dependent +
+	       w->together * (double)(sums->loads - sums->dependent - sums->covered) +
+	       w->covered * (double)sums->covered + w->walk * (double)sums->page_walks +
+	       (w->dependent_walk - w->walk) * dependent_walks;
 }

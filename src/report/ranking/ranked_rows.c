@@ -243,8 +243,8 @@ static int total_of(struct rows *rows, size_t row, struct nm_metric_total *ret)
 /* Whether the machine of the profile counts it. */
 static int is_counted(const struct nm_selection *s, const char *metric)
 {
-	if (!strcmp(metric, "foreseen") || !strcmp(metric, "chained"))
-		return s->levels.foresees;
+	if (!strcmp(metric, "covered") || !strcmp(metric, "dependent"))
+		return s->levels.has_covered;
 	if (!strcmp(metric, "last_misses"))
 		return s->last != NULL;
 	return strcmp(metric, "page_walks") != 0 || s->levels.walk > 0;

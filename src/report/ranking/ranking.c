@@ -257,8 +257,11 @@ static void put_stride(struct query_builder *b)
 	put_column(b, &halved, "100.0 * s.halved / nullif(s.sampled, 0)");
 }
 
-/* Where the machine foresees loads, it is known what lines of code load, too. */
-static int has_walk(const struct query_builder *b) { return has_evictor(b) && b->selection->levels.foresees; }
+/* Where the machine has prefetchers, it is known what lines of code load, too. */
+static int has_walk(const struct query_builder *b)
+{
+	return has_evictor(b) && b->selection->levels.has_covered;
+}
 
 static void put_walk(struct query_builder *b)
 {

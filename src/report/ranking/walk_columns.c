@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: MIT
  *
  * walk_columns.c - columns of ranked reports about the order in which lines of code load an object, if the
- * machine foresees loads.
+ * machine has prefetchers.
  *
  * Table expressions for ranking.c, and the columns that come from them:
  *
  *     v   if object, line and function are keys: the step of the line's loads
  *     q   the lines of each object, most loads first: the *other* line of a row is the first of them that is
  *         not its own
- *     u   the objects that each function loads unforeseen, most loads first: where the loads of a row wait for
+ *     u   the objects that each function loads uncovered, most loads first: where the loads of a row wait for
  *         each other, they may lead to the first of them that is not its own
  *
  * q and u are made of k, and regard the whole profile, whatever is shown.
@@ -48,7 +48,7 @@ void nm_walk_expression(const char *process, const char *what, const char *place
 	    ", v AS MATERIALIZED (SELECT %sobject, function, file, line, step, followed, max(loads) AS loads "
 	    "FROM walks WHERE (?2 IS NULL OR process = ?2) AND %s%s GROUP BY %sobject, function, file, line), "
 	    "k AS MATERIALIZED (SELECT object, function, file, line, sum(loads) AS loads, "
-	    "sum(foreseen) AS foreseen FROM counts "
+	    "sum(covered) AS covered FROM counts "
 	    "WHERE level = ?1 AND (?2 IS NULL OR process = ?2) AND "
 	    "(object IN (SELECT object FROM c) OR function IN (SELECT function FROM c)) "
 	    "GROUP BY object, function, file, line), ",
@@ -58,7 +58,7 @@ void nm_walk_expression(const char *process, const char *what, const char *place
 	      "u AS MATERIALIZED (SELECT function, object, sum(loads) AS loads, "
 	      "row_number() OVER (PARTITION BY function ORDER BY sum(loads) DESC) AS place FROM k "
 	      "WHERE object NOT IN (SELECT object FROM objects WHERE kind IN ('code', 'stack')) "
-	      "GROUP BY function, object HAVING 2 * sum(foreseen) < sum(loads))",
+	      "GROUP BY function, object HAVING 2 * sum(covered) < sum(loads))",
 	      sql);
 }
 

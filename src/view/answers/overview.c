@@ -182,7 +182,7 @@ static int add_verdict(struct nm_profile *profile, const struct nm_selection *se
 	json_object_set_new(answer, "verdict", nm_view_text(text));
 	json_object_set_new(answer, "verdict_level", nm_view_text(level_of(&verdict)));
 	json_object_set_new(answer, "not_simulated",
-			    json_string(selection->levels.foresees ? "" : "no prefetchers are simulated"));
+			    json_string(selection->levels.has_covered ? "" : "no prefetchers are simulated"));
 	json_object_set_new(answer, "notes", list);
 	nm_vec_free(&notes);
 	free(text);

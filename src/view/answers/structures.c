@@ -21,7 +21,7 @@ static const char fields_sql[] =
     "sum(read_misses + write_misses) AS misses FROM field_counts WHERE level = ?1 AND field IS NOT NULL GROUP BY 1, 2) "
     "SELECT f.type AS type, f.field AS name, min(f.offset) AS offset, max(f.bytes) AS size, max(f.field_type) AS field_type, "
     "sum(f.sampled) AS sampled, "
-    "sum(f.stays) AS stays, sum(f.used) AS used, coalesce(c.reads, 0) AS reads, coalesce(c.writes, 0) AS writes, "
+    "sum(f.residencies) AS residencies, sum(f.used) AS used, coalesce(c.reads, 0) AS reads, coalesce(c.writes, 0) AS writes, "
     "coalesce(c.misses, 0) AS misses FROM fields f LEFT JOIN c ON c.type = f.type AND c.field = f.field "
     "WHERE f.type IS NOT NULL GROUP BY f.type, f.field ORDER BY f.type, offset, name";
 static const char affinity_sql[] =
@@ -72,7 +72,7 @@ static size_t field_number(const json_t *structure, const json_t *name)
 	return SIZE_MAX;
 }
 
-/* affinity[i][j]: of the visits that use field i or j, the share that uses both; where no visit was seen, of the stays
+/* affinity[i][j]: of the visits that use field i or j, the share that uses both; where no visit was seen, of the residencies
  * of lines with both. */
 static void add_affinity(json_t *structures, const json_t *pairs)
 {

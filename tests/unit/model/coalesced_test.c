@@ -381,7 +381,7 @@ static const char *const geometries[] = {
     "L1d=2K,8,64 L1d=1K,4,64,prefetch=next",
     "L1d=2K,8,64 L1i=1K,4,64:L2=4K,8,64",
     /* machines that begin with the same levels */
-    "L1d=2K,8,64:L2=8K,16,64:foresee=stream+stride:tlb=16 L1d=2K,8,64:L2=4K,8,64 L1d=2K,8,64:L2=512,2,64",
+    "L1d=2K,8,64:L2=8K,16,64:prefetchers=stream+stride:tlb=16 L1d=2K,8,64:L2=4K,8,64 L1d=2K,8,64:L2=512,2,64",
     "L1d=2K,8,64 L1d=2K,8,64:L2=8K,16,64:L3=16K,16,64 L1d=2K,8,64:L2=8K,16,64:L3=32K,8,64 L1d=2K,8,64:L2=8K,16,64",
     "L1i=1K,4,64:L1d=2K,8,64:L2=4K,8,64 L1i=1K,4,64:L1d=2K,8,64:L2=16K,8,64 L1i=2K,4,64:L1d=2K,8,64:L2=4K,8,64",
 };

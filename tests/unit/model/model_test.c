@@ -508,7 +508,7 @@ static void test_twin_of_each_policy(void **state)
 }
 
 /* Levels with policy=opt, which get their next uses from earlier runs. */
-static const char *const foreseeing[] = {
+static const char *const with_prefetchers[] = {
     "L1d=1K,1,32,policy=opt",
     "L1d=2K,8,64,policy=opt",
     "L1d=1536,3,64,policy=opt,index=prime",
@@ -559,7 +559,7 @@ static void run_ahead_and_compare(const struct twin *t, const char *spec, const 
 		assert_int_equal(nm_hierarchy_new_with_oracle(&h, &t->machine, oracle, &err), 0);
 		feed(h, refs, REFS, 0);
 		if (ready)
-			compare(h, t, spec, "foreseen");
+			compare(h, t, spec, "covered");
 		nm_hierarchy_free(h);
 		nm_oracle_next_run(oracle);
 	} while (!ready);
@@ -570,16 +570,16 @@ static void test_oracle(void **state)
 {
 	static struct nm_ref refs[REFS];
 	(void)state;
-	for (unsigned g = 0; g < sizeof foreseeing / sizeof foreseeing[0]; g++)
+	for (unsigned g = 0; g < sizeof with_prefetchers / sizeof with_prefetchers[0]; g++)
 		for (unsigned s = 0; s < sizeof streams / sizeof streams[0]; s++) {
 			struct twin *t = calloc(1, sizeof *t);
 			struct nm_error err;
 			rng_state = g * 1000 + s;
-			if (nm_machine_parse(foreseeing[g], &t->machine, &err))
-				fail_msg("%s: %s", foreseeing[g], err.text);
+			if (nm_machine_parse(with_prefetchers[g], &t->machine, &err))
+				fail_msg("%s: %s", with_prefetchers[g], err.text);
 			make_stream(refs, s, t->machine.levels[0].size, g % 2);
 			run_twin_ahead(t, refs);
-			run_ahead_and_compare(t, foreseeing[g], refs);
+			run_ahead_and_compare(t, with_prefetchers[g], refs);
 			twin_done(t);
 			free(t);
 		}

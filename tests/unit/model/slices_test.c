@@ -27,8 +27,8 @@ static const char *const machines[] = {
     "L1d=2K,8,64",
     "L1d=512,full,16:L2=1K,full,16:L3=4K,2,16",
     "L1i=1K,4,64:L1d=1K,4,64:L2i=2K,4,64:L2d=2K,4,64:LL=8K,16,64",
-    "L1d=4K,16,64:L2=2K,1,64:foresee=pair+stream+stride:tlb=16",
-    "L1i=256,1,64:L1d=320,5,64:L2=8K,8,64:foresee=stream:tlb=8",
+    "L1d=4K,16,64:L2=2K,1,64:prefetchers=pair+stream+stride:tlb=16",
+    "L1i=256,1,64:L1d=320,5,64:L2=8K,8,64:prefetchers=stream:tlb=8",
     "a/L1d=1K,2,64:a/L2=4K,4,64:b/L1d=1K,2,64:b/L2=8K,8,64:b/L3=16K,8,64",
 };
 

@@ -164,7 +164,8 @@ static void test_fields(void **state)
 	struct nm_profile *profile = sample("a.nmp");
 
 	(void)state;
-	expect(profile, "SELECT type, structure, field, offset, bytes, sampled, stays, used FROM fields",
+	expect(profile,
+	       "SELECT type, structure, field, offset, bytes, sampled, residencies, used FROM fields",
 	       "struct node|64|key|0|8|32|900|900\nstruct node|64|place.x|8|8|30|900|300\n"
 	       "struct node|64|name|16|48|0|900|9\n");
 	expect(profile,
@@ -180,7 +181,7 @@ static void test_fields(void **state)
 	    "0\n");
 	expect(profile, "SELECT field, other, together, apart, visits, both FROM affinity",
 	       "key|place.x|300|600|40|30\nkey|name|9|891|40|0\n");
-	expect(profile, "SELECT object, lines, hot, hot_stays, idle FROM hot_lines",
+	expect(profile, "SELECT object, lines, hot, hot_residencies, idle FROM hot_lines",
 	       "heap std::map<int, std::vector<long> >::insert (tree.cc:88)|100|30|80|5\n");
 	nm_profile_close(profile);
 }
@@ -242,10 +243,10 @@ static void test_instructions(void **state)
 	    "SELECT count(*) FROM (SELECT process, thread, level, function, file, line, object, sum(reads), "
 	    "sum(writes), sum(read_misses), sum(write_misses), sum(cold), sum(capacity), sum(conflict), "
 	    "sum(coherence), sum(loads), sum(reuse), sum(used_bytes), sum(loaded_bytes), sum(evictions), "
-	    "sum(writebacks), sum(weighted_bytes), sum(foreseen), sum(chained), sum(page_walks) FROM instructions GROUP BY 1, 2, 3, 4, 5, 6, 7 EXCEPT "
+	    "sum(writebacks), sum(weighted_bytes), sum(covered), sum(dependent), sum(page_walks) FROM instructions GROUP BY 1, 2, 3, 4, 5, 6, 7 EXCEPT "
 	    "SELECT process, thread, level, function, file, line, object, reads, writes, read_misses, write_misses, cold, "
 	    "capacity, conflict, coherence, loads, reuse, used_bytes, loaded_bytes, evictions, writebacks, "
-	    "weighted_bytes, foreseen, chained, page_walks FROM counts)",
+	    "weighted_bytes, covered, dependent, page_walks FROM counts)",
 	    "0\n");
 	expect(profile, "SELECT sum(loads) - (SELECT sum(loads) FROM counts) FROM instructions", "0\n");
 	expect(profile,

@@ -19,21 +19,21 @@
 
 enum { LATENCIES = 2000 };
 
-/* At least, likely, at most: in this order. What is foreseen never costs more, what is chained never less. */
+/* At least, likely, at most: in this order. What is covered never costs more, what is dependent never less. */
 static void test_order(void **state)
 {
 	static const enum nm_case order[] = {NM_LEAST, NM_LIKELY, NM_MOST};
 
 	(void)state;
 	for (int latency = 0; latency < LATENCIES; latency++) {
-		struct nm_waits before = {.chained = 0};
+		struct nm_waits before = {.dependent = 0};
 
 		for (unsigned i = 0; i < NM_CASES; i++) {
 			const struct nm_waits w = nm_waits_of(order[i], latency);
 
-			assert_true(w.foreseen <= w.together && w.together <= w.chained);
-			assert_true(before.foreseen <= w.foreseen && before.together <= w.together &&
-				    before.chained <= w.chained);
+			assert_true(w.covered <= w.together && w.together <= w.dependent);
+			assert_true(before.covered <= w.covered && before.together <= w.together &&
+				    before.dependent <= w.dependent);
 			before = w;
 		}
 	}
@@ -41,7 +41,7 @@ static void test_order(void **state)
 	assert_true(nm_waiting[NM_LIKELY].per_instruction >= nm_waiting[NM_MOST].per_instruction);
 }
 
-static struct nm_levels machine(int foresees)
+static struct nm_levels machine(int has_covered)
 {
 	return (struct nm_levels){.at = {{.name = "L1d", .side = NM_LEVEL_DATA},
 					 {.name = "L1i", .side = NM_LEVEL_CODE},
@@ -50,7 +50,7 @@ static struct nm_levels machine(int foresees)
 				  .count = 4,
 				  .memory = 300,
 				  .walk = 40,
-				  .foresees = foresees};
+				  .has_covered = has_covered};
 }
 
 /* A load that misses all levels waits for memory, and for one page walk, whatever is between. */
@@ -58,7 +58,7 @@ static void test_levels(void **state)
 {
 	const struct nm_levels m = machine(1);
 	const struct nm_waits memory = nm_waits_of(NM_LIKELY, 300);
-	struct nm_waits all = {.chained = 0};
+	struct nm_waits all = {.dependent = 0};
 
 	(void)state;
 	assert_int_equal(nm_levels_next_latency(&m, &m.at[0]), 20);
@@ -69,26 +69,26 @@ static void test_levels(void **state)
 
 		if (m.at[i].side == NM_LEVEL_CODE)
 			continue;
-		all.chained += w.chained;
+		all.dependent += w.dependent;
 		all.together += w.together;
-		all.foreseen += w.foreseen;
-		all.chained_walk += w.chained_walk;
+		all.covered += w.covered;
+		all.dependent_walk += w.dependent_walk;
 		all.walk += w.walk;
 	}
-	assert_float_equal(all.chained, memory.chained, 1e-4);
+	assert_float_equal(all.dependent, memory.dependent, 1e-4);
 	assert_float_equal(all.together, memory.together, 1e-4);
-	assert_float_equal(all.foreseen, memory.foreseen, 1e-4);
-	assert_float_equal(all.chained_walk, 40, 1e-4);
-	assert_true(0 < all.walk && all.walk < all.chained_walk);
+	assert_float_equal(all.covered, memory.covered, 1e-4);
+	assert_float_equal(all.dependent_walk, 40, 1e-4);
+	assert_true(0 < all.walk && all.walk < all.dependent_walk);
 }
 
-static void test_no_foresight(void **state)
+static void test_no_coverage(void **state)
 {
 	const struct nm_levels m = machine(0);
 	const struct nm_waits w = nm_levels_waits(&m, &m.at[0], &m.at[0], NM_LIKELY);
 
 	(void)state;
-	assert_true(w.chained + w.together + w.foreseen + w.chained_walk + w.walk == 0);
+	assert_true(w.dependent + w.together + w.covered + w.dependent_walk + w.walk == 0);
 }
 
 /* ---- charged sums ---- */
@@ -114,9 +114,9 @@ static struct row random_row(const struct nm_levels *m)
 	c->read_misses = (int64_t)below((uint64_t)c->reads + 1);
 	c->write_misses = (int64_t)below((uint64_t)c->writes + 1);
 	c->loads = c->read_misses + c->write_misses;
-	c->foreseen = (int64_t)below((uint64_t)c->loads + 1);
-	c->chained = (int64_t)below((uint64_t)(c->loads - c->foreseen) + 1);
-	c->page_walks = (int64_t)below((uint64_t)(c->loads - c->foreseen) + 1);
+	c->covered = (int64_t)below((uint64_t)c->loads + 1);
+	c->dependent = (int64_t)below((uint64_t)(c->loads - c->covered) + 1);
+	c->page_walks = (int64_t)below((uint64_t)(c->loads - c->covered) + 1);
 	c->loaded_bytes = 64 * c->loads;
 	return row;
 }
@@ -134,18 +134,18 @@ static int serves(unsigned of, const struct row *row)
 static double slow_cycles(const struct nm_levels *m, unsigned of, const struct row *row)
 {
 	const struct nm_metric_sums *c = &row->counts;
-	const int told = m->foresees && of < 4;
+	const int told = m->has_covered && of < 4;
 	const struct nm_waits w = nm_levels_waits(m, &m->at[of], &m->at[row->level], NM_LIKELY);
 	const double misses = (double)(c->read_misses + c->write_misses);
 	const double hits = (double)(c->reads + c->writes) - misses;
-	const double others = (double)(c->loads - c->foreseen);
-	const double chained = others > 0 ? (double)c->chained / others : 0;
+	const double others = (double)(c->loads - c->covered);
+	const double dependent = others > 0 ? (double)c->dependent / others : 0;
 
 	if (told)
-		return (double)c->chained * w.chained + (others - (double)c->chained) * w.together +
-		       (double)c->foreseen * w.foreseen +
+		return (double)c->dependent * w.dependent + (others - (double)c->dependent) * w.together +
+		       (double)c->covered * w.covered +
 		       (row->level == of && of < 2 ? hits * (double)m->at[of].latency : 0) +
-		       (double)c->page_walks * (chained * w.chained_walk + (1 - chained) * w.walk);
+		       (double)c->page_walks * (dependent * w.dependent_walk + (1 - dependent) * w.walk);
 	return (row->level != of || of < 2 || of == 4 ? hits * (double)m->at[row->level].latency : 0) +
 	       (row->level >= 3 ? misses * (double)m->memory : 0);
 }
@@ -241,7 +241,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 	    cmocka_unit_test(test_order),
 	    cmocka_unit_test(test_levels),
-	    cmocka_unit_test(test_no_foresight),
+	    cmocka_unit_test(test_no_coverage),
 	    cmocka_unit_test(test_charges),
 	};
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#include "foresight.h"
+#include "prefetch_coverage.h"
 
 #include <assert.h>
 #include <stdlib.h>
@@ -11,14 +11,14 @@ enum {
 	PAGE_SHIFT = 12,
 	STREAM_NEAR = 4, /* lines */
 	STREAM_FAR = 16,
-	SURE = 2 /* equal steps before a load is foreseen */
+	SURE = 2 /* equal steps before a load is covered */
 };
 
-int nm_foresight_init(struct nm_foresight *f, unsigned by, unsigned line_shift, unsigned tlb, unsigned cores)
+int nm_coverage_init(struct nm_coverage *f, unsigned by, unsigned line_shift, unsigned tlb, unsigned cores)
 {
 	assert(cores);
-	*f = (struct nm_foresight){.by = by, .shift = line_shift};
-	for (unsigned i = 0; i < NM_FORESIGHT_PAGES; i++)
+	*f = (struct nm_coverage){.by = by, .shift = line_shift};
+	for (unsigned i = 0; i < NM_COVERAGE_PAGES; i++)
 		f->pages[i].page = UINT64_MAX;
 	if (!tlb)
 		return 0;
@@ -27,18 +27,18 @@ int nm_foresight_init(struct nm_foresight *f, unsigned by, unsigned line_shift, 
 	return f->tlbs ? 0 : NM_ENOMEM;
 }
 
-void nm_foresight_done(struct nm_foresight *f)
+void nm_coverage_done(struct nm_coverage *f)
 {
 	nm_vec_free(&f->walks);
 	free(f->tlbs);
 }
 
-void nm_foresight_set_core(struct nm_foresight *f, unsigned core)
+void nm_coverage_set_core(struct nm_coverage *f, unsigned core)
 {
 	f->tlb = f->tlbs ? f->tlbs + (size_t)core * f->tlb_sets : NULL;
 }
 
-int nm_foresight_reserve(struct nm_foresight *f, size_t count)
+int nm_coverage_reserve(struct nm_coverage *f, size_t count)
 {
 	return f->walks.count < count ? nm_vec_reach(&f->walks, count) : 0;
 }
@@ -68,13 +68,13 @@ static int repeats_walk(struct nm_walk_state *w, uint64_t address)
 	       w->step >= -(1 << (PAGE_SHIFT - 1));
 }
 
-static struct nm_page_stream *stream_of(struct nm_foresight *f, uint64_t page)
+static struct nm_page_stream *stream_of(struct nm_coverage *f, uint64_t page)
 {
-	return &f->pages[nm_mix64(page) % NM_FORESIGHT_PAGES];
+	return &f->pages[nm_mix64(page) % NM_COVERAGE_PAGES];
 }
 
 /* Expects a stream that leaves its page in the next one. */
-static void go_on(struct nm_foresight *f, const struct nm_page_stream *s, int lines)
+static void go_on(struct nm_coverage *f, const struct nm_page_stream *s, int lines)
 {
 	const int next = s->line + s->step, up = next >= lines;
 	const uint64_t page = up ? s->page + 1 : s->page - 1;
@@ -86,11 +86,11 @@ static void go_on(struct nm_foresight *f, const struct nm_page_stream *s, int li
 }
 
 /* Whether a load at this line of a page continues a stream there. */
-static int continues_stream(struct nm_foresight *f, uint64_t page, int line, int lines)
+static int continues_stream(struct nm_coverage *f, uint64_t page, int line, int lines)
 {
 	struct nm_page_stream *s = stream_of(f, page);
 	const int step = line - s->line, size = abs(step);
-	int foreseen = 0;
+	int covered = 0;
 
 	if (s->page != page || !step) {
 		if (s->page != page)
@@ -99,21 +99,21 @@ static int continues_stream(struct nm_foresight *f, uint64_t page, int line, int
 	}
 	if (size <= STREAM_FAR && (step == s->step || (size <= STREAM_NEAR && (step > 0) == (s->step > 0)))) {
 		s->run += s->run < SURE;
-		foreseen = (f->by & NM_FORESEE_STREAM) && s->run >= SURE;
+		covered = (f->by & NM_PREFETCHER_STREAM) && s->run >= SURE;
 	} else {
 		s->run = 1;
 	}
-	if ((f->by & NM_FORESEE_PAIR) && (s->line ^ 1) == line)
-		foreseen = 1;
+	if ((f->by & NM_PREFETCHER_PAIR) && (s->line ^ 1) == line)
+		covered = 1;
 	s->line = (int16_t)line;
 	s->step = (int16_t)step;
 	if (s->run >= SURE)
 		go_on(f, s, lines);
-	return foreseen;
+	return covered;
 }
 
 /* Whether a page is not in the TLB, which has it then. */
-static int walks_page(struct nm_foresight *f, uint64_t page)
+static int walks_page(struct nm_coverage *f, uint64_t page)
 {
 	uint64_t *const pages = f->tlb[(uint32_t)page % f->tlb_sets].pages;
 	unsigned way = 0;
@@ -128,14 +128,14 @@ static int walks_page(struct nm_foresight *f, uint64_t page)
 	return missed;
 }
 
-void nm_foresight_fill(struct nm_foresight *f, uint64_t address, uint32_t attr, int data)
+void nm_coverage_fill(struct nm_coverage *f, uint64_t address, uint32_t attr, int data)
 {
 	const int lines = 1 << (PAGE_SHIFT - f->shift);
 	const int strided = repeats_walk(&f->walks.at[attr], address);
 	const int line = (int)(address >> f->shift) & (lines - 1);
 	const int streamed = continues_stream(f, address >> PAGE_SHIFT, line, lines);
 
-	f->foreseen = streamed || (strided && (f->by & NM_FORESEE_STRIDE));
-	if (data && f->tlb && walks_page(f, address >> PAGE_SHIFT) && !f->foreseen)
+	f->covered = streamed || (strided && (f->by & NM_PREFETCHER_STRIDE));
+	if (data && f->tlb && walks_page(f, address >> PAGE_SHIFT) && !f->covered)
 		f->walks.at[attr].page_walks++;
 }

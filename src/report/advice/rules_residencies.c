@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * rules_stays.c - rules of lines that are used well and do not stay.
+ * rules_residencies.c - rules of lines that are used well and do not stay.
  */
 #include "rules.h"
 
@@ -76,7 +76,7 @@ static int passes_twice(const struct nm_evidence *e)
 {
 	return is_half(e, e->capacity) && e->other_line && is_word(e->other_function, e->function) &&
 	       4 * e->other_loads >= 3 * e->loads && e->other_loads <= 4 * e->loads &&
-	       percent(e->foreseen, e->loads) >= NM_HALF && e->blocks <= 1 && in_order(e);
+	       percent(e->covered, e->loads) >= NM_HALF && e->blocks <= 1 && in_order(e);
 }
 
 static void advise_passes_twice(const struct nm_evidence *e, FILE *out)
@@ -97,7 +97,7 @@ static void advise_passes_twice(const struct nm_evidence *e, FILE *out)
 /* It is passed over in order, again and again. */
 static int passed_often(const struct nm_evidence *e)
 {
-	return e->walked && is_half(e, e->foreseen) && load_passes(e) >= 2 && in_order(e);
+	return e->walked && is_half(e, e->covered) && load_passes(e) >= 2 && in_order(e);
 }
 
 static void advise_fewer_passes(const struct nm_evidence *e, FILE *out)
@@ -208,7 +208,7 @@ static void advise_mixed(const struct nm_evidence *e, FILE *out)
 	    percent(e->cold, e->loads), percent(e->capacity, e->loads), percent(e->conflict, e->loads));
 }
 
-const struct nm_rule nm_rules_of_stays[] = {
+const struct nm_rule nm_rules_of_residencies[] = {
     {"cleared", cleared, advise_cleared, .saves = saves_most},
     {"write stream", write_stream, advise_write_stream, .saves = saves_most},
     {"passes twice", passes_twice, advise_passes_twice, .saves = saves_one_pass},

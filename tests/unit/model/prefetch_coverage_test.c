@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * foresight_test.c - loads that prefetchers foresee (foresight.h): patterns whose answer follows from the
+ * prefetch_coverage_test.c - loads that prefetchers cover (prefetch_coverage.h): patterns whose answer follows from the
  * rules, and random ones beside a twin that looks over the whole history of a key for each load.
  */
 #include <setjmp.h>
@@ -12,69 +12,69 @@
 
 #include <cmocka.h>
 
-#include "foresight.h"
 #include "hierarchy.h"
+#include "prefetch_coverage.h"
 
 enum { LINE = 64, SHIFT = 6, PAGE = 4096 };
 
-/* Loads `count` lines from `address` on, `step` bytes apart, by one key; how many were foreseen. */
-static unsigned loads(struct nm_foresight *f, uint32_t key, uint64_t address, int64_t step, unsigned count)
+/* Loads `count` lines from `address` on, `step` bytes apart, by one key; how many were covered. */
+static unsigned loads(struct nm_coverage *f, uint32_t key, uint64_t address, int64_t step, unsigned count)
 {
-	unsigned foreseen = 0;
+	unsigned covered = 0;
 
-	assert_int_equal(nm_foresight_reserve(f, key + 1), 0);
+	assert_int_equal(nm_coverage_reserve(f, key + 1), 0);
 	for (unsigned i = 0; i < count; i++, address += (uint64_t)step) {
-		nm_foresight_fill(f, address, key, 1);
-		foreseen += (unsigned)f->foreseen;
+		nm_coverage_fill(f, address, key, 1);
+		covered += (unsigned)f->covered;
 	}
-	return foreseen;
+	return covered;
 }
 
 static unsigned alone(unsigned by, int64_t step, unsigned count)
 {
-	struct nm_foresight f;
-	unsigned foreseen;
+	struct nm_coverage f;
+	unsigned covered;
 
-	assert_int_equal(nm_foresight_init(&f, by, SHIFT, 0, 1), 0);
-	foreseen = loads(&f, 1, 1 << 20, step, count);
-	nm_foresight_done(&f);
-	return foreseen;
+	assert_int_equal(nm_coverage_init(&f, by, SHIFT, 0, 1), 0);
+	covered = loads(&f, 1, 1 << 20, step, count);
+	nm_coverage_done(&f);
+	return covered;
 }
 
 static void test_walks(void **state)
 {
 	(void)state;
-	/* The third load of a page is the first that its stream foresees, and the stream goes on in the next
+	/* The third load of a page is the first that its stream covers, and the stream goes on in the next
 	 * page. The first of the loads down is the only one of its page. */
-	assert_int_equal(alone(NM_FORESEE_STREAM, LINE, 1000), 998);
-	assert_int_equal(alone(NM_FORESEE_STREAM, -LINE, 1000), 997);
-	assert_int_equal(alone(NM_FORESEE_STREAM, 16 * LINE, 40), 38);
-	assert_int_equal(alone(NM_FORESEE_STREAM, 17 * LINE, 40), 0); /* beyond STREAM_FAR */
-	/* The third load chooses the step, the fourth follows it, and the next is foreseen. */
-	assert_int_equal(alone(NM_FORESEE_STRIDE, 17 * LINE, 40), 36);
-	assert_int_equal(alone(NM_FORESEE_STRIDE, PAGE / 2, 40), 36);
-	assert_int_equal(alone(NM_FORESEE_STRIDE, PAGE / 2 + 1, 40), 0);
+	assert_int_equal(alone(NM_PREFETCHER_STREAM, LINE, 1000), 998);
+	assert_int_equal(alone(NM_PREFETCHER_STREAM, -LINE, 1000), 997);
+	assert_int_equal(alone(NM_PREFETCHER_STREAM, 16 * LINE, 40), 38);
+	assert_int_equal(alone(NM_PREFETCHER_STREAM, 17 * LINE, 40), 0); /* beyond STREAM_FAR */
+	/* The third load chooses the step, the fourth follows it, and the next is covered. */
+	assert_int_equal(alone(NM_PREFETCHER_STRIDE, 17 * LINE, 40), 36);
+	assert_int_equal(alone(NM_PREFETCHER_STRIDE, PAGE / 2, 40), 36);
+	assert_int_equal(alone(NM_PREFETCHER_STRIDE, PAGE / 2 + 1, 40), 0);
 	/* The odd line of 128 bytes. */
-	assert_int_equal(alone(NM_FORESEE_PAIR, LINE, 1000), 500);
+	assert_int_equal(alone(NM_PREFETCHER_PAIR, LINE, 1000), 500);
 	assert_int_equal(alone(0, LINE, 1000), 0);
 }
 
 /* Two walks by one key, side by side. */
 static void test_two_walks(void **state)
 {
-	struct nm_foresight f;
-	unsigned foreseen = 0;
+	struct nm_coverage f;
+	unsigned covered = 0;
 
 	(void)state;
-	assert_int_equal(nm_foresight_init(&f, NM_FORESEE_STRIDE, SHIFT, 0, 1), 0);
+	assert_int_equal(nm_coverage_init(&f, NM_PREFETCHER_STRIDE, SHIFT, 0, 1), 0);
 	for (unsigned i = 0; i < 200; i++) {
-		foreseen += loads(&f, 1, (1 << 20) + i * 1024, 0, 1);
-		foreseen += loads(&f, 1, (1 << 24) + i * 1024, 0, 1);
+		covered += loads(&f, 1, (1 << 20) + i * 1024, 0, 1);
+		covered += loads(&f, 1, (1 << 24) + i * 1024, 0, 1);
 	}
-	assert_true(foreseen > 380);
+	assert_true(covered > 380);
 	assert_int_equal(f.walks.at[1].step, 1024);
 	assert_int_equal(f.walks.at[1].loads, 400);
-	nm_foresight_done(&f);
+	nm_coverage_done(&f);
 }
 
 static uint64_t draw(uint64_t *seed)
@@ -85,16 +85,16 @@ static uint64_t draw(uint64_t *seed)
 
 static void test_gather(void **state)
 {
-	struct nm_foresight f;
-	unsigned foreseen = 0;
+	struct nm_coverage f;
+	unsigned covered = 0;
 	uint64_t seed = 1;
 
 	(void)state;
-	assert_int_equal(nm_foresight_init(&f, NM_FORESEE_ALL, SHIFT, 0, 1), 0);
+	assert_int_equal(nm_coverage_init(&f, NM_PREFETCHER_ALL, SHIFT, 0, 1), 0);
 	for (unsigned i = 0; i < 20000; i++)
-		foreseen += loads(&f, 1, draw(&seed) % (64 << 20), 0, 1);
-	assert_true(foreseen < 200); /* 1 % */
-	nm_foresight_done(&f);
+		covered += loads(&f, 1, draw(&seed) % (64 << 20), 0, 1);
+	assert_true(covered < 200); /* 1 % */
+	nm_coverage_done(&f);
 }
 
 /* The walk of a key, from its loads so far. */
@@ -123,11 +123,11 @@ static void test_random_walks(void **state)
 	enum { KEYS = 3, LOADS = 600 };
 	static uint64_t history[KEYS][LOADS];
 	unsigned counts[KEYS] = {0};
-	struct nm_foresight f;
+	struct nm_coverage f;
 	uint64_t seed = 7, at = 1 << 20;
 
 	(void)state;
-	assert_int_equal(nm_foresight_init(&f, NM_FORESEE_STRIDE, SHIFT, 0, 1), 0);
+	assert_int_equal(nm_coverage_init(&f, NM_PREFETCHER_STRIDE, SHIFT, 0, 1), 0);
 	for (unsigned i = 0; i < LOADS; i++) {
 		unsigned key = (unsigned)draw(&seed) % KEYS;
 		struct nm_walk_state want;
@@ -140,7 +140,7 @@ static void test_random_walks(void **state)
 		assert_int_equal(f.walks.at[key].votes, want.votes);
 		assert_int_equal(f.walks.at[key].followed, want.followed);
 	}
-	nm_foresight_done(&f);
+	nm_coverage_done(&f);
 }
 
 /* Twin of the TLB: all pages of a set with the time of their last load. */
@@ -148,11 +148,11 @@ static void test_page_walks(void **state)
 {
 	enum { ENTRIES = 24, CORES = 2, PAGES = 60, SETS = ENTRIES / NM_TLB_WAYS };
 	uint64_t loaded[CORES][PAGES] = {{0}}, seed = 5, want = 0;
-	struct nm_foresight f;
+	struct nm_coverage f;
 
 	(void)state;
-	assert_int_equal(nm_foresight_init(&f, 0, SHIFT, ENTRIES, CORES), 0);
-	assert_int_equal(nm_foresight_reserve(&f, 1), 0);
+	assert_int_equal(nm_coverage_init(&f, 0, SHIFT, ENTRIES, CORES), 0);
+	assert_int_equal(nm_coverage_reserve(&f, 1), 0);
 	for (uint64_t now = 1; now <= 20000; now++) {
 		const unsigned core = draw(&seed) % CORES,
 			       page = draw(&seed) % (now % 1000 < 500 ? PAGES : 26);
@@ -162,17 +162,17 @@ static void test_page_walks(void **state)
 			later += loaded[core][other] > loaded[core][page];
 		want += !loaded[core][page] || later >= NM_TLB_WAYS;
 		loaded[core][page] = now;
-		nm_foresight_set_core(&f, core);
-		nm_foresight_fill(&f, (uint64_t)page << 12 | draw(&seed) % 4096, 0, 1);
+		nm_coverage_set_core(&f, core);
+		nm_coverage_fill(&f, (uint64_t)page << 12 | draw(&seed) % 4096, 0, 1);
 		assert_int_equal(f.walks.at[0].page_walks, want);
 	}
 	assert_true(want > 5000 && want < 15000);
-	nm_foresight_fill(&f, 1 << 30, 0, 0); /* a fetch */
+	nm_coverage_fill(&f, 1 << 30, 0, 0); /* a fetch */
 	assert_int_equal(f.walks.at[0].page_walks, want);
-	nm_foresight_done(&f);
+	nm_coverage_done(&f);
 }
 
-/* A load that is foreseen walks no page, and machines without a TLB count none; with cores, each has its own. */
+/* A load that is covered walks no page, and machines without a TLB count none; with cores, each has its own. */
 static void test_page_walks_of_machines(void **state)
 {
 	static const struct {
@@ -183,7 +183,7 @@ static void test_page_walks_of_machines(void **state)
 	    {"L1d=4K,8,64", 4096, 1, 0},
 	    {"L1d=4K,8,64:tlb=64", 4096, 1, 2000},
 	    {"L1d=4K,8,64:tlb=1024", 4096, 1, 1000},
-	    {"L1d=4K,8,64:foresee=stream:tlb=16", 64, 1, 1 + 1000 / 64 + 1},
+	    {"L1d=4K,8,64:prefetchers=stream:tlb=16", 64, 1, 1 + 1000 / 64 + 1},
 	    {"L1d=4K,8,64:tlb=1024", 4096, 2, 2000},
 	};
 
@@ -214,11 +214,11 @@ static void test_page_walks_of_machines(void **state)
 	}
 }
 
-/* What a first level's load foresees holds for what the next loads for it; misses are those without
- * foresight. */
+/* What a first level's load is told holds for what the next loads for it; misses are those without
+ * coverage. */
 static void test_hierarchy(void **state)
 {
-	static const char *const specs[] = {"L1d=4K,8,64:L2=32K,8,64:foresee=stream",
+	static const char *const specs[] = {"L1d=4K,8,64:L2=32K,8,64:prefetchers=stream",
 					    "L1d=4K,8,64:L2=32K,8,64"};
 	struct nm_counts counts[2][2], *list;
 	size_t attrs;
@@ -243,10 +243,10 @@ static void test_hierarchy(void **state)
 		}
 		nm_hierarchy_free(h);
 	}
-	assert_int_equal(counts[0][0].foreseen, 998);
-	assert_int_equal(counts[0][1].foreseen, 998);
+	assert_int_equal(counts[0][0].covered, 998);
+	assert_int_equal(counts[0][1].covered, 998);
 	for (unsigned level = 0; level < 2; level++) {
-		counts[0][level].foreseen = 0;
+		counts[0][level].covered = 0;
 		assert_memory_equal(&counts[0][level], &counts[1][level], sizeof counts[0][level]);
 	}
 }
