@@ -5,10 +5,11 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "eviction_facts.h"
 #include "memstream.h"
 
-/* The keys of each kind, which are columns of its view, the rest of the query (?1 is the level, ?2 the input), and the
- * keys that only views with the frames of the user's code have. */
+/* The keys of each kind, which are columns of its view, and the rest of the query (?1 is the level, ?2 the input). Of
+ * evictions, which have a reader of their own, also the keys that there are only with the frames of the user's code. */
 static const struct {
 	const char *keys[NM_CUBE_KEYS + 1];
 	const char *from;
@@ -21,7 +22,6 @@ static const struct {
 			 .from = "field_counts WHERE level = ?1 AND field IS NOT NULL"},
     [NM_FACTS_EVICTIONS] = {.keys = {"evictor", "file", "line", "function", "victim", "victim_file",
 				     "victim_line", "victim_function", "library"},
-			    .from = "evictions WHERE level = ?1",
 			    .inner = {"inner_file", "inner_line", "inner_function", "victim_inner_file",
 				      "victim_inner_line", "victim_inner_function"}},
     [NM_FACTS_CHAINS] = {.keys = {"object", "user_file", "user_line", "process", "context", "library"},
@@ -39,8 +39,6 @@ static const char *const counts[] = {
 /* The column of a view for the sum s. */
 static const char *column_of(enum nm_fact_kind kind, unsigned s)
 {
-	if (kind == NM_FACTS_EVICTIONS)
-		return "count";
 	if (kind == NM_FACTS_CHAINS)
 		return "read_misses + write_misses";
 	if (kind != NM_FACTS_INPUT || !strcmp(counts[s], "loads"))
@@ -48,41 +46,59 @@ static const char *column_of(enum nm_fact_kind kind, unsigned s)
 	return strcmp(counts[s], "read_misses") ? "0" : "misses";
 }
 
-/* An empty cube of a kind, and the query for its rows, malloc'ed; NULL: no memory. */
-static char *prepare_cube(struct nm_cube *cube, enum nm_fact_kind kind, int has_inner)
+static struct nm_cube empty_cube(enum nm_fact_kind kind, int has_inner)
 {
 	const char *keys[NM_CUBE_KEYS + 1];
 	unsigned n = 0;
-	char *text = NULL;
-	FILE *sql = nm_memstream_open(&text, NULL);
 
-	if (!sql)
-		return NULL;
 	for (const char *const *key = kinds[kind].keys; *key; key++)
 		keys[n++] = *key;
 	for (const char *const *key = kinds[kind].inner; has_inner && *key; key++)
 		keys[n++] = *key;
 	keys[n] = NULL;
-	*cube = nm_cube_of(keys, kind == NM_FACTS_EVICTIONS || kind == NM_FACTS_CHAINS ? 1 : NM_COUNTS);
-	for (unsigned k = 0; k < n; k++)
-		fprintf(sql, "%s%s", k ? ", " : "SELECT ", keys[k]);
+	return nm_cube_of(keys, kind == NM_FACTS_EVICTIONS || kind == NM_FACTS_CHAINS ? 1 : NM_COUNTS);
+}
+
+/* The query for the rows of a cube, malloc'ed; NULL: no memory. */
+static char *query_of(const struct nm_cube *cube, enum nm_fact_kind kind)
+{
+	char *text = NULL;
+	FILE *sql = nm_memstream_open(&text, NULL);
+
+	if (!sql)
+		return NULL;
+	for (unsigned k = 0; k < cube->key_count; k++)
+		fprintf(sql, "%s%s", k ? ", " : "SELECT ", cube->names[k]);
 	for (unsigned s = 0; s < cube->sum_count; s++)
 		fprintf(sql, ", %s", column_of(kind, s));
 	fprintf(sql, " FROM %s", kinds[kind].from);
 	return nm_memstream_close(sql, &text) ? NULL : text;
 }
 
+static int load_evictions(struct nm_cube *cube, struct nm_cube_names *names, struct nm_profile *profile,
+			  const char *level, struct nm_error *err)
+{
+	const int has_inner =
+	    nm_profile_has_row(profile, "SELECT 1 FROM temp.sqlite_schema WHERE name = 'evictions'", err);
+
+	if (has_inner < 0)
+		return has_inner;
+	*cube = empty_cube(NM_FACTS_EVICTIONS, has_inner);
+	return nm_eviction_facts_read(cube, names, profile, has_inner, level, err);
+}
+
 static int load_cube(struct nm_cube *cube, struct nm_cube_names *names, struct nm_profile *profile,
 		     enum nm_fact_kind kind, const char *level, const char *input, struct nm_error *err)
 {
 	struct nm_rows *rows = NULL;
-	int has_inner =
-	    nm_profile_has_row(profile, "SELECT 1 FROM temp.sqlite_schema WHERE name = 'evictions'", err);
-	char *sql = has_inner < 0 ? NULL : prepare_cube(cube, kind, has_inner);
-	int status = has_inner < 0 ? has_inner
-		     : sql         ? nm_profile_query(profile, sql, &rows, err)
-				   : nm_fail_memory(err);
+	char *sql;
+	int status;
 
+	if (kind == NM_FACTS_EVICTIONS)
+		return load_evictions(cube, names, profile, level, err);
+	*cube = empty_cube(kind, 0);
+	sql = query_of(cube, kind);
+	status = sql ? nm_profile_query(profile, sql, &rows, err) : nm_fail_memory(err);
 	free(sql);
 	if (!status) {
 		nm_rows_bind_text(rows, 1, level);

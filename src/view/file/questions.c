@@ -72,9 +72,7 @@ static const struct {
     {"line",
      "SELECT file, CAST(line AS TEXT) AS line FROM counts WHERE level = ?1 AND file IS NOT NULL GROUP BY file, counts.line "
      "ORDER BY sum(read_misses + write_misses) DESC, file, counts.line LIMIT 40"},
-    {"evictions/lines",
-     "SELECT coalesce(evictor, '?') AS evictor, coalesce(victim, '?') AS victim, '1' AS mine FROM evictions "
-     "WHERE level = ?1 AND library IS NULL GROUP BY 1, 2 ORDER BY sum(count) DESC, 1, 2 LIMIT 20"},
+    {"evictions/lines", NULL}, /* ask_pairs() */
     {"table", "SELECT 'file,line,function' AS by, type, field, '20' AS \"limit\" FROM field_counts "
 	      "WHERE level = ?1 AND type IS NOT NULL AND field IS NOT NULL GROUP BY type, field "
 	      "ORDER BY sum(read_misses + write_misses) DESC, type, field LIMIT 20"},
@@ -118,12 +116,57 @@ static int ask_one(const struct asker *a, const char *question, const char *leve
 	return ask_text(a, text, level, input);
 }
 
-static int ask_rows(const struct asker *a, struct nm_profile *profile, unsigned which, const char *level)
+static int ask_pair(const struct asker *a, const nm_key pair[2], const char *level)
+{
+	char path[60];
+	struct nm_request request = {.method = "GET", .path = path, .body = ""};
+
+	snprintf(path, sizeof path, "/api/p/%u/evictions/lines", a->profile);
+	nm_request_add(&request, "level", level, NULL);
+	nm_request_add(&request, "evictor", pair[0] ? nm_key_text(pair[0]) : "?", NULL);
+	nm_request_add(&request, "victim", pair[1] ? nm_key_text(pair[1]) : "?", NULL);
+	nm_request_add(&request, "mine", "1", NULL);
+	return a->ask(a->self, &request, a->err);
+}
+
+/* The lines of the pairs of evictor and victim that the user's code evicts most, from what the matrix has read. */
+static int ask_pairs(const struct asker *a, struct nm_view *view, const char *level)
+{
+	enum { PAIRS = 20 };
+	const struct nm_cube *facts;
+	struct nm_ranked *order = NULL;
+	struct nm_cube pairs = {.key_count = 0};
+	int status = nm_fact_store_get(&view->facts, view->profiles[a->profile].profile, NM_FACTS_EVICTIONS,
+				       level, NULL, &facts, a->err);
+
+	if (status)
+		return status;
+	const struct nm_cube_condition mine = {.key = nm_cube_key(facts, "library")};
+	const unsigned by[] = {nm_cube_key(facts, "evictor"), nm_cube_key(facts, "victim")};
+
+	if (nm_cube_group(&pairs, facts, by, 2, &mine, 1) ||
+	    !(order = malloc((pairs.row_count + 1) * sizeof *order)))
+		status = nm_fail_memory(a->err);
+	for (size_t row = 0; order && row < pairs.row_count; row++)
+		order[row] = (struct nm_ranked){(double)*nm_cube_sums(&pairs, row), row};
+	if (!status)
+		nm_cube_rank(&pairs, order, pairs.row_count);
+	for (size_t i = 0; !status && i < pairs.row_count && i < PAIRS; i++)
+		status = ask_pair(a, nm_cube_keys(&pairs, order[i].row), level);
+	free(order);
+	nm_cube_done(&pairs);
+	return status;
+}
+
+static int ask_rows(const struct asker *a, struct nm_view *view, unsigned which, const char *level)
 {
 	struct nm_rows *rows = NULL;
 	char path[60];
-	int status = nm_profile_query(profile, of_rows[which].sql, &rows, a->err);
+	int status;
 
+	if (!of_rows[which].sql)
+		return ask_pairs(a, view, level);
+	status = nm_profile_query(view->profiles[a->profile].profile, of_rows[which].sql, &rows, a->err);
 	snprintf(path, sizeof path, "/api/p/%u/%s", a->profile, of_rows[which].path);
 	if (!status)
 		nm_rows_bind_text(rows, 1, level);
@@ -159,8 +202,9 @@ static int ask_inputs(const struct asker *a, struct nm_profile *profile, const c
 	return status;
 }
 
-static int ask_levels(const struct asker *a, struct nm_profile *profile)
+static int ask_levels(const struct asker *a, struct nm_view *view)
 {
+	struct nm_profile *profile = view->profiles[a->profile].profile;
 	struct nm_rows *levels = NULL;
 	char *of_verdict = NULL;
 	int is_first = 1;
@@ -178,7 +222,7 @@ static int ask_levels(const struct asker *a, struct nm_profile *profile)
 		if (!status)
 			status = ask_inputs(a, profile, level, is_first);
 		for (unsigned i = 0; !status && is_opened && i < sizeof of_rows / sizeof *of_rows; i++)
-			status = ask_rows(a, profile, i, level);
+			status = ask_rows(a, view, i, level);
 		is_first = 0;
 	}
 	nm_rows_free(levels);
@@ -216,7 +260,7 @@ int nm_view_questions(struct nm_view *view,
 		for (unsigned i = 0; !status && of_profile[i]; i++)
 			status = ask_one(&a, of_profile[i], NULL, NULL);
 		if (!status)
-			status = ask_levels(&a, view->profiles[a.profile].profile);
+			status = ask_levels(&a, view);
 	}
 	for (a.profile = 1; !status && a.profile < view->count; a.profile++)
 		status = ask_changes(&a, view->profiles[0].profile);

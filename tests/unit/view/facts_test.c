@@ -11,6 +11,7 @@
 
 #include <cmocka.h>
 
+#include "inlined.h"
 #include "sample.h"
 #include "store.h"
 
@@ -118,6 +119,63 @@ static void test_inputs(void **state)
 	nm_profile_close(profile);
 }
 
+/* The twin of what is read by the numbers of places: all rows of the view, with its names. */
+static struct nm_cube read_view(const struct nm_cube *like, struct nm_cube_names *names,
+				struct nm_profile *profile, const char *level)
+{
+	struct nm_cube cube = {.key_count = like->key_count, .sum_count = 1, .numbers = like->numbers};
+	struct nm_rows *rows = NULL;
+	struct nm_error err;
+	char sql[500];
+	size_t n = 0;
+
+	for (unsigned k = 0; k < like->key_count; k++)
+		n += (size_t)snprintf(sql + n, sizeof sql - n, "%s %s", k ? "," : "SELECT", like->names[k]);
+	snprintf(sql + n, sizeof sql - n, ", count FROM evictions WHERE level = ?1");
+	assert_int_equal(nm_profile_query(profile, sql, &rows, &err), 0);
+	nm_rows_bind_text(rows, 1, level);
+	assert_int_equal(nm_cube_read(&cube, names, rows, &err), 0);
+	nm_rows_free(rows);
+	return cube;
+}
+
+static void check_evictions(struct nm_profile *profile, unsigned key_count)
+{
+	struct nm_fact_store store = {.clock = 0};
+	struct nm_error err;
+	size_t count = 0;
+
+	for (unsigned level = 1; level <= 2; level++) {
+		const char *name = level == 1 ? "L1d" : "L2";
+		const struct nm_cube *facts;
+		struct nm_cube all;
+
+		assert_int_equal(
+		    nm_fact_store_get(&store, profile, NM_FACTS_EVICTIONS, name, NULL, &facts, &err), 0);
+		assert_int_equal(facts->key_count, key_count);
+		all = read_view(facts, &store.names, profile, name);
+		assert_int_equal(facts->row_count, all.row_count);
+		assert_memory_equal(facts->keys, all.keys, all.row_count * key_count * sizeof *all.keys);
+		assert_memory_equal(facts->sums, all.sums, all.row_count * sizeof *all.sums);
+		count += all.row_count;
+		nm_cube_done(&all);
+	}
+	assert_true(count >= 4);
+	nm_fact_store_done(&store);
+}
+
+static void test_evictions_against_view(void **state)
+{
+	struct nm_profile *profile = open_sample();
+	struct nm_error err;
+
+	(void)state;
+	check_evictions(profile, 9);
+	assert_int_equal(nm_profile_show_frame(profile, NM_SHOW_USER, &err), 0);
+	check_evictions(profile, 15);
+	nm_profile_close(profile);
+}
+
 /* What was not asked for longest goes first. */
 static void test_store(void **state)
 {
@@ -148,6 +206,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 	    cmocka_unit_test(test_against_sql),
 	    cmocka_unit_test(test_inputs),
+	    cmocka_unit_test(test_evictions_against_view),
 	    cmocka_unit_test(test_store),
 	};
 
