@@ -1,37 +1,32 @@
 /* SPDX-License-Identifier: MIT
  *
- * order_search.h - searches for an order of a structure's members, and for a split of it, that costs less.
+ * order_search.h - searches for an order of a structure's members, and for a split of it, by an estimate of their costs.
  *
  * A layout's cost is that of its misses in the caches, simulated over a log of visits (visit_log.h): an estimate that
  * ranks layouts, since blocks are moved as if their neighbours were blocks of the structure too. The search begins with
  * the order as it is, with the members that are used most in front, with a chain along the affinity graph: after the
  * member used most always the one that most visits use together with those before it, and with orders that are drawn.
  * From the best of these it moves one member at a time, as long as that costs less. Splits keep the k members used
- * most of the best order.
- *
- * Members are of the element map: bit-fields of one word, the alternatives of a union and the members of a nested
- * structure stay together. An array without a size stays last, and a pointer to virtual functions first.
+ * most. What the layouts found really cost, order_trials.h finds out.
  */
 #ifndef NM_ORDER_SEARCH_H
 #define NM_ORDER_SEARCH_H
 
 #include "machine.h"
-#include "map.h"
-#include "visit_log.h"
+#include "orders.h"
 
 /* Cycles that a load of a level adds to a reference: what prefetchers cover, and what they do not. */
 struct nm_load_cost {
 	double covered, other;
 };
 
-/* A layout, in the language of candidates. */
 struct nm_found_layout {
-	const char *text; /* NULL: there is none */
-	double cost;
-	int is_split;
+	const char *text; /* in the language of candidates; NULL: there is none */
+	struct nm_order order;
+	unsigned hot; /* split: so many members stay; 0: it is no split */
 };
 
-enum { NM_FOUND_ORDERS = 4, NM_FOUND_SPLITS = 2 };
+enum { NM_FOUND_ORDERS = 4, NM_FOUND_SPLITS = 8 };
 
 struct nm_order_search {
 	const struct nm_visit_log *log;
@@ -41,7 +36,7 @@ struct nm_order_search {
 	/* What is found: */
 	unsigned tried;
 	double own; /* the cost of the structure as it is */
-	/* the cheapest that cost less, in order */
+	/* the cheapest, in order */
 	struct nm_found_layout orders[NM_FOUND_ORDERS], splits[NM_FOUND_SPLITS];
 	struct nm_map known; /* text -> index of its cost */
 	struct nm_vec(double) costs_known;
@@ -52,8 +47,11 @@ struct nm_order_search {
 int nm_order_cost(const struct nm_order_search *search, const char *text, double *ret_cost,
 		  struct nm_error *err);
 
-/* log, machine, costs and `most` are set, the rest is 0. Call nm_order_search_done in any case. */
+/* Orders, then splits of one. log, machine, costs and `most` are set, the rest is 0. Call nm_order_search_done in any
+ * case. */
 int nm_order_search_run(struct nm_order_search *search, struct nm_error *err);
+int nm_order_search_splits(struct nm_order_search *search, const struct nm_order *order,
+			   struct nm_error *err);
 void nm_order_search_done(struct nm_order_search *search);
 
 #endif

@@ -145,7 +145,7 @@ def search(structure, *options, trace="t.nmt"):
 
 
 def case_search():
-    trace("fault-cold", "2")
+    trace("fault-cold", "1")
     text, table = search("order")
     by_hand = whatif("reorder order: price, count, state", "split order hot(price, count, state) parallel", options=["--relocate=0"])
     least = min(levels["L1d"] for levels in table.values())
@@ -156,6 +156,21 @@ def case_search():
     assert text.count("struct order_rest {") == 1, text
     done = nearmiss("whatif", "t.nmt", MACHINE, "-q", "--search=odrer")
     assert done.returncode == 2 and b"no structure odrer was accessed; did you mean order?" in done.stderr, done.stderr
+
+
+def case_search_knows_what_else_is_in_the_caches():
+    """The visits of the structure alone do not tell that its lines and those of another evict each other."""
+    record([program("crossed")], "--trace=t.nmt", profile="before.nmp")
+    options = ["-q", "--cache=L1d=4K,1,64", "--relocate=0", "--width=0"]
+    texts = [nearmiss("whatif", "t.nmt", "--search=node", *options).stdout.decode() for _ in range(2)]
+    assert texts[0] == texts[1] and " simulated in full\n" in texts[0], texts
+    misses = {name: int(n.replace(",", "")) for name, n in re.findall(r"^([A-H]) +L1d +([\d,]+)", texts[0], re.MULTILINE)}
+    best = re.search(r"^best order: ([B-H]), misses of L1d -[\d.]+ %$", texts[0], re.MULTILINE)
+    assert best and misses[best[1]] < 0.1 * misses["A"], texts[0]
+    text = nearmiss("whatif", "t.nmt", "--search=count", *options).stdout.decode()
+    assert re.search(r"^best order: ", text, re.MULTILINE), text
+    trace("fault-cold-repaired", "1")
+    assert "no order that was simulated costs less than the layout as it is\n" in search("order")[0]
 
 
 def case_kept_profiles_are_profiles():

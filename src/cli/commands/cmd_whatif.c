@@ -37,7 +37,8 @@ static const struct nm_option options[] = {
     {"apply", 'a', "TEXT",
      "a candidate: transformations by lines or ';', @FILE, or advice: what the report suggests",
      NM_OPTION_LIST, offsetof(struct whatif_options, apply), NULL},
-    {"search", 's', "STRUCT", "search an order and a split of this structure that cost less", NM_OPTION_TEXT,
+    {"search", 's', "STRUCT",
+     "search an order (64 simulated in full) and a split of this structure that cost less", NM_OPTION_TEXT,
      offsetof(struct whatif_options, search), NULL},
     {"prefetch", 'p', "FILE:LINE", "instead: prefetch what this line loads", NM_OPTION_ONCE,
      offsetof(struct whatif_options, prefetch), NULL},
@@ -155,19 +156,6 @@ static int add_advised(struct whatif *w, struct nm_profile *profile)
 	return status;
 }
 
-/* Adds what the search finds, as many as there is room for. */
-static int add_found(struct whatif *w, struct nm_profile *profile)
-{
-	int status = nm_whatif_search_run(w->search, &w->machine, profile);
-
-	w->search->first = (unsigned)w->count;
-	if (w->search->count > MOST - w->count)
-		w->search->count = MOST - (unsigned)w->count;
-	for (unsigned i = 0; i < w->search->count && !status; i++)
-		status = add_candidate(w, w->search->found[i].text);
-	return status;
-}
-
 /* Candidates that follow from the first profile. */
 static int look_at_first(struct whatif *w)
 {
@@ -180,8 +168,9 @@ static int look_at_first(struct whatif *w)
 	if (w->is_advised)
 		status = add_advised(w, profile);
 	if (!status && w->search)
-		status = add_found(w, profile);
+		status = nm_whatif_search_run(w->search, &w->machine, profile);
 	nm_profile_close(profile);
+	unlink(w->paths[0]); /* it is written again */
 	return status;
 }
 
@@ -347,6 +336,55 @@ static int replay(struct whatif *w, const struct nm_command *self, struct whatif
 	return has_result ? 0 : status;
 }
 
+/* Simulates what the search proposes next, without relocations. */
+static int try_round(struct whatif *w, const struct nm_command *self, struct whatif_options *o,
+		     const char *trace)
+{
+	const struct nm_order_trials *trials = &w->search->trials;
+	const int64_t relocations = o->relocations;
+	int status = 0;
+
+	for (size_t i = trials->told; i < trials->tried.count && !status; i++)
+		status = add_candidate(w, trials->tried.at[i].text);
+	o->relocations = 0;
+	if (!status)
+		status = replay(w, self, o, trace, w->count);
+	o->relocations = relocations;
+	if (!status)
+		status = nm_whatif_search_tell(w->search, w->paths);
+	for (size_t i = 0; i < w->count; i++) {
+		nm_candidate_done(&w->candidates[i]);
+		unlink(w->paths[1 + i]);
+	}
+	unlink(w->paths[0]);
+	w->count = 0;
+	return status;
+}
+
+/* Adds what the search finds, as many as there is room for. */
+static int add_found(struct whatif *w, const struct nm_command *self, struct whatif_options *o,
+		     const char *trace)
+{
+	struct whatif trying = *w;
+	struct nm_error err;
+	int status = 0;
+
+	trying.count = 0;
+	do {
+		if (nm_order_trials_next(&w->search->trials, MOST, &err))
+			return nm_failed(&err, NM_STATUS_FAILED);
+		if (w->search->trials.told < w->search->trials.tried.count)
+			status = try_round(&trying, self, o, trace);
+	} while (!status && !w->search->trials.has_split);
+	if (status)
+		return status;
+	w->search->first = (unsigned)w->count;
+	nm_whatif_search_find(w->search, MOST - (unsigned)w->count);
+	for (unsigned i = 0; i < w->search->count && !status; i++)
+		status = add_candidate(w, w->search->found[i].text);
+	return status;
+}
+
 static int write_all(const struct whatif *w, const struct whatif_options *o, const struct nm_style *style,
 		     FILE *out, struct nm_error *err)
 {
@@ -432,6 +470,8 @@ static int run_candidates(struct whatif *w, const struct nm_command *self, struc
 		status = replay(w, self, o, trace, 0);
 	if (!status && (w->is_advised || w->search))
 		status = look_at_first(w);
+	if (!status && w->search)
+		status = add_found(w, self, o, trace);
 	if (!status && w->count)
 		status = replay(w, self, o, trace, w->count);
 	if (!status)

@@ -20,6 +20,7 @@ void nm_whatif_search_init(struct nm_whatif_search *s, const char *structure)
 
 void nm_whatif_search_done(struct nm_whatif_search *s)
 {
+	nm_order_trials_done(&s->trials);
 	nm_order_search_done(&s->orders);
 	nm_visit_log_done(&s->log);
 }
@@ -75,10 +76,9 @@ int nm_whatif_search_run(struct nm_whatif_search *s, const struct nm_machine *ma
 	s->orders.most = NM_SEARCH_LAYOUTS;
 	if (find_costs(s, machine, profile, &err) || nm_order_search_run(&s->orders, &err))
 		return nm_failed(&err, NM_STATUS_FAILED);
-	for (unsigned i = 0; i < NM_FOUND_ORDERS && s->orders.orders[i].text; i++)
-		s->found[s->count++] = s->orders.orders[i];
-	for (unsigned i = 0; i < NM_FOUND_SPLITS && s->orders.splits[i].text; i++)
-		s->found[s->count++] = s->orders.splits[i];
+	s->trials.search = &s->orders;
+	s->trials.most = NM_SEARCH_TRIALS;
+	nm_order_trials_init(&s->trials);
 	return 0;
 }
 
@@ -149,6 +149,53 @@ static int compare(const struct nm_diff_input *before, const struct nm_diff_inpu
 	return status;
 }
 
+static int find_trial(const struct nm_diff_input *before, const char *path, double *ret, struct nm_error *err)
+{
+	struct nm_diff_input after = {.path = path};
+	int status = nm_profile_open(&after.profile, path, err);
+
+	if (status)
+		return status;
+	status = compare(before, &after, ret, NULL, err);
+	nm_profile_close(after.profile);
+	return status;
+}
+
+int nm_whatif_search_tell(struct nm_whatif_search *s, char *const *paths)
+{
+	const size_t count = s->trials.tried.count - s->trials.told;
+	struct nm_diff_input before = {.path = paths[0]};
+	double costs[NM_DIFF_SIDES];
+	struct nm_error err;
+	int status = nm_profile_open(&before.profile, paths[0], &err);
+
+	if (status)
+		return nm_failed(&err, NM_STATUS_FAILED);
+	for (size_t i = 0; i < count && !status; i++)
+		status = find_trial(&before, paths[1 + i], &costs[i], &err);
+	nm_profile_close(before.profile);
+	if (status)
+		return nm_failed(&err, NM_STATUS_FAILED);
+	nm_order_trials_tell(&s->trials, costs);
+	return 0;
+}
+
+/* The best order and the best split, then the next ones. */
+void nm_whatif_search_find(struct nm_whatif_search *s, unsigned room)
+{
+	struct nm_found_layout found[2][NM_SEARCH_FOUND];
+	unsigned counts[2];
+
+	for (int is_split = 0; is_split < 2; is_split++)
+		counts[is_split] =
+		    nm_order_trials_found(&s->trials, is_split, NM_SEARCH_FOUND, found[is_split]);
+	for (unsigned i = 0; i < NM_SEARCH_FOUND; i++)
+		for (int is_split = 0; is_split < 2 && s->count < room && s->count < NM_SEARCH_FOUND;
+		     is_split++)
+			if (i < counts[is_split])
+				s->found[s->count++] = found[is_split][i];
+}
+
 /* ---- texts ---- */
 
 /* The language of the code that accesses the structure. */
@@ -201,7 +248,7 @@ static int write_best(const struct nm_whatif_search *s, const struct nm_diff_inp
 	for (unsigned i = 0; i < s->count && !status; i++) {
 		double mean;
 
-		if (s->found[i].is_split != is_split)
+		if (!s->found[i].hot != !is_split)
 			continue;
 		status = compare(&inputs[0], &inputs[1 + s->first + i], &mean, NULL, err);
 		if (!status && mean < least) {
@@ -210,7 +257,7 @@ static int write_best(const struct nm_whatif_search *s, const struct nm_diff_inp
 		}
 	}
 	if (!status && best == s->count)
-		fprintf(out, "no %s that was tried costs less than the layout as it is\n", what);
+		fprintf(out, "no %s that was simulated costs less than the layout as it is\n", what);
 	if (status || best == s->count)
 		return status;
 	fprintf(out, "best %s: %c, ", what, 'B' + (int)(s->first + best));
@@ -250,11 +297,10 @@ int nm_whatif_search_write(const struct nm_whatif_search *s, const struct nm_dif
 
 	if (status)
 		return status;
-	fprintf(out, "%s: %u layouts tried on ", s->log.type.name, s->orders.tried);
+	fprintf(out, "%s: %u layouts estimated on ", s->log.type.name, s->orders.tried);
 	nm_print_grouped((int64_t)s->log.visits.count, out);
-	fputs(s->log.period ? " visits and misses, a sample of all" : " visits and misses", out);
-	fputs(s->count ? ", the best simulated in full\n" : "; none costs less than the layout as it is\n",
-	      out);
+	fprintf(out, " visits and misses%s, %zu simulated in full%s\n",
+		s->log.period ? ", a sample of all" : "", s->trials.told, s->count ? "" : ": no effect");
 	write_fixed(s, out);
 	status = write_best(s, inputs, 0, style, out, err);
 	if (!status)

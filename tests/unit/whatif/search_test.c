@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
  * search_test.c - the log of visits against a list of them; the cost of orders against caches that search lists of
- * lines; what the search finds against orders that are drawn; declarations.
+ * lines; what the search and the trials find against orders that are drawn; declarations.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -15,7 +15,7 @@
 
 #include "declaration.h"
 #include "numbers.h"
-#include "order_search.h"
+#include "order_trials.h"
 
 enum { FIELDS = 24, ELEMENTS = 300, LINE = 64, ARRAY = 1 << 20, VISITS = 4000 };
 
@@ -206,10 +206,10 @@ static void costs_are_those_of_the_twin(void **state)
 	assert_true(search.own > 0.99 * own && search.own < 1.01 * own);
 	assert_in_range(search.tried, 100, 600 + FIELDS);
 	assert_non_null(search.orders[0].text);
-	assert_true(search.orders[0].cost <= best && search.orders[0].cost < 0.8 * search.own);
-	for (unsigned i = 0; i < NM_FOUND_ORDERS && search.orders[i].text; i++) {
+	assert_true(search.orders[0].order.cost <= best && search.orders[0].order.cost < 0.8 * search.own);
+	for (unsigned i = 0; i < NM_FOUND_ORDERS; i++) {
 		assert_int_equal(nm_order_cost(&search, search.orders[i].text, &cost, &err), 0);
-		assert_true(cost == search.orders[i].cost);
+		assert_true(cost == search.orders[i].order.cost);
 	}
 	nm_order_search_done(&search);
 	nm_visit_log_done(&log);
@@ -234,9 +234,91 @@ static void splits_are_found(void **state)
 	assert_int_equal(nm_visit_log_end(&log), 0);
 	assert_int_equal(nm_visit_log_affinity(&log, 0, 12), log.visits.count);
 	assert_int_equal(nm_order_search_run(&search, &err), 0);
+	assert_int_equal(nm_order_search_splits(&search, &search.orders[0].order, &err), 0);
 	assert_non_null(search.splits[0].text);
 	assert_non_null(strstr(search.splits[0].text, "split struct s hot(a, m) parallel"));
-	assert_true(search.splits[0].cost < search.orders[0].cost);
+	assert_true(search.splits[0].order.cost < search.orders[0].order.cost);
+	nm_order_search_done(&search);
+	nm_visit_log_done(&log);
+}
+
+/* ---- trials ---- */
+
+/* A cost that the log does not tell, as a part of that of the order as it is: pairs of fields are to lie in one line. */
+static double hidden_cost(const struct nm_order *o, int own_is_best)
+{
+	unsigned at[FIELDS], cost = 1;
+
+	for (unsigned i = 0; i < FIELDS; i++)
+		at[o->at[i]] = i;
+	for (unsigned i = 0; i < FIELDS; i++)
+		cost += own_is_best ? at[i] != i : i < FIELDS / 2 && at[i] / 8 != at[FIELDS - 1 - i] / 8;
+	return cost / (own_is_best ? 1.0 : 1.0 + FIELDS / 2 - 4); /* four pairs lie in the second line */
+}
+
+/* Runs the trials; at most `ret` layouts. Splits cost more than the structure as it is. */
+static unsigned run_trials(struct nm_order_search *search, int own_is_best, struct nm_found_layout *ret,
+			   unsigned most)
+{
+	struct nm_order_trials trials = {.search = search, .most = 64};
+	struct nm_error err;
+	unsigned count;
+
+	nm_order_trials_init(&trials);
+	for (;;) {
+		double costs[8];
+
+		assert_int_equal(nm_order_trials_next(&trials, 8, &err), 0);
+		if (trials.told == trials.tried.count)
+			break;
+		assert_in_range(trials.tried.count - trials.told, 1, 8);
+		for (size_t i = trials.told; i < trials.tried.count; i++) {
+			const struct nm_found_layout *layout = &trials.tried.at[i];
+
+			assert_int_equal(layout->order.count, FIELDS);
+			for (size_t k = 0; k < i; k++)
+				assert_string_not_equal(layout->text, trials.tried.at[k].text);
+			costs[i - trials.told] = layout->hot ? 2 : hidden_cost(&layout->order, own_is_best);
+		}
+		nm_order_trials_tell(&trials, costs);
+	}
+	assert_in_range(trials.told, 64, 64 + NM_FOUND_SPLITS);
+	assert_int_equal(nm_order_trials_found(&trials, 1, most, ret), 0);
+	count = nm_order_trials_found(&trials, 0, most, ret);
+	nm_order_trials_done(&trials);
+	return count;
+}
+
+static void trials_find_what_the_estimate_does_not_see(void **state)
+{
+	enum { ORDERS = 100, MOST = 3 };
+	struct nm_machine machine;
+	struct nm_visit_log log;
+	struct nm_order_search search = {.log = &log, .machine = &machine, .most = 100, .costs = {{0, 1}}};
+	struct nm_found_layout found[MOST], again[MOST];
+	struct nm_order drawn = {.count = FIELDS};
+	struct nm_error err;
+	unsigned order[FIELDS];
+	double best = 1;
+
+	(void)state;
+	assert_int_equal(nm_machine_parse("L1=1K,2,64", &machine, &err), 0);
+	make_log(&log);
+	assert_int_equal(nm_order_search_run(&search, &err), 0);
+	for (unsigned i = 0; i < FIELDS; i++)
+		order[i] = i;
+	for (unsigned i = 0; i < ORDERS; i++) {
+		shuffle(order);
+		memcpy(drawn.at, order, sizeof order);
+		best = hidden_cost(&drawn, 0) < best ? hidden_cost(&drawn, 0) : best;
+	}
+	assert_int_equal(run_trials(&search, 0, found, MOST), MOST);
+	assert_true(found[0].order.cost <= best && found[0].order.cost <= found[1].order.cost &&
+		    found[1].order.cost <= found[2].order.cost);
+	assert_int_equal(run_trials(&search, 0, again, MOST), MOST);
+	for (unsigned i = 0; i < MOST; i++)
+		assert_string_equal(found[i].text, again[i].text);
+	assert_int_equal(run_trials(&search, 1, found, MOST), 0);
 	nm_order_search_done(&search);
 	nm_visit_log_done(&log);
 }
@@ -311,8 +393,11 @@ static void types_are_named(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-	    cmocka_unit_test(visits_are_logged), cmocka_unit_test(costs_are_those_of_the_twin),
-	    cmocka_unit_test(splits_are_found),  cmocka_unit_test(layouts_are_declared),
+	    cmocka_unit_test(visits_are_logged),
+	    cmocka_unit_test(costs_are_those_of_the_twin),
+	    cmocka_unit_test(splits_are_found),
+	    cmocka_unit_test(trials_find_what_the_estimate_does_not_see),
+	    cmocka_unit_test(layouts_are_declared),
 	    cmocka_unit_test(types_are_named),
 	};
 
