@@ -2,6 +2,7 @@
  *
  * export.c - checks a request against the profile and the format, and writes the export, whole or in parts.
  */
+#include <assert.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -189,6 +190,7 @@ int nm_export_write(struct nm_export *e, unsigned part, FILE *out, struct nm_err
 	int64_t thread = e->thread;
 	int status;
 
+	assert(out);
 	if (part) {
 		e->process = e->parts.at[part - 1].process;
 		e->thread = e->parts.at[part - 1].thread;

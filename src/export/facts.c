@@ -56,6 +56,7 @@ int nm_facts_query(const struct nm_export *e, const char *select, unsigned by, c
 	FILE *sql = nm_memstream_open(&text, NULL);
 	int status;
 
+	assert(select && order);
 	if (!sql)
 		return nm_fail_memory(err);
 	fputs(select, sql);

@@ -2,6 +2,7 @@
  *
  * compare.c - loads the counts of all profiles at one level, and matches each with the one before.
  */
+#include <assert.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -36,6 +37,7 @@ int nm_comparison_load(struct nm_comparison *c, const struct nm_gate_request *re
 	int64_t unique = 0;
 	int status = 0;
 
+	assert(budget);
 	*c = (struct nm_comparison){.level = budget->level,
 				    .program = budget->program,
 				    .has_fields = budget->field != NULL,

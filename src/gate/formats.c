@@ -2,6 +2,7 @@
  *
  * formats.c - the table of formats, and what those in JSON share.
  */
+#include <assert.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -24,6 +25,7 @@ const struct nm_gate_format *nm_gate_format_at(unsigned i)
 
 const struct nm_gate_format *nm_gate_format_named(const char *name)
 {
+	assert(name);
 	for (unsigned i = 0; nm_gate_format_at(i); i++)
 		if (!strcmp(formats[i]->name, name))
 			return formats[i];

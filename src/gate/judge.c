@@ -98,6 +98,7 @@ unsigned nm_gate_broken(const struct nm_gate *g)
 {
 	unsigned n = 0;
 
+	assert(g);
 	for (size_t i = 0; i < g->judgements.count; i++)
 		n += g->judgements.at[i].outcome == NM_GATE_NOT_MET;
 	return n;

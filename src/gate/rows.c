@@ -3,6 +3,7 @@
  * rows.c - sums the facts that a budget is for: in all, and by object and line of code, of which it finds the
  * one that matters most.
  */
+#include <assert.h>
 #include <fnmatch.h>
 #include <inttypes.h>
 #include <stdlib.h>
@@ -52,6 +53,7 @@ static int add_fact(struct sums *s, const struct nm_diff_fact *fact, unsigned si
 			(const void *)n->text[NM_DIFF_FILE], n->line, (const void *)n->text[NM_DIFF_OBJECT]);
 	const size_t i = key ? nm_map_get(&s->row_of, (uintptr_t)key, s->rows.count) : 0;
 
+	assert(side < 2);
 	if (!key || (i == s->rows.count && (nm_vec_push(&s->rows, (struct row){NULL, 0}) ||
 					    nm_vec_reach(&s->at, s->rows.count * s->sides) ||
 					    nm_map_put(&s->row_of, (uintptr_t)key, i))))
@@ -181,6 +183,7 @@ static int take_place(struct nm_judgement *j, const struct sums *s, size_t i, co
 	int failed = 0;
 	int status = nm_diff_source_of(&c->texts[row->side], profile, file, pool, &source, err);
 
+	assert(i < s->rows.count);
 	if (!status)
 		text = nm_diff_text_at(source, row->names->line);
 	p->object = clean_path(object, pool, &failed);
@@ -252,6 +255,7 @@ int nm_judgement_sum(struct nm_judgement *j, const struct nm_comparison *c,
 	size_t worst;
 	int status = collect_rows(&s, c, b, pool) ? nm_fail_memory(err) : 0;
 
+	assert(j->budget);
 	if (!status && !s.facts && (b->object || b->function || b->field))
 		status = nothing_fits(b, request, err);
 	if (!status) {

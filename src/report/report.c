@@ -4,6 +4,7 @@
  */
 #include "report.h"
 
+#include <assert.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -124,6 +125,7 @@ int nm_selection_make(struct nm_profile *profile, const struct nm_report_request
 	char *first = NULL;
 	int status = 0;
 
+	assert(!selection->machine_levels && !selection->levels.count);
 	selection->request = *request;
 	selection->one_level = request->level != NULL;
 	if (request->level)
@@ -231,6 +233,7 @@ int nm_report_run(const struct nm_report *report, struct nm_profile *profile,
 	int has_samples = nm_profile_has_samples(profile, err);
 	const int is_sweep = nm_profile_has(profile, "tasks", err);
 
+	assert(report && request && style);
 	if (has_samples)
 		return has_samples < 0 ? has_samples
 				       : nm_samples_report(report, profile, request, style, out, err);
@@ -282,6 +285,7 @@ int nm_report_query(struct nm_profile *profile, const char *sql, const struct nm
 	unsigned i;
 	int status;
 
+	assert(sql && style);
 	nm_profile_let_run(profile); /* the user wrote the query, and can stop it */
 	status = nm_profile_query(profile, sql, &rows, err);
 

@@ -48,6 +48,7 @@ int nm_message_bytes(struct nm_protobuf *message, unsigned field, const void *by
 
 int nm_message_inner(struct nm_protobuf *message, unsigned field, const struct nm_protobuf *inner)
 {
+	assert(field > 0);
 	return nm_message_bytes(message, field, inner->at, inner->count);
 }
 

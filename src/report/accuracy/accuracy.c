@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "accuracy.h"
 
+#include <assert.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -260,6 +261,7 @@ static int add_part(struct nm_table *table, const struct nm_estimates *e,
 		     estimate = all > 0 ? 100 * (double)part->samples[sampler] / all : NAN;
 	double low, high;
 
+	assert(sampler < NM_PMU_SAMPLERS);
 	if (nm_table_append(table))
 		return NM_ENOMEM;
 	nm_samples_interval((double)part->samples[sampler], all, &low, &high);
@@ -343,6 +345,7 @@ int nm_accuracy_run(struct nm_profile *profile, const struct nm_accuracy_request
 	unsigned sampler = 0;
 	int status = nm_select_counts(profile, err);
 
+	assert(request && style);
 	if (!status && request->process)
 		status = nm_select_process(profile, request->process, err);
 	if (!status)

@@ -4,6 +4,7 @@
  */
 #include "pmu_estimates.h"
 
+#include <assert.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -68,6 +69,7 @@ static char *parts_sql(enum nm_accuracy_by by)
 	static const char where[] = "WHERE level = ?1 AND (?2 IS NULL OR process = ?2)";
 	char *sql;
 
+	assert((unsigned)by < sizeof queries / sizeof *queries);
 	return asprintf(&sql,
 			"WITH u(v, o, f, l, n, s, c) AS (SELECT %s, 0, %s FROM %s %s UNION ALL "
 			"SELECT %s, number, count FROM pmu_samples %s%s) "

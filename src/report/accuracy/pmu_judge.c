@@ -2,6 +2,7 @@
  *
  * pmu_judge.c - how far estimates are from the truth; see pmu_estimates.h.
  */
+#include <assert.h>
 #include <math.h>
 
 #include "pmu_estimates.h"
@@ -23,6 +24,7 @@ static void compare_parts(const struct nm_estimated_part *p, const struct nm_est
 		  estimate = (p->samples[sampler] > e->samples[sampler]) -
 			     (p->samples[sampler] < e->samples[sampler]);
 
+	assert(sampler < NM_PMU_SAMPLERS);
 	order->pairs++;
 	order->tied += !truth;
 	order->estimates_tied += !estimate;
@@ -34,6 +36,7 @@ static void compare_parts(const struct nm_estimated_part *p, const struct nm_est
 static int is_swapped(const struct nm_estimated_part *p, const struct nm_estimated_part *e, unsigned sampler,
 		      uint64_t all, double within)
 {
+	assert(sampler < NM_PMU_SAMPLERS);
 	return share_of(p->truth, all) - share_of(e->truth, all) > within &&
 	       p->samples[sampler] < e->samples[sampler];
 }
@@ -53,6 +56,7 @@ static void rank_parts(const struct nm_estimates *e, size_t i, unsigned sampler,
 	const struct nm_estimated_part *p = &e->parts.at[i], *b;
 	const uint64_t all = e->groups.at[p->group].truth;
 
+	assert(i < e->parts.count);
 	for (size_t k = i + 1; k < e->parts.count && e->parts.at[k].group == p->group; k++) {
 		b = &e->parts.at[k];
 		if (!is_ranked(e, b))
@@ -71,6 +75,7 @@ static void judge_part(const struct nm_estimates *e, const struct nm_estimated_p
 		     error = fabs(share_of(part->samples[sampler], group->samples[sampler]) - truth);
 	double low, high;
 
+	assert(sampler < NM_PMU_SAMPLERS);
 	if (group->samples[sampler] && (!to->worst || error > to->error)) {
 		to->error = error;
 		to->worst = part;

@@ -245,6 +245,7 @@ const char *nm_advised_layout(struct nm_table *table, const size_t *rows, size_t
 	char *text = NULL;
 	FILE *out = e ? nm_memstream_open(&text, NULL) : NULL;
 
+	assert(rows || !count);
 	for (size_t i = 0; out && i < count; i++)
 		e[i] = read_evidence(table, rows[i]);
 	rule = out ? nm_rule_for(e) : NULL;
@@ -277,6 +278,7 @@ double nm_advice_worth(const struct nm_table *table, size_t row)
 	struct nm_evidence e = read_evidence(table, row);
 	const struct nm_rule *rule = e.loads ? nm_rule_for(&e) : NULL;
 
+	assert(row < table->row_count);
 	if (!rule || (!rule->saves && 2 * e.covered >= e.loads))
 		return -1;
 	return saving_of(&e).cycles;
@@ -318,6 +320,7 @@ const char *nm_derive_saving(struct nm_table *table, size_t row)
 	char *text = NULL;
 	FILE *out;
 
+	assert(row < table->row_count);
 	if (saving.cycles < 1 && saving.misses < 1)
 		return NULL;
 	out = nm_memstream_open(&text, NULL);

@@ -6,6 +6,7 @@
  */
 #include "verdict.h"
 
+#include <assert.h>
 #include <string.h>
 
 #include "level_cube.h"
@@ -32,6 +33,7 @@ static double share(const struct waits *waits, double instructions, enum nm_case
 {
 	const double w = waits->of[which];
 
+	assert(which < NM_CASES);
 	return w > 0 ? 100 * w / (w + waits->first[which] + instructions * nm_waiting[which].per_instruction)
 		     : 0;
 }

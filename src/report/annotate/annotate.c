@@ -9,6 +9,7 @@
  */
 #include "annotate.h"
 
+#include <assert.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -168,6 +169,7 @@ static int add_section(struct nm_annotation *a, const struct nm_annotate_rows *r
 {
 	struct nm_section section = {.file = rows->at[from].file, .function = function};
 
+	assert(from < rows->count);
 	for (size_t i = from; i < rows->count && rows->at[i].file == section.file; i++)
 		if (nm_in_section(&section, &rows->at[i]))
 			nm_sums_add(&section.sum, &rows->at[i].figures);
@@ -197,6 +199,7 @@ static int add_functions_named(struct nm_annotation *a, const struct nm_annotate
 	struct nm_map seen = {0};
 	int status = 0;
 
+	assert(from < rows->count);
 	for (size_t i = from; i < rows->count && rows->at[i].file == rows->at[from].file && !status; i++) {
 		const char *function = rows->at[i].function;
 
@@ -320,6 +323,7 @@ int nm_annotate_run(struct nm_profile *profile, const struct nm_annotate_request
 	char *level = NULL;
 	int status = nm_select_counts(profile, err);
 
+	assert(request && style);
 	if (!status)
 		status = check_request(&a);
 	if (!status)

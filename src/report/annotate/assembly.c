@@ -5,6 +5,7 @@
  * A section is a function as the linker knows it, including inlined code; code without symbols is one section
  * per module, which has only the instructions that loaded lines.
  */
+#include <assert.h>
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
@@ -427,6 +428,7 @@ static int same_section(const struct block *a, const struct block *b)
 /* The blocks of a section that starts with blocks[i]: itself, or all of the module that no function has. */
 static int in_block_section(const struct assembly *as, size_t i, size_t k)
 {
+	assert(i < as->blocks.count && k < as->blocks.count);
 	return k == i || same_section(&as->blocks.at[i], &as->blocks.at[k]);
 }
 
@@ -436,6 +438,7 @@ static int add_section(struct assembly *as, size_t i)
 	struct nm_section section = {
 	    .module = as->blocks.at[i].module, .function = as->blocks.at[i].function, .block = i};
 
+	assert(i < as->blocks.count);
 	for (size_t k = i; k < as->blocks.count; k++)
 		for (size_t s = 0; in_block_section(as, i, k) && s < as->blocks.at[k].count; s++)
 			nm_sums_add(&section.sum, &as->sites.at[as->blocks.at[k].first + s].figures);

@@ -6,6 +6,7 @@
  */
 #include "disassembly.h"
 
+#include <assert.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -24,6 +25,7 @@ static uint64_t target_of(const struct nm_capstone *cs, csh handle, const cs_ins
 int nm_disassemble(const uint8_t *code, size_t bytes, uint64_t address, enum nm_syntax syntax,
 		   struct nm_instructions *ret_instructions, struct nm_error *err)
 {
+	assert(code || !bytes);
 	cs_insn *found = NULL;
 	struct nm_capstone cs = {0};
 	csh handle;

@@ -26,6 +26,7 @@ struct nm_column nm_sum_column_layout(unsigned i)
 	const struct nm_metric *m = nm_sum_column_at(i);
 	struct nm_column column = nm_metric_column(m);
 
+	assert(i < nm_sum_column_count());
 	column.hidden = 0;
 	column.drop_order = 0;
 	if (m->unit == NM_METRIC_TEXT)

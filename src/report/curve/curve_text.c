@@ -6,6 +6,7 @@
  * colours, each curve has a digit, which stands where the other curves are farthest away. Letters follow the
  * digits; objects are often named by one letter, but seldom more than nine are shown.
  */
+#include <assert.h>
 #include <math.h>
 #include <stdint.h>
 #include <stdio.h>
@@ -92,6 +93,7 @@ static void draw_curve(struct canvas *c, unsigned index)
 	const struct nm_curve *curve = &c->curves->list.at[index];
 	unsigned last = 0;
 
+	assert(index < c->curves->list.count);
 	for (unsigned x = 0; x < c->width * DOTS_X; x++) {
 		const unsigned y = dot_row(c, nm_curve_at(curve, size_at(c, x)).ratio);
 		const unsigned from = x && last < y ? last + 1 : y, to = x && last > y ? last - 1 : y;
@@ -109,6 +111,7 @@ static unsigned distance_to_others(const struct canvas *c, unsigned index, doubl
 	const unsigned mine = dot_row(c, nm_curve_at(&c->curves->list.at[index], bytes).ratio);
 	unsigned least = c->height * DOTS_Y;
 
+	assert(index < c->curves->list.count);
 	for (unsigned i = 0; i < c->curves->list.count && i < CURVES; i++) {
 		const unsigned other = dot_row(c, nm_curve_at(&c->curves->list.at[i], bytes).ratio);
 
@@ -122,6 +125,7 @@ static void put_label(struct canvas *c, unsigned index)
 {
 	unsigned best = 0, most = 0;
 
+	assert(index < c->curves->list.count);
 	for (unsigned column = 1; column + 1 < c->width; column++) {
 		const double bytes = size_at(c, column * DOTS_X);
 		const unsigned distance = 1 + distance_to_others(c, index, bytes);

@@ -8,6 +8,7 @@
  * an even slope has none. Knees below knee_from are left out: in such caches only neighbouring bytes of a
  * line are reused. So are falls that intervals do not support: those before and after must not meet.
  */
+#include <assert.h>
 #include <math.h>
 #include <string.h>
 
@@ -152,6 +153,7 @@ int nm_knees_make(struct nm_curves *curves, const struct nm_curve_source *source
 {
 	int status = 0;
 
+	assert(sources || !count);
 	for (size_t i = 0; i < curves->list.count; i++) {
 		struct nm_knee found[NM_MAX_KNEES];
 		unsigned n = curves->list.at[i].method_index

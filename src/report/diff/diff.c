@@ -143,7 +143,6 @@ int nm_diff_run(const struct nm_diff_input *inputs, unsigned count, const struct
 	char *over = NULL;
 	int sampled, status = find_sampled(inputs, count, &sampled, err);
 
-	assert(count >= 2);
 	assert(count >= 2 && count <= NM_DIFF_SIDES);
 	*ret_over = NULL;
 	if (status)

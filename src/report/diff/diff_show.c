@@ -98,6 +98,7 @@ static void put_metric(struct show *s, enum nm_diff_metric metric, unsigned drop
 {
 	const char *name = nm_diff_metric_names[metric];
 
+	assert(metric < NM_DIFF_METRICS);
 	for (unsigned side = 0; side < s->diff->count; side++)
 		put_column(s, (struct nm_column){.name = put_labelled(s, "%s_%c", name, side),
 						 .title = put_titled(s, name, side),
@@ -144,6 +145,7 @@ static struct nm_value count_value(int64_t n)
 
 struct nm_value nm_diff_key_value(struct nm_table *table, const struct nm_diff_names *names, unsigned key)
 {
+	assert(key < NM_DIFF_KEYS);
 	if (key != NM_DIFF_LINE)
 		return text_value(table, names->text[key]);
 	return names->line ? count_value(names->line) : (struct nm_value){.type = NM_VALUE_NULL};

@@ -6,6 +6,7 @@
  * there on; the place is the row with the largest change. A change of less than one part in a thousand of both
  * is called next to none: the counts are exact, but a rebuild moves data by as much.
  */
+#include <assert.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -17,6 +18,7 @@ static const double LITTLE = 0.001;
 
 const struct nm_diff_names *nm_diff_row_names(const struct nm_diff_row *row, unsigned count)
 {
+	assert(count > 0 && count <= NM_DIFF_SIDES);
 	while (count > 1 && !row->names[count - 1])
 		count--;
 	return row->names[count - 1];
@@ -33,6 +35,7 @@ const struct nm_diff_names *nm_diff_row_before(const struct nm_diff_row *row)
 
 const char *nm_diff_percent(int64_t before, int64_t after, char *text)
 {
+	assert(text);
 	if (before == after)
 		*text = '\0';
 	else if (!before)
@@ -50,6 +53,7 @@ static double relative_change(const struct nm_diff *diff, enum nm_diff_metric me
 	const int64_t before = diff->sides[0].totals[metric],
 		      after = diff->sides[diff->count - 1].totals[metric];
 
+	assert(metric < NM_DIFF_METRICS);
 	return before ? (double)(after - before) / (double)before : after ? INFINITY : 0;
 }
 
@@ -60,6 +64,7 @@ static void write_change(const struct nm_diff *diff, enum nm_diff_metric metric,
 		      after = diff->sides[diff->count - 1].totals[metric];
 	const double change = relative_change(diff, metric);
 
+	assert(metric < NM_DIFF_METRICS);
 	if (before == after)
 		fputc('(', out);
 	else if (isfinite(change))

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "match.h"
 
+#include <assert.h>
 #include <ctype.h>
 #include <stdlib.h>
 #include <string.h>
@@ -75,6 +76,7 @@ static size_t group_end(const struct objects *objects, size_t i)
 {
 	size_t end = i;
 
+	assert(i < objects->count);
 	while (end < objects->count && objects->at[end].like == objects->at[i].like)
 		end++;
 	return end;

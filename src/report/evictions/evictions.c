@@ -4,6 +4,7 @@
  */
 #include "evictions.h"
 
+#include <assert.h>
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
@@ -123,6 +124,7 @@ int nm_evictions_run(struct nm_profile *profile, const struct nm_evictions_reque
 	struct nm_selection selection = {.one_level = 0};
 	int status = nm_select_counts(profile, err);
 
+	assert(request && style);
 	if (!status)
 		status = nm_selection_make(profile, &r, &selection, err);
 	if (!status)

@@ -6,6 +6,7 @@
  */
 #include "noise.h"
 
+#include <assert.h>
 #include <stdlib.h>
 
 #include "columns.h"
@@ -165,6 +166,7 @@ int nm_noise_run(struct nm_profile *profile, const struct nm_noise_request *requ
 	struct nm_selection selection = {.of_samples = 0};
 	int status = nm_select_counts(profile, err), in_sets = 0;
 
+	assert(request && style);
 	if (!status)
 		status = nm_selection_make(profile, &wanted, &selection, err);
 	if (!status) {

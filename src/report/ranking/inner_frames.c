@@ -7,7 +7,9 @@
  *     m   for each place, the innermost frame with the most misses
  */
 #include "columns.h"
+
 #include "ranking.h"
+#include <assert.h>
 
 static const struct nm_ranked_column inner_columns[] = {
     {{.name = "inner_file", .kind = NM_COLUMN_NAME}, "m.inner_file"},
@@ -36,6 +38,7 @@ void nm_inner_frames_expression(const struct nm_inner_frames *f, FILE *sql)
 	static const char inner[] = "inner_file, inner_line, inner_function, library, module";
 	const char *process = f->of_process ? " AND counts.process = ?2" : "";
 
+	assert(f->key_count <= sizeof f->keys / sizeof *f->keys);
 	fputs(", m AS MATERIALIZED (SELECT level", sql);
 	write_keys(f, ", ", sql);
 	fprintf(sql, ", %s, max(n) AS n FROM (SELECT counts.level AS level", inner);

@@ -87,6 +87,7 @@ int nm_level_cube_add(struct nm_level_cube *cube, const nm_key *keys, const stru
 {
 	int64_t more[NM_COUNTS], *total = nm_cube_at(&cube->cube, keys);
 
+	assert(keys && sums);
 	if (!total || nm_vec_reach(&cube->dependent_walks, cube->cube.row_count))
 		return NM_ENOMEM;
 	memcpy(more, sums, sizeof more);
@@ -166,6 +167,7 @@ static int is_on_side(const nm_key *keys, enum nm_charged_side side)
 
 int nm_is_charged(const nm_key *keys, unsigned source, enum nm_charged_side side)
 {
+	assert(source < NM_REPORT_LEVELS);
 	return keys[NM_CUBE_LEVEL] == source + 1 && is_on_side(keys, side);
 }
 
@@ -184,6 +186,7 @@ static void find_charging(struct charging *ret, const struct nm_selection *s, un
 	const struct nm_levels *levels = &s->levels;
 	const struct nm_level *source = &levels->at[j];
 
+	assert(i < s->levels.count && j < s->levels.count);
 	*ret = (struct charging){.machine = -1, .unit = source->unit};
 	ret->applies = nm_levels_charge(levels, i, j, &ret->charge);
 	ret->is_last = ret->applies && source == s->last;

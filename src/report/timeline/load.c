@@ -2,6 +2,7 @@
  *
  * load.c - the timeline of a process, from the views `timeline`, `timeline_objects` and `timeline_lines`.
  */
+#include <assert.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -292,6 +293,7 @@ int nm_timeline_load(struct nm_process_timeline *t, struct nm_profile *profile,
 	struct nm_timeline_request request = *asked;
 	int status = choose_process(t, profile, request.process, err);
 
+	assert(asked);
 	if (!status && !t->process)
 		return report_missing(profile, err);
 	if (!status)

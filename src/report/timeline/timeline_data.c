@@ -2,6 +2,7 @@
  *
  * timeline_data.c - a timeline as CSV (the rows of the view) and JSON (also with its objects or lines).
  */
+#include <assert.h>
 #include <inttypes.h>
 #include <stdlib.h>
 
@@ -59,6 +60,7 @@ static int json_interval(const struct nm_process_timeline *t, size_t i, FILE *ou
 	const struct nm_timeline_interval *interval = &t->intervals.at[i];
 	int status = 0;
 
+	assert(i < t->intervals.count);
 	fprintf(out,
 		"{\"begin\":%" PRId64 ",\"instructions\":%" PRId64 ",\"working_set\":%" PRId64
 		",\"levels\":[",

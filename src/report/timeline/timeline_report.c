@@ -4,6 +4,7 @@
  */
 #include "timeline_report.h"
 
+#include <assert.h>
 #include <string.h>
 
 #include "name_match.h"
@@ -27,6 +28,7 @@ static double column_begin(const struct nm_process_timeline *t, unsigned column,
 void nm_timeline_rates(const struct nm_process_timeline *t, const int64_t *values, double *ret_rates,
 		       unsigned columns)
 {
+	assert(columns > 0);
 	for (unsigned c = 0; c < columns; c++) {
 		const double from = column_begin(t, c, columns), to = column_begin(t, c + 1, columns);
 
@@ -44,6 +46,7 @@ void nm_timeline_rates(const struct nm_process_timeline *t, const int64_t *value
 
 void nm_timeline_working_set(const struct nm_process_timeline *t, double *ret_bytes, unsigned columns)
 {
+	assert(columns > 0);
 	for (unsigned c = 0; c < columns; c++) {
 		const double from = column_begin(t, c, columns), to = column_begin(t, c + 1, columns);
 
@@ -62,6 +65,7 @@ double nm_timeline_most(const double *values, unsigned count)
 {
 	double most = 0;
 
+	assert(values || !count);
 	for (unsigned i = 0; i < count; i++)
 		most = values[i] > most ? values[i] : most;
 	return most;
