@@ -81,6 +81,7 @@ int nm_engine_feed(struct nm_engine *e, const uint64_t *words, size_t count, str
 {
 	size_t taken;
 
+	assert(words || !count);
 	return feed_words(e, words, count, 0, &taken, err);
 }
 

@@ -43,6 +43,7 @@ int nm_program_is_in_function(const struct nm_engine *e, uint32_t attr, const ch
 {
 	const struct nm_result_site *s = &e->attrs.sites.at[nm_program_attribution(e, attr)->site];
 
+	assert(wanted);
 	return (s->function && nm_function_is_named(s->function, wanted)) ||
 	       (s->user_function && nm_function_is_named(s->user_function, wanted)) ||
 	       (s->inlined && is_inlined_in(s->inlined, wanted));
@@ -85,12 +86,14 @@ int nm_program_object_name(struct nm_engine *e, uint32_t object, const char **re
 	struct nm_call_name name;
 	const int status = nm_namer_object(&e->namer, nm_program_object(e, object), &name);
 
+	assert(object < e->space.objects.count);
 	*ret_name = name.name;
 	return status;
 }
 
 int nm_program_unique_name(struct nm_engine *e, uint32_t object, const char **ret_name)
 {
+	assert(object < e->space.objects.count);
 	return nm_namer_unique_name(&e->namer, object, ret_name);
 }
 
@@ -149,6 +152,7 @@ uint64_t nm_program_running_frame(const struct nm_engine *e, uint64_t address)
 int nm_program_own_frame(const struct nm_engine *e, uint32_t access, uint64_t frame_end, uint64_t address,
 			 uint32_t local)
 {
+	assert(access < e->replay.decoder.access_sites.count);
 	return e->replay.decoder.access_sites.at[access].decoded->stack_object ==
 		   nm_program_object(e, local)->frame &&
 	       address < frame_end;
@@ -164,5 +168,6 @@ const struct nm_local *nm_program_local(const struct nm_engine *e, uint32_t loca
 
 const struct nm_type *nm_program_allocated_type(struct nm_engine *e, uint32_t object, uint64_t bytes)
 {
+	assert(object < e->space.objects.count);
 	return nm_namer_allocated_type(&e->namer, nm_program_object(e, object), bytes);
 }

@@ -5,6 +5,7 @@
  */
 #include "schedules.h"
 
+#include <assert.h>
 #include <stdlib.h>
 
 #include "engine_priv.h"
@@ -142,11 +143,13 @@ int nm_schedules_are_over(const struct nm_schedules *all, uint32_t thread)
 
 int nm_schedules_memory(struct nm_schedules *all, const struct nm_range *ranges, size_t count)
 {
+	assert(ranges || !count);
 	return FOR_ALL(all, nm_pass_cache.memory(s->pass, ranges, count));
 }
 
 int nm_schedules_keys(struct nm_schedules *all, const struct nm_attribution *attributions, size_t count)
 {
+	assert(attributions || !count);
 	return FOR_ALL(all, nm_pass_cache.keys(s->pass, attributions, count));
 }
 

@@ -11,6 +11,7 @@
  */
 #include "session.h"
 
+#include <assert.h>
 #include <pthread.h>
 #include <stddef.h>
 #include <stdlib.h>
@@ -373,6 +374,7 @@ int nm_session_feed(struct nm_session *s, uint32_t number, const uint64_t *words
 {
 	int status;
 
+	assert(words || !count);
 	pthread_mutex_lock(&s->lock);
 	status = feed(s, number, words, count, err);
 	pthread_mutex_unlock(&s->lock);
@@ -431,6 +433,7 @@ int nm_session_introduce(struct nm_session *s, uint32_t number, const uint64_t *
 	struct stream *stream;
 	int status;
 
+	assert(words || !count);
 	pthread_mutex_lock(&s->lock);
 	status = find_stream(s, number, &stream, err);
 	if (!status) {

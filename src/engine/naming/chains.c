@@ -9,6 +9,7 @@
  *
  * Sorted by their callers, a chain shares most with one of its neighbours.
  */
+#include <assert.h>
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -33,6 +34,7 @@ struct naming {
 
 static const struct nm_call *call_of(const struct nm_engine *e, uint32_t context)
 {
+	assert(context < e->calls->list.count);
 	return &e->calls->list.at[context];
 }
 

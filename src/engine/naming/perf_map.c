@@ -7,6 +7,7 @@
  */
 #include "perf_map.h"
 
+#include <assert.h>
 #include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -107,6 +108,7 @@ static int by_index(const void *a, const void *b)
 static void consider_entry(const struct nm_perf_map *map, size_t i, uint64_t pc, size_t *found,
 			   unsigned *count)
 {
+	assert(i < map->list.count);
 	if (*count < CANDIDATES && pc - map->list.at[i].low < map->list.at[i].end - map->list.at[i].low)
 		found[(*count)++] = i;
 }

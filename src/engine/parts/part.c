@@ -44,6 +44,7 @@ int nm_part_feed(struct nm_run_part *p, struct nm_session *session, uint32_t str
 	const size_t before = known(p, stream);
 	int status;
 
+	assert(words || !count);
 	p->stream = stream;
 	p->keys.count = 0;
 	status = nm_session_feed(session, stream, words, count, err);

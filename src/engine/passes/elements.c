@@ -48,6 +48,7 @@ static int locate_block(struct nm_elements *e, uint64_t address, uint32_t object
 	struct nm_element_owner *o = &e->owners.at[object];
 	struct nm_gone_block block;
 
+	assert(object < e->owners.count);
 	if (!o->typed && ++o->seen < e->patience)
 		return 0;
 	if (!nm_elements_block(e, address, object, &block))
@@ -71,6 +72,7 @@ static int locate_variable(struct nm_elements *e, uint64_t address, uint32_t obj
 {
 	struct nm_element_owner *o = &e->owners.at[object];
 
+	assert(object < e->owners.count);
 	if (address - o->low >= o->end - o->low) {
 		struct nm_space_variable v;
 
@@ -92,6 +94,7 @@ static int locate_mapping(struct nm_elements *e, uint64_t address, uint32_t obje
 {
 	struct nm_element_owner *o = &e->owners.at[object];
 
+	assert(object < e->owners.count);
 	if (address - o->low >= o->end - o->low &&
 	    !nm_program_mapping(e->program, address, object, &o->low, &o->end))
 		return 0;
@@ -113,6 +116,7 @@ static int locate_local(struct nm_elements *e, uint64_t address, uint32_t object
 	struct nm_element_owner *o = &e->owners.at[object];
 	const struct nm_local *local = nm_program_local(e->program, object);
 
+	assert(object < e->owners.count);
 	o->typed = 1;
 	o->type = local->structure;
 	if (!frame_end)
@@ -132,6 +136,7 @@ static int locate_part(struct nm_elements *e, uint32_t object, uint64_t address,
 {
 	struct nm_block b;
 
+	assert(object < e->owners.count);
 	switch (nm_program_object(e->program, object)->kind) {
 	case NM_OBJECT_GLOBAL:
 	case NM_OBJECT_STATIC:
@@ -162,6 +167,7 @@ int nm_elements_find_in(struct nm_elements *e, uint32_t object, uint64_t address
 
 int nm_elements_find(struct nm_elements *e, uint32_t object, uint64_t address, struct nm_element *to)
 {
+	assert(to);
 	return nm_elements_find_in(e, object, address, 0, to);
 }
 

@@ -4,6 +4,7 @@
  */
 #include "event_filter.h"
 
+#include <assert.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -177,6 +178,7 @@ int nm_event_filter_new(struct nm_event_filter **ret_filter, const struct nm_eve
 {
 	struct nm_event_filter *s = calloc(1, sizeof *s);
 
+	assert(query);
 	if (!s)
 		return NM_ENOMEM;
 	s->query = query;

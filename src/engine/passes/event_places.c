@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "event_places.h"
 
+#include <assert.h>
 #include <fnmatch.h>
 #include <stdlib.h>
 #include <string.h>

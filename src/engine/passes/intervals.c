@@ -196,6 +196,7 @@ static int take_level(struct nm_intervals *i, unsigned level, struct nm_interval
 {
 	const unsigned simulated = nm_hierarchy_simulated(i->hierarchy, level);
 
+	assert(level < NM_MAX_LEVELS);
 	if (simulated != level) {
 		memcpy(interval->refs[level], interval->refs[simulated], sizeof interval->refs[level]);
 		return 0;

@@ -166,6 +166,7 @@ static int show_reference(struct pmu *p, unsigned sampler, const struct nm_ref *
 				      .is_fill = p->victims.count > 0};
 	int status = 0;
 
+	assert(sampler < NM_PMU_SAMPLERS);
 	for (size_t i = 0; i < count && !status; i++) {
 		o.is_further = i > 0;
 		if (nm_pmu_sampler_see(&p->watches[sampler].sampler, &o))

@@ -4,6 +4,7 @@
  */
 #include "prefetch_whatif.h"
 
+#include <assert.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -108,6 +109,7 @@ static int trials_batch(void *self, const struct nm_pass_batch *b)
 static enum nm_prefetch_share share_of(const struct trials_pass *p, const struct nm_pass_merge *merge,
 				       const struct nm_result *result, const uint8_t *are_loaded, size_t key)
 {
+	assert(key < p->sequences.count);
 	if (p->sequences.at[key])
 		return NM_OF_LOADS;
 	return are_loaded[result->attrs[merge->keys[key]].object] ? NM_OF_OBJECTS : NM_OF_REST;

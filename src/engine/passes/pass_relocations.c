@@ -147,6 +147,7 @@ uint64_t nm_relocated(const struct nm_areas *areas, uint64_t address, unsigned k
 {
 	const struct nm_area *area = nm_areas_find(areas, address);
 
+	assert(k < NM_RELOCATIONS);
 	return area ? address + area->shift + shift_of(area, k) : address;
 }
 
@@ -179,6 +180,7 @@ static void run_relocation(void *self, unsigned k)
 {
 	const struct relocations *r = self;
 
+	assert(k < NM_RELOCATIONS);
 	nm_lru_misses_run(r->each[k].caches, r->chunk.at, r->chunk.count, r->each[k].shifts);
 }
 

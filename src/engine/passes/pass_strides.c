@@ -18,6 +18,7 @@
  * Dropped: the last address and a majority vote in each inline-cache entry, which more than doubles what the
  * hot path reads and writes.
  */
+#include <assert.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -126,6 +127,7 @@ static int strides_sample(void *self, struct nm_engine *program, const struct nm
 /* A number for the function and object of an attribution. */
 static uint64_t chain_of(const struct nm_result *r, size_t attr)
 {
+	assert(attr < r->attr_count);
 	return nm_mix64((uintptr_t)r->sites[r->attrs[attr].site].function ^ nm_mix64(r->attrs[attr].object));
 }
 

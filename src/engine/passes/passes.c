@@ -78,6 +78,7 @@ int nm_passes_batch(struct nm_passes *p, enum nm_pass_part part, const struct nm
 {
 	int status = 0;
 
+	assert(batch->count <= NM_BATCH);
 	for (unsigned i = 0; i < p->count && !status; i++)
 		if (p->self[i] && p->table[i]->batch && part_of(p->table[i]) & part)
 			status = p->table[i]->batch(p->self[i], batch);
@@ -86,11 +87,13 @@ int nm_passes_batch(struct nm_passes *p, enum nm_pass_part part, const struct nm
 
 int nm_passes_memory(struct nm_passes *p, const struct nm_range *ranges, size_t count)
 {
+	assert(ranges || !count);
 	return CALL_ALL(p, memory, ranges, count);
 }
 
 int nm_passes_keys(struct nm_passes *p, const struct nm_attribution *attributions, size_t count)
 {
+	assert(attributions || !count);
 	return CALL_ALL(p, keys, attributions, count);
 }
 
@@ -120,6 +123,7 @@ int nm_passes_ending(struct nm_passes *p, struct nm_engine *program) { return CA
 
 static void free_pass(struct nm_passes *p, unsigned i)
 {
+	assert(i < p->count);
 	if (p->self[i])
 		p->table[i]->free(p->self[i]);
 	p->self[i] = NULL;

@@ -3,6 +3,7 @@
  * timeline.c - intervals of keys become intervals of objects and lines of code: the counts of each level, the
  * object and the line that miss most in each interval, and those that miss most in the run, by interval.
  */
+#include <assert.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -104,6 +105,7 @@ static int make_tally(struct timeline *t, unsigned kind, size_t rows)
 	struct tally *tally = &t->tallies[kind];
 	const size_t cells = (rows + 1) * t->intervals->levels;
 
+	assert(kind < KINDS);
 	*tally = (struct tally){.sums = calloc(rows + 1, sizeof *tally->sums),
 				.touched = malloc((rows + 1) * sizeof *tally->touched),
 				.rows = rows};
@@ -193,6 +195,7 @@ static int choose_entries(struct timeline *t, unsigned kind, unsigned level)
 	const uint64_t *totals = t->totals[kind] + level * rows;
 	struct nm_keyed *list = malloc((rows + 1) * sizeof *list);
 
+	assert(kind < KINDS);
 	for (size_t i = 0; list && i < rows; i++)
 		list[i] = (struct nm_keyed){~totals[i], i};
 	if (!list || nm_sort_by_key(list, rows)) {
@@ -229,6 +232,7 @@ static int put_parts(struct timeline *t, size_t interval, unsigned level, unsign
 	const struct tally *tally = &t->tallies[kind];
 	const uint8_t *chosen = t->chosen[kind] + level * tally->rows;
 
+	assert(kind < KINDS);
 	for (uint32_t whose = 0; whose < tally->rows; whose++) {
 		const struct sums *s = &tally->sums[whose];
 

@@ -170,6 +170,7 @@ static void add_key(const struct nm_machine_member *member, uint32_t key, const 
 {
 	const uint32_t machine_key = member->keys.at[key], attr = member->attrs[key];
 
+	assert(key < member->keys.count);
 	nm_counts_add(&level->counts[attr], &all->counts[machine_key]);
 	if (member->contexts)
 		nm_counts_add(&level->context_counts[member->contexts[key]], &all->counts[machine_key]);
@@ -180,6 +181,7 @@ static void add_key(const struct nm_machine_member *member, uint32_t key, const 
 /* Whether the machine has seen the key, and it counts. */
 static int has_counts(const struct nm_machine_member *member, uint32_t key)
 {
+	assert(key < member->keys.count);
 	return member->keys.at[key] && !member->machine->keys.at[member->keys.at[key]].is_unmeasured;
 }
 
@@ -191,6 +193,7 @@ static int add_schedule_level(const struct nm_machine_member *member, size_t key
 	const int is_first = nm_machine_first(&r->machine, i, NM_SIDE_DATA) ||
 			     nm_machine_first(&r->machine, i, NM_SIDE_INSTRUCTION);
 
+	assert(i < NM_MAX_LEVELS);
 	if (all->extras[i] && !(to->extras[i] = calloc(r->attr_count + 1, sizeof *to->extras[i])))
 		return NM_ENOMEM;
 	for (uint32_t key = 1; key < keys; key++) {

@@ -5,6 +5,7 @@
  * The process that gets a piece names its object, once and for all: others may have other programs. All that have the
  * memory then, or map it later, have the piece as a heap block at their own addresses.
  */
+#include <assert.h>
 #include <stdlib.h>
 
 #include "call_names.h"
@@ -16,6 +17,7 @@ static int name_object(struct nm_engine *e, uint32_t object)
 	struct nm_object *o = &e->space.objects.at[object];
 	struct nm_call_name name;
 
+	assert(object < e->space.objects.count);
 	if (o->name)
 		return 0;
 	if (nm_namer_object(&e->namer, o, &name))

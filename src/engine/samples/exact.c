@@ -189,6 +189,7 @@ static int needs_data(const struct image *image, const struct nm_perf_sample *s,
 	static const char heap[] = "mapped [heap]";
 	const struct nm_object *o = &image->space.objects.at[object];
 
+	assert(object < image->space.objects.count);
 	if (s->source.operation == NM_OPERATION_NONE || s->mode == NM_PERF_KERNEL || object == image->kernel)
 		return 0;
 	*ret_unplaced = object != image->no_data;
