@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "tasks.h"
 
+#include <assert.h>
 #include <pthread.h>
 #include <stdatomic.h>
 
@@ -29,6 +30,7 @@ void nm_run_tasks(unsigned threads, unsigned count, void (*task)(void *arg, unsi
 	pthread_t further[MOST_THREADS - 1];
 	unsigned started = 0;
 
+	assert(task);
 	while (started + 1 < threads && started + 1 < count && started + 1 < MOST_THREADS &&
 	       !pthread_create(&further[started], NULL, run_some, &tasks))
 		started++;

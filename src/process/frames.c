@@ -48,6 +48,7 @@ static const struct nm_stack *holding_stack(const struct nm_frames *frames, uint
 
 static int insert_part(struct nm_frames *frames, size_t at, struct nm_stack_part part)
 {
+	assert(at <= frames->parts.count);
 	if (nm_vec_reserve(&frames->parts, 1))
 		return NM_ENOMEM;
 	memmove(frames->parts.at + at + 1, frames->parts.at + at,

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "checksum.h"
 
+#include <assert.h>
 #include <errno.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -73,6 +74,7 @@ int nm_checksum_holds(int fd, uint64_t pages_bytes)
 {
 	unsigned char stored[TRAILER], counter[COUNTER_BYTES], now[TRAILER];
 
+	assert(fd >= 0);
 	if (read_full(fd, stored, sizeof stored, (off_t)pages_bytes) || memcmp(stored, magic, sizeof magic))
 		return 1;
 	if (read_full(fd, counter, sizeof counter, COUNTER_AT))

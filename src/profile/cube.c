@@ -180,6 +180,7 @@ int nm_cube_read(struct nm_cube *cube, struct nm_cube_names *names, struct nm_ro
 
 int nm_cube_meets(const nm_key *keys, const struct nm_cube_condition *conditions, unsigned count)
 {
+	assert(conditions || !count);
 	for (unsigned i = 0; i < count; i++)
 		if (keys[conditions[i].key] != conditions[i].value)
 			return 0;
@@ -240,6 +241,7 @@ int64_t nm_cube_misses(const struct nm_cube *cube, size_t row)
 {
 	const struct nm_metric_sums counts = nm_cube_counts(cube, row);
 
+	assert(row < cube->row_count);
 	return counts.read_misses + counts.write_misses;
 }
 

@@ -167,16 +167,19 @@ int nm_profile_make_table(struct nm_profile *profile, const char *name, const ch
 
 void nm_new_row_text(struct nm_new_table *table, unsigned column, const char *value)
 {
+	assert(column < (unsigned)sqlite3_bind_parameter_count(table->insert));
 	sqlite3_bind_text(table->insert, (int)column + 1, value, -1, SQLITE_STATIC);
 }
 
 void nm_new_row_integer(struct nm_new_table *table, unsigned column, int64_t value)
 {
+	assert(column < (unsigned)sqlite3_bind_parameter_count(table->insert));
 	sqlite3_bind_int64(table->insert, (int)column + 1, value);
 }
 
 void nm_new_row_real(struct nm_new_table *table, unsigned column, double value)
 {
+	assert(column < (unsigned)sqlite3_bind_parameter_count(table->insert));
 	sqlite3_bind_double(table->insert, (int)column + 1, value);
 }
 
@@ -224,6 +227,7 @@ void nm_rows_bind_text(struct nm_rows *rows, int parameter, const char *text)
 
 void nm_rows_bind_integer(struct nm_rows *rows, int parameter, int64_t value)
 {
+	assert(parameter > 0);
 	sqlite3_bind_int64(rows->query, parameter, value);
 }
 
@@ -269,6 +273,7 @@ int64_t nm_rows_integer(const struct nm_rows *rows, unsigned column)
 
 int64_t nm_rows_bounded(const struct nm_rows *rows, unsigned column)
 {
+	assert((int)column < sqlite3_column_count(rows->query));
 	return nm_bounded(nm_rows_integer(rows, column));
 }
 

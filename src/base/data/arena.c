@@ -89,6 +89,7 @@ const char *nm_intern_n(struct nm_strings *pool, const char *text, size_t n)
 	uint32_t i;
 	char *copy;
 
+	assert(text || !n);
 	n = strnlen(text, n);
 	hash = hash_text(text, n);
 	for (size_t at = 0; nm_hash_index_next(&pool->index, hash, &at, &i);)

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "cache_folder.h"
 
+#include <assert.h>
 #include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -59,6 +60,7 @@ int nm_cache_folder_write(const char *folder, const char *path, const void *byte
 {
 	char temporary[NM_CACHE_PATH];
 
+	assert(bytes || !count);
 	make_folder(folder);
 	int fd = snprintf(temporary, sizeof temporary, "%s/new.XXXXXX", folder) < NM_CACHE_PATH
 		     ? mkostemp(temporary, O_CLOEXEC)

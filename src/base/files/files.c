@@ -2,6 +2,7 @@
  *
  * files.c - files and paths: what lies below what, temporary files, files in memory, the first bytes of an input.
  */
+#include <assert.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <signal.h>
@@ -85,6 +86,7 @@ int nm_read_full(int fd, void *to, size_t count, size_t *ret_count, struct nm_er
 {
 	char *at = to;
 
+	assert(to || !count);
 	*ret_count = 0;
 	while (*ret_count < count) {
 		ssize_t n = read(fd, at + *ret_count, count - *ret_count);

@@ -2,6 +2,7 @@
  *
  * pmu.c - stores the samplers of a simulated PMU and their samples, those of one place and victim together.
  */
+#include <assert.h>
 #include <stdlib.h>
 
 #include "row.h"
@@ -22,6 +23,7 @@ static int store_sampler(const struct nm_result_writer *w, sqlite3_stmt *insert,
 	const struct nm_result_pmu_sampler *did = &pmu->samplers[i];
 	char name[NM_PMU_NAME];
 
+	assert(i < NM_PMU_SAMPLERS);
 	nm_pmu_name(request, name);
 	nm_row_number(insert, 1, (uint64_t)w->process);
 	nm_row_number(insert, 2, i + 1);

@@ -118,6 +118,7 @@ static void store_contender(struct row *r, const struct nm_result_coherence *c,
 static void store_message(struct row *r, const struct nm_result_coherence *c, enum nm_fabric fabric,
 			  enum nm_message message)
 {
+	assert(fabric < NM_FABRICS && message < NM_MESSAGES);
 	bind_number(r, (uint64_t)nm_level_id(r->w, c->level));
 	sqlite3_bind_text(r->insert, ++r->column, nm_fabric_names[fabric], -1, SQLITE_STATIC);
 	sqlite3_bind_text(r->insert, ++r->column, nm_message_names[message], -1, SQLITE_STATIC);
