@@ -9,6 +9,7 @@
  */
 #include "host.h"
 
+#include <assert.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -120,6 +121,7 @@ int nm_machine_from_sysfs(const char *directory, struct nm_machine *ret_machine,
 				     .tlb = HOST_TLB};
 	unsigned index;
 
+	assert(directory && ret_machine);
 	for (index = 0; index < 16 && machine.count < NM_MAX_LEVELS; index++)
 		machine.count += (unsigned)read_level(directory, index, &machine.levels[machine.count]);
 	qsort(machine.levels, machine.count, sizeof *machine.levels, compare_levels);
@@ -175,6 +177,7 @@ int nm_machine_host(struct nm_machine *ret_machine, struct nm_error *err)
 {
 	const struct nm_machine *fallback;
 
+	assert(ret_machine);
 	if (!nm_machine_from_sysfs("/sys/devices/system/cpu/cpu0/cache", ret_machine, NULL) ||
 	    !from_sysconf(ret_machine))
 		return 0;

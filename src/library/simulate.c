@@ -6,6 +6,7 @@
  * The model does not count the references of first levels (hierarchy.h); they are counted here. Counts are
  * copied from the model on demand and kept until more references come.
  */
+#include <assert.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -214,6 +215,7 @@ const char *nearmiss_figure_name(enum nearmiss_figure figure)
 /* Updates the counts of a level. */
 static int count_level(struct nearmiss_hierarchy *h, unsigned level)
 {
+	assert(level < NM_MAX_LEVELS);
 	if (flush_references(h))
 		return h->broken;
 	if (h->counts[level])
@@ -232,6 +234,7 @@ static uint64_t own_figure(const struct nearmiss_hierarchy *h, unsigned level, u
 	const uint64_t *of = h->references[tag].of;
 	const unsigned char *takes = h->first[level];
 
+	assert(level < NM_MAX_LEVELS);
 	if (figure == NEARMISS_WRITES)
 		return takes[NEARMISS_WRITE] ? of[NEARMISS_WRITE] : 0;
 	if (figure != NEARMISS_READS)

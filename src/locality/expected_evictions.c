@@ -179,6 +179,7 @@ double evictions_by(const struct nm_evictions *e, unsigned replicate, double ref
 	const uint32_t window = at < e->windows ? (uint32_t)at : e->windows - 1;
 	const double start = fmax(window * e->length, path->full);
 
+	assert(replicate <= NM_REPLICATES);
 	return reference > start ? path->evicted[window] + path->ratio[window] * (reference - start)
 				 : path->evicted[window];
 }
@@ -255,6 +256,7 @@ static void follow_window(struct nm_evictions *e, unsigned replicate, uint32_t w
 			    .fresh = fresh,
 			    .others = e->touches - fresh};
 
+	assert(window < NM_WINDOWS);
 	for (size_t i = 0; i < s.count; i++) {
 		const double earlier = s.cells[i].distance - s.within;
 

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "histograms.h"
 
+#include <assert.h>
 #include <stdlib.h>
 
 #include "bins.h"
@@ -138,6 +139,7 @@ int nm_histograms_add(struct nm_histograms *h, const struct nm_touch *touches, s
 
 static uint64_t count_of(const struct nm_histograms *h, size_t index, unsigned bin)
 {
+	assert(index < h->parts.count);
 	return (nm_map_get(&h->overflows, index * PART_BINS + bin, 0) << 16) + h->parts.at[index].counts[bin];
 }
 

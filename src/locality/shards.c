@@ -19,6 +19,7 @@
  * An object's first touch of a line looks cold if only objects of lower rates touched the line before. Such
  * touches are distributed like those of lines that all rates sample, whose true distance is known.
  */
+#include <assert.h>
 #include <math.h>
 #include <stdlib.h>
 
@@ -166,6 +167,7 @@ static void link_line(struct shards *s, uint32_t index, uint32_t owner)
 	struct followed *f = &s->lines.at[index];
 	struct object *o = &s->objects.at[owner];
 
+	assert(index < s->lines.count);
 	f->owner = owner;
 	f->next = o->first;
 	f->previous = 0;
@@ -180,6 +182,7 @@ static void unlink_line(struct shards *s, uint32_t index)
 	const struct followed *f = &s->lines.at[index];
 	struct object *o = &s->objects.at[f->owner];
 
+	assert(index < s->lines.count);
 	if (f->previous)
 		s->lines.at[f->previous - 1].next = f->next;
 	else
@@ -194,6 +197,7 @@ static void drop_line(struct shards *s, uint32_t index)
 	struct followed *f = &s->lines.at[index];
 	uint8_t *filter = filter_of(s, f->hash);
 
+	assert(index < s->lines.count);
 	unlink_line(s, index);
 	change_weight(s, f->time, f->weight, 0);
 	nm_map_remove(&s->by_line, f->line);

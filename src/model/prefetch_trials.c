@@ -376,12 +376,14 @@ int nm_prefetch_trials_end(struct nm_prefetch_trials *t) { return run_window(t, 
 
 const struct nm_prefetch_counts *nm_prefetch_trials_counts(const struct nm_prefetch_trials *t, unsigned trial)
 {
+	assert(trial < t->count);
 	return &t->at[trial].counts;
 }
 
 uint64_t nm_prefetch_trials_misses(const struct nm_prefetch_trials *t, unsigned trial, size_t key,
 				   unsigned depth)
 {
+	assert(trial < t->count);
 	return t->at[trial].misses[key * NM_MAX_DEPTH + depth];
 }
 

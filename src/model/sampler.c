@@ -57,6 +57,7 @@ static void sample_residency(struct nm_cache *c, uint32_t slot, uint32_t weight)
 				   .residency = 1,
 				   .followed = nm_sampler_hash(c->tags[slot]) <= s->chosen};
 
+	assert(slot < c->slots);
 	if (!weight && !g.followed)
 		return;
 	memcpy(g.mask, nm_cache_mask(c, slot), c->words * sizeof *g.mask);

@@ -83,6 +83,7 @@ unsigned nm_machine_depth(const struct nm_machine *m, unsigned i)
 	    m->levels[i].side == NM_SIDE_INSTRUCTION ? NM_SIDE_INSTRUCTION : NM_SIDE_DATA;
 	unsigned depth = 0;
 
+	assert(i < m->count);
 	for (unsigned j = 0; j < i && !m->levels[i].pages; j++)
 		depth += nm_machine_same(m->levels[j].name, m->levels[i].name) &&
 			 (m->levels[j].side == side || m->levels[j].side == NM_SIDE_UNIFIED);
@@ -104,6 +105,7 @@ static const char *inclusion_clash(const struct nm_machine *m, unsigned i)
 	const struct nm_level_spec *l = &m->levels[i];
 	unsigned fed = 0;
 
+	assert(i < NM_MAX_LEVELS);
 	for (unsigned j = 0; j < i; j++) {
 		const struct nm_level_spec *upper = &m->levels[j];
 		unsigned between = j + 1;
@@ -134,6 +136,7 @@ static const char *inclusion_clash(const struct nm_machine *m, unsigned i)
 /* Whether the SPEC says of the level, or of one before it, that it is shared. */
 static int said_shared(const struct nm_machine *m, unsigned i)
 {
+	assert(i < NM_MAX_LEVELS);
 	if (m->levels[i].sharing != NM_SHARING_USUAL)
 		return m->levels[i].sharing == NM_SHARED;
 	for (unsigned j = 0; j < i; j++)
@@ -225,6 +228,7 @@ const char *machine_clash(const struct nm_machine *m, unsigned i)
 	const struct nm_level_spec *l = &m->levels[i];
 	unsigned depth = 0;
 
+	assert(i < NM_MAX_LEVELS);
 	for (unsigned j = 0; j < i; j++) {
 		const struct nm_level_spec *upper = &m->levels[j];
 		if (!strcmp(upper->name, l->name))
@@ -270,6 +274,7 @@ void nm_pages_format(char *text, size_t room, unsigned pages)
 
 const char *nm_huge_pages_name(const struct nm_machine *m, unsigned i)
 {
+	assert(i < m->count);
 	for (unsigned j = 0; j <= i; j++)
 		if (m->levels[j].huge && nm_machine_same(m->levels[j].name, m->levels[i].name))
 			return nm_page_names[m->levels[j].huge];
@@ -446,6 +451,7 @@ unsigned nm_machine_opt_before(const struct nm_machine *m, unsigned i)
 {
 	unsigned n = 0;
 
+	assert(i < m->count);
 	for (unsigned j = 0; j < i; j++)
 		n += nm_level_looks_ahead(&m->levels[j]) && takes_fills_of(&m->levels[i], &m->levels[j]);
 	return n;

@@ -5,6 +5,7 @@
  */
 #include "prefetch_tracker.h"
 
+#include <assert.h>
 #include <stdlib.h>
 
 #include "general.h"
@@ -126,6 +127,7 @@ void nm_prefetch_tracker_use(struct nm_cache *c, uint32_t slot)
 	struct nm_prefetch_tracker *t = tracker_of(c);
 	struct nm_extras *extras = &c->counters.extras[c->residencies[slot].attr];
 
+	assert(slot < c->slots);
 	t->waits[slot] = 0;
 	extras->useful++;
 	extras->late += t->prefetch.queue->now < t->due[slot];
@@ -147,6 +149,7 @@ static int is_used(const struct nm_cache *c, uint32_t slot) { return c->residenc
 
 void nm_prefetch_tracker_end(struct nm_cache *c, uint32_t slot)
 {
+	assert(slot < c->slots);
 	c->counters.extras[c->residencies[slot].attr].useful +=
 	    tracker_of(c)->waits[slot] && is_used(c, slot);
 	tracker_of(c)->waits[slot] = 0;
@@ -158,6 +161,7 @@ void nm_prefetch_tracker_evicted(struct nm_cache *c, uint32_t slot, uint32_t evi
 	const int unused = p->waits[slot] && !is_used(c, slot);
 	int status = 0;
 
+	assert(slot < c->slots);
 	nm_prefetch_tracker_end(c, slot);
 	if (c->spec.inclusion == NM_EXCLUSIVE) { /* it may have come back without a load */
 		nm_map_remove(&p->unused, c->tags[slot]);

@@ -29,6 +29,7 @@ static void cut_handlers(struct nm_signals *signals, struct nm_frames *frames, s
 	struct nm_stack *s = &frames->stacks.at[stack];
 	struct nm_signal *t;
 
+	assert(stack < frames->stacks.count);
 	while ((t = latest_signal(signals, stack)) && t->slot <= slot) {
 		(void)nm_stack_end(s, t->slot);
 		s->context = t->context;
@@ -110,6 +111,7 @@ static uint32_t innermost_context(const struct nm_signals *signals, const struct
 	const struct nm_stack *s = &frames->stacks.at[stack];
 	size_t k = signals->list.count, f = s->frames.count;
 
+	assert(stack < frames->stacks.count);
 	for (;;) {
 		uint32_t context;
 
@@ -133,6 +135,7 @@ static int find_context(const struct nm_signals *signals, const struct nm_calls 
 	struct nm_stack *s = &frames->stacks.at[stack];
 	uint32_t context = s->context;
 
+	assert(stack < frames->stacks.count);
 	if (calls->list.at[context].function != function)
 		context = innermost_context(signals, calls, frames, stack, function);
 	if (context == UINT32_MAX)
