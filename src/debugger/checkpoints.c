@@ -4,6 +4,7 @@
  */
 #include "checkpoints.h"
 
+#include <assert.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -101,6 +102,7 @@ int nm_checkpoints_advance(struct nm_checkpoints *c, struct nm_checkpoint *m, ui
 			   enum nm_stopped *ret_stopped, struct nm_checkpoint_report *report,
 			   struct nm_error *err)
 {
+	assert(stops || !stop_count);
 	do {
 		const uint64_t edge = (m->position / c->interval + 1) * c->interval;
 		int status = nm_checkpoint_run(m, edge < to ? edge : to, 0, stops, stop_count, report, err);

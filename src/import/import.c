@@ -2,6 +2,7 @@
  *
  * import.c - the table of formats, and choosing one.
  */
+#include <assert.h>
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -155,6 +156,7 @@ int nm_import_remark(const struct nm_import *import, unsigned i, char *text, siz
 	const struct nm_import_passed *p = &import->passed;
 	const int kernel = p->kernel_instructions || p->kernel_references;
 
+	assert(room > 0);
 	if (p->lines && i == 0) {
 		snprintf(
 		    text, room,

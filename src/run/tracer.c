@@ -6,6 +6,7 @@
  */
 #include "tracer.h"
 
+#include <assert.h>
 #include <pthread.h>
 #include <stdlib.h>
 
@@ -129,6 +130,7 @@ void nm_tracer_start(struct nm_tracer *t, uint32_t stream, const uint64_t *words
 {
 	struct job job = {.stream = stream, .words = words, .count = count};
 
+	assert(words || !count);
 	if (!words || nm_trace_writer_full(t->writer, stream))
 		take_names(t, 0, &job.names, &job.names_count);
 	pthread_mutex_lock(&t->lock);

@@ -4,6 +4,7 @@
  *
  * A task carries its machine as a SPEC, so that whoever runs it needs nothing else, not even the same host.
  */
+#include <assert.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -94,6 +95,7 @@ static int set_size(const struct nm_sweep_reading *r, size_t i, const char *mach
 	const char *text = r->document->sizes[i];
 	uint64_t bytes, lines, set;
 
+	assert(i < r->document->sizes_count);
 	if (!nm_read_size(text, &bytes) || !bytes)
 		return nm_sweep_fault(r, "sizes", i, "\"%s\" is no size: give bytes, or 32K, 1M, 2G", text);
 	lines = bytes / level->line;
@@ -113,6 +115,7 @@ static int set_policy(const struct nm_sweep_reading *r, size_t i, struct nm_leve
 	const char *name = r->document->policies[i];
 	char all[300] = "";
 
+	assert(i < r->document->policies_count);
 	for (size_t k = 0; nm_policies[k]; k++) {
 		if (!strcmp(nm_policies[k]->name, name)) {
 			level->policy = nm_policies[k];

@@ -5,6 +5,7 @@
  * An index tells it of our traces. For those of other tools a byte of the file counts as a reference, which is right
  * to about a factor of ten: enough to begin with the largest.
  */
+#include <assert.h>
 #include <errno.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -64,6 +65,7 @@ static int add_trace(const struct nm_sweep_reading *r, size_t i, struct nm_sweep
 	    .kind = "trace", .settings = "", .input = nm_sweep_path(r, r->document->traces[i])};
 	int status = input.input ? look_at_file(r, "traces", i, &input) : nm_fail_memory(r->err);
 
+	assert(i < r->document->traces_count);
 	if (status)
 		return status;
 	input.work = count_trace(input.input);
@@ -95,6 +97,7 @@ static int add_nest(const struct nm_sweep_reading *r, size_t i, const char *sett
 	int status =
 	    input.input && input.settings ? look_at_file(r, "nests", i, &input) : nm_fail_memory(r->err);
 
+	assert(i < r->document->nests_count);
 	if (status)
 		return status;
 	if (!is_text(settings))

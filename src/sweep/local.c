@@ -121,6 +121,7 @@ static int take_message(struct nm_sweep_local *local, unsigned i, struct nm_swee
 	struct worker *worker = &local->workers.at[i];
 	const ssize_t n = recv(worker->socket, ret->text, sizeof ret->text - 1, 0);
 
+	assert(i < local->workers.count);
 	if (n < 0 && errno == EINTR)
 		return 0;
 	ret->worker = i;

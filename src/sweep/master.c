@@ -77,6 +77,7 @@ static int give(struct master *m, unsigned worker)
 	char text[NM_SWEEP_MESSAGE];
 	size_t i;
 
+	assert(worker < m->running.count);
 	m->running.at[worker] = 0;
 	if (m->lost.count)
 		i = m->lost.at[--m->lost.count];
@@ -114,6 +115,7 @@ static int take_loss(struct master *m, size_t i, const struct nm_sweep_received 
 	const struct waiting *w = &m->tasks.at[i];
 	char remark[300];
 
+	assert(i < m->tasks.count);
 	if (w->attempts < ATTEMPTS)
 		return nm_vec_push(&m->lost, i) ? nm_fail_memory(m->err) : 0;
 	snprintf(remark, sizeof remark,
@@ -129,6 +131,7 @@ static int take_answer(struct master *m, size_t i, struct nm_sweep_received *r)
 	unsigned levels;
 	int status;
 
+	assert(i < m->tasks.count);
 	m->run.messages++;
 	m->run.bytes += strlen(r->text);
 	outcome = (struct nm_sweep_outcome){.worker = r->worker};

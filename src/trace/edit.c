@@ -8,6 +8,7 @@
  */
 #include "edit.h"
 
+#include <assert.h>
 #include <stdlib.h>
 
 #include "encode.h"
@@ -165,6 +166,7 @@ int nm_trace_merge(struct nm_trace *const *traces, size_t count, const char *pat
 	uint32_t streams = 0;
 	int status = nm_trace_writer_new(&writer, path, err);
 
+	assert(count > 0);
 	if (status)
 		return status;
 	for (size_t i = 0; i < count && !status; i++)

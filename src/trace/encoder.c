@@ -327,6 +327,7 @@ static int path_is_valid(const struct nm_encoder *e, size_t i)
 	const struct path *p = &e->paths.at[i];
 	const uint32_t id = nm_wire_arg(p->header);
 
+	assert(i < e->paths.count);
 	return p->block < e->blocks.count && e->blocks.at[p->block].id == id &&
 	       p->count <= e->blocks.at[p->block].count &&
 	       nm_map_get(&e->path_of, (uint64_t)id << 32 | p->count, 0) == i;

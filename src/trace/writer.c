@@ -267,6 +267,7 @@ int nm_trace_writer_feed(struct nm_trace_writer *w, uint32_t number, const uint6
 	struct open_stream *s;
 	int status = write_forked(w, err);
 
+	assert(words || !count);
 	if (!status)
 		status = find_stream(w, number, &s, err);
 	if (!status && s->full)
@@ -307,6 +308,7 @@ int nm_trace_writer_flush(struct nm_trace_writer *w, struct nm_error *err)
 
 int nm_trace_writer_names(struct nm_trace_writer *w, const uint8_t *bytes, size_t count, struct nm_error *err)
 {
+	assert(bytes || !count);
 	return count ? write_plain(w, NM_TRACE_NAMES, 0, bytes, count, err) : 0;
 }
 

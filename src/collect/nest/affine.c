@@ -5,6 +5,7 @@
  */
 #include "affine.h"
 
+#include <assert.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -64,6 +65,7 @@ static int prove_reference(struct prover *p, uint32_t number)
 	const struct nm_nest_array *a = n->array;
 	struct nm_affine_reference *to = &p->references[number];
 
+	assert(number < p->nest->references.count);
 	to->base = a->address;
 	for (unsigned d = 0; d < a->dimensions; d++) {
 		const struct nm_nest_sum *sum = &n->subscript[d];
@@ -174,6 +176,7 @@ int nm_affine_new(const struct nm_nest *nest, uint64_t line, uint64_t limit, uns
 	struct nm_affine affine = {.references = p.references};
 	int status = p.references ? 0 : NM_ENOMEM;
 
+	assert(line && !(line & (line - 1)));
 	if (!status)
 		status = prove_node(&p, nest->body) ? find_areas(nest, line, limit, most, &affine)
 						    : NM_NEST_SIMULATE;

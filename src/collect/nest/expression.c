@@ -12,6 +12,7 @@
  * by constants, and only constants divided; anything else is an error. min(a, b) + c becomes min(a + c, b +
  * c). Nothing is rounded and nothing wraps: a number too large for 64 bits is an error.
  */
+#include <assert.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -269,6 +270,7 @@ static int check_subscript(struct nm_nest_parser *p, const char *at, const struc
 {
 	const struct nm_nest_dimension *d = &a->dimension[i];
 
+	assert(i < NM_NEST_DIMENSIONS);
 	if (!sum->count && (sum->constant < d->low || sum->constant > d->high))
 		return nm_nest_fault(
 		    p, at, "%lld is outside of dimension %u of %s, which goes from %lld to %lld",

@@ -2,6 +2,7 @@
  *
  * file.c - finds and reads files.
  */
+#include <assert.h>
 #include <stdio.h>
 #include <stdlib.h>
 
@@ -16,6 +17,7 @@ int nm_nest_read_file(const char *path, size_t most, char **ret_text, size_t *re
 	int status = 0;
 	size_t n = 1;
 
+	assert(path && most > 0);
 	if (!file)
 		return nm_fail_errno(err, "cannot read %s", path);
 	while (n && !status) {

@@ -2,6 +2,7 @@
  *
  * nest.c - loads and frees a nest, and lists its contents.
  */
+#include <assert.h>
 #include <errno.h>
 #include <inttypes.h>
 #include <stdio.h>
@@ -84,6 +85,7 @@ void nm_nest_free(struct nm_nest *nest)
 
 int nm_nest_parameter_at(const struct nm_nest *nest, size_t i, struct nm_nest_parameter_info *ret)
 {
+	assert(ret);
 	for (size_t k = 0; k < nest->known.count; k++) {
 		const struct nm_nest_name *n = &nest->known.at[k];
 
@@ -99,6 +101,7 @@ int nm_nest_array_at(const struct nm_nest *nest, size_t i, struct nm_nest_array_
 {
 	const struct nm_nest_array *a;
 
+	assert(ret);
 	if (i >= nest->arrays.count)
 		return 0;
 	a = nest->arrays.at[i];
@@ -108,6 +111,7 @@ int nm_nest_array_at(const struct nm_nest *nest, size_t i, struct nm_nest_array_
 
 int nm_nest_file_at(const struct nm_nest *nest, size_t i, struct nm_nest_file *ret)
 {
+	assert(ret);
 	if (i >= nest->files.count)
 		return 0;
 	*ret = nest->files.at[i];
@@ -118,6 +122,7 @@ int nm_nest_reference_at(const struct nm_nest *nest, size_t i, struct nm_nest_re
 {
 	const struct nm_nest_reference *r;
 
+	assert(ret);
 	if (i >= nest->references.count)
 		return 0;
 	r = &nest->references.at[i];
@@ -157,6 +162,7 @@ size_t nm_nest_reference_address(const struct nm_nest *nest, size_t i, char *tex
 	__int128 base = (__int128)a->address, factor;
 	size_t n;
 
+	assert(i < nest->references.count);
 	for (unsigned d = 0; d < a->dimensions; d++)
 		base += ((__int128)r->subscript[d].constant - a->dimension[d].low) * a->dimension[d].stride *
 			bytes;

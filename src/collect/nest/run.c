@@ -12,6 +12,7 @@
  * Each reference is an instruction of four bytes. If a nest has warm-up loops, blocks and instructions exist
  * twice: the caches see the same references, but warm-up counts go to separate sites.
  */
+#include <assert.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -146,6 +147,7 @@ static int left_array(const struct run *r, const struct nm_nest_reference *n, un
 	const struct nm_nest_dimension *dimension = &n->array->dimension[d];
 	char indices[200], number[32] = "too large";
 
+	assert(d < NM_NEST_DIMENSIONS);
 	tell_indices(r, indices, sizeof indices);
 	if (known)
 		snprintf(number, sizeof number, "%lld", (long long)value);
@@ -409,5 +411,6 @@ int nm_nest_walk(struct nm_nest *nest, uint64_t first, uint64_t last, const stru
 	struct run r = {.nest = nest, .visitor = visitor, .first = first, .last = last, .err = err};
 	int status = first > last ? 0 : run_nodes(&r, nest->body);
 
+	assert(first <= last);
 	return status == WALKED ? 0 : status;
 }

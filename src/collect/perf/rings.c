@@ -121,6 +121,7 @@ static int add_ring(struct nm_rings *rings, struct watched w, int processor, str
 {
 	struct ring *ring = &rings->rings.at[processor];
 
+	assert(processor >= 0 && (size_t)processor < rings->rings.count);
 	if (nm_vec_push(&rings->watched, w)) {
 		close(w.fd);
 		return nm_fail_memory(err);

@@ -5,6 +5,7 @@
  */
 #include "sampled_events.h"
 
+#include <assert.h>
 #include <errno.h>
 #include <stdio.h>
 #include <string.h>
@@ -156,6 +157,7 @@ static int explain_refusal(enum nm_sampled_kind kind, int error, struct nm_error
 {
 	const int paranoia = nm_perf_paranoia();
 
+	assert((unsigned)kind < sizeof kinds / sizeof *kinds);
 	if (error == EACCES || error == EPERM || error == ENOSYS)
 		return paranoia > 2
 			   ? nm_fail(

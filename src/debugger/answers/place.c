@@ -2,6 +2,7 @@
  *
  * place.c - levels, references and lines as JSON.
  */
+#include <assert.h>
 #include <string.h>
 
 #include "answers.h"
@@ -19,6 +20,7 @@ unsigned nm_cache_of_level(const struct nm_machine *m, unsigned level)
 {
 	unsigned cache = 0;
 
+	assert(level < m->count);
 	for (unsigned i = 1; i <= level; i++)
 		cache += !nm_machine_same(m->levels[i - 1].name, m->levels[i].name);
 	return cache;
@@ -28,6 +30,7 @@ const char *nm_short_level(const struct nm_machine *m, unsigned level)
 {
 	const char *slash = strrchr(m->levels[level].name, '/');
 
+	assert(level < m->count);
 	return slash ? slash + 1 : m->levels[level].name;
 }
 
@@ -70,6 +73,7 @@ json_t *nm_place_of(struct nm_debugger *d, uint64_t position)
 
 json_t *nm_object_json(const struct nm_debugger *d, uint32_t attr)
 {
+	assert(attr < d->checkpoints->program.sites.count);
 	return nm_text_json(
 	    nm_debug_object_name(&d->checkpoints->program, d->checkpoints->program.sites.at[attr].object));
 }

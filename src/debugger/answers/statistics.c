@@ -5,6 +5,7 @@
  *
  * misses + reuses = references: a reuse is a reference that hits.
  */
+#include <assert.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -138,6 +139,7 @@ static json_t *site_name(const struct nm_debugger *d, uint32_t attr)
 {
 	const struct nm_debug_site *s = &d->checkpoints->program.sites.at[attr];
 
+	assert(attr < d->checkpoints->program.sites.count);
 	return json_pack("{s:o, s:o, s:I, s:o, s:I}", "function", nm_text_json(s->function), "file",
 			 nm_text_json(s->file), "line", (json_int_t)s->line, "object",
 			 nm_text_json(nm_debug_object_name(&d->checkpoints->program, s->object)), "thread",
@@ -149,6 +151,7 @@ static size_t row_of(const struct nm_debugger *d, enum by by, size_t attr)
 {
 	const struct nm_debug_site *site = &d->checkpoints->program.sites.at[attr];
 
+	assert(attr < d->checkpoints->program.sites.count);
 	return by == BY_TOTAL ? 0
 	       : by == BY_OBJECT
 		   ? (site->object == NM_NO_OBJECT ? d->checkpoints->program.objects.count : site->object)

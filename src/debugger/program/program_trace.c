@@ -150,6 +150,7 @@ static int name_site(struct image *i, uint32_t key, const struct nm_pass_merge *
 	const struct nm_result_site *s = &r->sites[a->site];
 	struct nm_debug_site *site = &i->program.sites.at[key];
 
+	assert(key < i->program.sites.count);
 	site->row = key;
 	site->is_uncounted = !nm_pass_counts_key(merge, r, key);
 	site->line = s->user_line;

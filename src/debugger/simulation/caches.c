@@ -56,6 +56,7 @@ static struct nm_slot_history history_of(const struct nm_watched_unit *unit, uin
 {
 	const struct nm_line_history *h = &unit->history[slot];
 
+	assert(slot < unit->cache->slots);
 	return h->line == (uint32_t)unit->cache->tags[slot]
 		   ? (struct nm_slot_history){h->loaded_at, h->last_used, h->used_by}
 		   : (struct nm_slot_history){0, 0, 0};
@@ -181,6 +182,7 @@ static enum nm_effect_class take_class(struct nm_caches *c, const struct nm_cach
 	const uint32_t attr = c->reference->attr;
 	struct nm_loads *before = &c->before[level];
 
+	assert(level < NM_MAX_LEVELS);
 	for (unsigned k = 0; k < 3; k++)
 		if (u->counters.loads[attr].of_class[k] != before->of_class[k]) {
 			before->of_class[k]++;
@@ -198,6 +200,7 @@ static int take_false_sharing(struct nm_caches *c, const struct nm_cache *u, uns
 {
 	const uint64_t now = u->counters.extras[c->reference->attr].false_first;
 
+	assert(level < NM_MAX_LEVELS);
 	if (now == c->before_extras[level].false_first)
 		return 0;
 	c->before_extras[level].false_first++;

@@ -111,6 +111,7 @@ int nm_checkpoint_run(struct nm_checkpoint *c, uint64_t to, unsigned flags, stru
 	const struct nm_checkpoint_request request = {
 	    .kind = NM_REQUEST_RUN, .flags = flags, .stop_count = stop_count, .to = to};
 
+	assert(stops || !stop_count);
 	if (nm_socket_send(c->fd, &request, sizeof request) ||
 	    nm_socket_send(c->fd, stops, stop_count * sizeof *stops) ||
 	    nm_socket_receive(c->fd, ret_report, sizeof *ret_report) ||
@@ -148,6 +149,7 @@ int nm_checkpoint_slots(const struct nm_checkpoint *c, unsigned level, unsigned 
 	uint64_t bytes;
 	int status = ask_array(c, &request, &array, &bytes, err);
 
+	assert(from <= to);
 	*ret_slots = array;
 	return status;
 }
@@ -161,6 +163,7 @@ int nm_checkpoint_sums(const struct nm_checkpoint *c, unsigned level, int by_set
 	uint64_t bytes = 0;
 	int status = ask_array(c, &request, &array, &bytes, err);
 
+	assert(ret_sums && ret_count);
 	*ret_sums = array;
 	*ret_count = bytes / sizeof **ret_sums;
 	return status;
@@ -174,6 +177,7 @@ int nm_checkpoint_lines(struct nm_checkpoint *c, uint64_t to, unsigned level, st
 	uint64_t bytes = 0;
 	int status = ask_array(c, &request, &array, &bytes, err);
 
+	assert(ret_lines && ret_count);
 	*ret_lines = array;
 	*ret_count = bytes / sizeof **ret_lines;
 	if (!status)

@@ -202,6 +202,7 @@ int nm_socket_send(int socket, const void *bytes, size_t count)
 	char *at = (char *)bytes;
 	int more = count != 0;
 
+	assert(bytes || !count);
 	while (more > 0)
 		more = advance_buffer(send(socket, at, count, MSG_NOSIGNAL), &at, &count);
 	return more;
@@ -212,6 +213,7 @@ int nm_socket_receive(int socket, void *bytes, size_t count)
 	char *at = bytes;
 	int more = count != 0;
 
+	assert(bytes || !count);
 	while (more > 0)
 		more = advance_buffer(recv(socket, at, count, MSG_WAITALL), &at, &count);
 	return more;

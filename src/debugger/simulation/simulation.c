@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "simulation.h"
 
+#include <assert.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -91,6 +92,7 @@ void nm_simulation_run(const struct nm_simulation *s, uint64_t to, unsigned flag
 	struct run run = {s, stops, stop_count, flags, ret};
 	const struct nm_caches *c = s->caches;
 
+	assert(stops || !stop_count);
 	*ret = (struct nm_checkpoint_report){.matched = 0};
 	if (to > c->position && nm_stops_ask_loops(stops, stop_count))
 		run_in_nest(&run, to);
@@ -120,6 +122,7 @@ int nm_simulation_slots(const struct nm_simulation *s, unsigned level, unsigned 
 	const size_t count = (size_t)(to - from) * ways;
 	struct nm_slot *slots = calloc(count + 1, sizeof *slots);
 
+	assert(from <= to);
 	if (!slots)
 		return NM_ENOMEM;
 	for (size_t i = 0; i < count; i++)
@@ -134,6 +137,7 @@ const struct nm_sums *nm_simulation_sums(const struct nm_simulation *s, unsigned
 {
 	const struct nm_caches *c = s->caches;
 
+	assert(level < NM_MAX_LEVELS);
 	*ret_count = by_set ? (size_t)nm_caches_sets(c, level) : c->program->sites.count;
 	return by_set ? c->by_set[level] : c->by_attr[level];
 }
@@ -177,6 +181,7 @@ int nm_simulation_lines(const struct nm_simulation *s, uint64_t to, unsigned lev
 	struct nm_map index_of = {0};
 	int status = 0;
 
+	assert(ret_lines && ret_count);
 	while (c->position < to && !status && !(status = feed_reference(s)))
 		for (unsigned i = 0; i < c->effect_count && !status; i++) {
 			const struct nm_effect *e = &c->effects[i];

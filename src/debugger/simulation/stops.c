@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "stops.h"
 
+#include <assert.h>
 #include <string.h>
 
 static int64_t name_value(const char *name) { return name ? (int64_t)(uintptr_t)name : NM_NO_VALUE; }
@@ -85,6 +86,7 @@ int nm_stop_holds(const struct nm_stop *stop, const struct nm_caches *c, const s
 
 int nm_stops_ask_loops(const struct nm_stop *stops, unsigned count)
 {
+	assert(stops || !count);
 	for (unsigned i = 0; i < count; i++)
 		if (stops[i].condition.loops)
 			return 1;

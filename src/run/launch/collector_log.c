@@ -4,6 +4,7 @@
  */
 #include "collector_log.h"
 
+#include <assert.h>
 #include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -48,6 +49,7 @@ const char *nm_collector_log_last_line(int fd, char *line, size_t room)
 	const char *last = NULL;
 	FILE *log = read_log(fd);
 
+	assert(room > 0);
 	while (log && fgets(text, sizeof text, log)) {
 		const char *at = text + strspn(text, "=-0123456789 ");
 

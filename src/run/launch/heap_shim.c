@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "heap_shim.h"
 
+#include <assert.h>
 #include <elf.h>
 #include <libgen.h>
 #include <stdio.h>
@@ -34,6 +35,7 @@ const char *nm_heap_shim_find(const char *program, char *ret_path, size_t room)
 	char self[4096], candidate[4200], real[4096];
 	const ssize_t n = readlink("/proc/self/exe", self, sizeof self - 1);
 
+	assert(room > 0);
 	if (is_static(program))
 		return "the program is static";
 	self[n < 0 ? 0 : n] = '\0';

@@ -2,6 +2,7 @@
  *
  * decode.c - stores the answers of items (items.h), for the look-ups of decoded.h.
  */
+#include <assert.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -235,6 +236,7 @@ int nm_symbols_decode(struct nm_symbols *symbols, const uint8_t *bytes, size_t c
 	const uint8_t *at = bytes, *end = bytes + count;
 	int status = 0;
 
+	assert(bytes || !count);
 	if (!symbols->decoder && !(symbols->decoder = calloc(1, sizeof *symbols->decoder)))
 		return nm_fail_memory(err);
 	while (at < end && !status)

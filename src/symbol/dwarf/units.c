@@ -6,6 +6,7 @@
  * Only the first entry of each unit is read. A unit without ranges that has functions gets the ranges of
  * these. Ranges outside executable segments belong to code that the linker discarded.
  */
+#include <assert.h>
 #include <dwarf.h>
 #include <stdio.h>
 #include <string.h>
@@ -23,6 +24,7 @@ static int add_range(struct nm_module *module, uint64_t low, uint64_t end, uint3
 
 static void add_ranges(struct nm_module *module, uint32_t id)
 {
+	assert(id < module->units.count);
 	struct unit *unit = &module->units.at[id];
 	Dwarf_Addr base, low, end;
 	size_t before = module->unit_spans.count;
