@@ -147,18 +147,21 @@ static size_t edit_distance(const char *a, const char *b)
 	return d[m][n];
 }
 
+/* Of words that are equally near, one that begins as typed. */
 const char *nm_nearest(const char *typed, const char *const *words)
 {
 	const char *nearest = NULL;
-	size_t best = LONGEST;
+	const size_t n = strlen(typed);
+	size_t best = 2 * LONGEST;
 
 	for (; *words; words++) {
-		size_t n = strlen(typed), d = edit_distance(typed, *words);
+		size_t d = edit_distance(typed, *words), rank;
 
 		if (n >= 3 && !strncmp(typed, *words, n)) /* the beginning of a word */
 			d = 1;
-		if (d < best && d <= 1 + n / 4) {
-			best = d;
+		rank = 2 * d + (*typed != **words);
+		if (rank < best && d <= 1 + n / 4) {
+			best = rank;
 			nearest = *words;
 		}
 	}

@@ -269,6 +269,23 @@ def reports():
     return re.findall(r"^  ([a-z]+) ", text.split("Reports:\n")[1].split("\n\n")[0], re.MULTILINE)
 
 
+def case_profiles_are_arguments():
+    """Of each command with --input=PROFILE: the same as with it."""
+    more = {"query": ["SELECT * FROM levels"], "export": ["csv"], "accuracy": ["--limit=1"]}
+    stored = {"accuracy": "profile-pmu.nmp", "sharing": "profile-shared.nmp", "curve": "profile-curve.nmp",
+              "timeline": "profile-timeline.nmp"}
+    seen = 0
+    for command in commands():
+        if not re.search(r"^  -i, --input=FILE +the profile", run(command, "--help").stdout.decode(), re.MULTILINE):
+            continue
+        profile = stored.get(command, "profile-v1.nmp")
+        words = [command, *more.get(command, [])]
+        alone, named = run(*words, profile), run(*words, "-i", profile)
+        seen += alone.returncode == 0
+        assert (alone.returncode, alone.stdout, alone.stderr) == (named.returncode, named.stdout, named.stderr), (words, alone)
+    assert seen >= 8, seen
+
+
 def case_reports_are_all_named():
     """The reports that --help lists are those that there are, and each runs."""
     names = reports()

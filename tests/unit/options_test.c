@@ -186,8 +186,54 @@ static void test_nearest(void **state)
 	assert_string_equal(nm_nearest("recrod", words), "record");
 	assert_string_equal(nm_nearest("machine", words), "machines");
 	assert_string_equal(nm_nearest("mach", words), "machines");
+	assert_string_equal(nm_nearest("elp", words), "help");
+	assert_string_equal(nm_nearest("eport", (const char *const[]){"report", "export", NULL}), "export");
 	assert_null(nm_nearest("frobnicate", words));
 	assert_null(nm_nearest("x", words));
+}
+
+/* What slips make of a word at letter i: two exchanged, one left out, doubled or wrong. */
+enum slip { EXCHANGED, LEFT_OUT, DOUBLED, WRONG, SLIPS };
+
+static void make_slip(enum slip slip, const char *word, size_t i, char typed[32])
+{
+	const char *const rest = word + i + (slip == EXCHANGED ? 2 : slip == DOUBLED ? 0 : 1);
+	const char added[3] = {slip == EXCHANGED ? word[i + 1]
+			       : slip == DOUBLED ? word[i]
+			       : slip == WRONG   ? '#'
+						 : '\0',
+			       slip == EXCHANGED ? word[i] : '\0', '\0'};
+
+	snprintf(typed, 32, "%.*s%s%s", (int)i, word, added, rest);
+}
+
+/* Commands, and reports, of which some are near each other: a slip behind the first letter finds its word. */
+static void test_slips(void **state)
+{
+	static const char *const commands[] = {
+	    "record", "ctl",      "replay", "monitor",  "trace",  "nest",     "sweep",     "sample",
+	    "import", "debug",    "report", "annotate", "curve",  "timeline", "evictions", "sharing",
+	    "diff",   "merge",    "noise",  "accuracy", "whatif", "gate",     "view",      "export",
+	    "query",  "machines", "doctor", "help",     NULL};
+	static const char *const reports[] = {
+	    "summary",  "objects",  "functions",  "lines",   "pairs",     "levels", "phases",
+	    "patterns", "sectors",  "prefetches", "numa",    "schedules", "fields", "struct",
+	    "affinity", "calltree", "reuses",     "buckets", "latencies", "tasks",  "ranks",
+	    "groups",   "spread",   "linespread", NULL};
+	static const char *const *const lists[] = {commands, reports};
+	char typed[32];
+
+	(void)state;
+	for (unsigned list = 0; list < 2; list++)
+		for (const char *const *word = lists[list]; *word; word++) {
+			snprintf(typed, sizeof typed, "%ss", *word);
+			assert_string_equal(nm_nearest(typed, lists[list]), *word);
+			for (size_t i = 1; i + 1 < strlen(*word); i++)
+				for (enum slip slip = 0; slip < SLIPS; slip++) {
+					make_slip(slip, *word, i, typed);
+					assert_string_equal(nm_nearest(typed, lists[list]), *word);
+				}
+		}
 }
 
 static void test_statuses(void **state)
@@ -203,7 +249,8 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 	    cmocka_unit_test(test_forms),    cmocka_unit_test(test_lists),   cmocka_unit_test(test_operands),
-	    cmocka_unit_test(test_refusals), cmocka_unit_test(test_nearest), cmocka_unit_test(test_statuses),
+	    cmocka_unit_test(test_refusals), cmocka_unit_test(test_nearest), cmocka_unit_test(test_slips),
+	    cmocka_unit_test(test_statuses),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
