@@ -211,6 +211,9 @@ def case_completion_of_fish():
     assert "cycles" in complete_all("nearmiss report --sort ")
     assert {"host", "zen3"} <= set(complete_all("nearmiss record --machine "))
     assert "matrix" in complete_all(f"nearmiss report {PROFILE} --object ")
+    assert "multiply" in complete_all(f"nearmiss report {PROFILE} --function ")
+    assert "/src/solver/solver.c" in complete_all(f"nearmiss report {PROFILE} --file ")
+    assert any(len(name) > 100 for name in complete_all(f"nearmiss report {PROFILE} --function ")), "a name was cut"
     for command in commands():
         found = {row[2:] for row in complete_all(f"nearmiss {command} --") if row.startswith("--")}
         assert found >= set(options(command)) - {"help"}, (command, found)
@@ -226,6 +229,8 @@ def case_completion_of_zsh():
             assert f"--{option}" in part, (command, option)
     names = "compadd() { print -rl -- ${(P)2} }; words=(nearmiss report $profile); source $completion 2>/dev/null; "
     assert "matrix" in other_shell("zsh", names + "_nearmiss_names 'SELECT DISTINCT object FROM objects'").splitlines()
+    functions = other_shell("zsh", names + "_nearmiss_names 'SELECT DISTINCT function FROM counts'").splitlines()
+    assert "multiply" in functions and any(len(name) > 100 for name in functions), functions
 
 
 def complete(*words):
@@ -261,6 +266,9 @@ def case_completion():
         path = {"PATH": f"{NEARMISS.parent}:{os.environ['PATH']}"}
         os.environ.update(path)
         assert complete("nearmiss", "report", "--object", "matr") == ["matrix"]
+        assert complete("nearmiss", "report", "--function", "multi") == ["multiply"]
+        assert "/src/solver/solver.c" in complete("nearmiss", "report", "--file", "/src/so")
+        assert complete("nearmiss", "report", "--process", "cc1#") == ["cc1#2"]
         os.chdir("/")
 
 

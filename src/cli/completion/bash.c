@@ -64,7 +64,7 @@ void nm_completion_bash(FILE *out)
 	    "\tfor word in \"${COMP_WORDS[@]}\"; do [[ $word == *.nmp ]] && profile=$word; done\n"
 	    "\twhile IFS= read -r name; do\n"
 	    "\t\t[[ $name == \"$cur\"* ]] && COMPREPLY+=(\"$name\")\n"
-	    "\tdone < <(nearmiss query \"$1\" -i \"$profile\" 2>/dev/null | tail -n +2)\n}\n"
+	    "\tdone < <(nearmiss query -w 0 \"$1\" -i \"$profile\" 2>/dev/null | tail -n +2)\n}\n"
 	    "_nearmiss()\n{\n"
 	    "\tlocal cur=${COMP_WORDS[COMP_CWORD]} prev=${COMP_WORDS[COMP_CWORD-1]} options words program files i\n"
 	    "\t[[ $cur == = ]] && cur=\n" /* bash takes "=" for a word of its own */

@@ -83,7 +83,7 @@ void nm_completion_fish(FILE *out)
 	    "function __nearmiss_names\n"
 	    "\tset -l profile (commandline -opc | string match -- '*.nmp')\n"
 	    "\tset -q profile[1]; or set profile nearmiss.nmp\n"
-	    "\tnearmiss query $argv[1] -i $profile[-1] 2>/dev/null | tail -n +2\n"
+	    "\tnearmiss query -w 0 $argv[1] -i $profile[-1] 2>/dev/null | tail -n +2\n"
 	    "end\n"
 	    "complete -c nearmiss -n __fish_use_subcommand -f -l version -d 'print the version'\n"
 	    "complete -c nearmiss -n __fish_use_subcommand -f -l help -d 'print a summary'\n"

@@ -18,7 +18,7 @@ static const struct {
     {"victim", "SELECT DISTINCT object FROM objects"},
     {"function", "SELECT DISTINCT function FROM counts WHERE function IS NOT NULL"},
     {"file", "SELECT DISTINCT file FROM counts WHERE file IS NOT NULL"},
-    {"process", "SELECT DISTINCT name FROM processes"},
+    {"process", "SELECT process FROM processes"},
     {"level", "SELECT DISTINCT level FROM levels"},
 };
 

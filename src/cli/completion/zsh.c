@@ -83,7 +83,7 @@ void nm_completion_zsh(FILE *out)
 	      "_nearmiss_names()\n{\n"
 	      "\tlocal word profile=nearmiss.nmp\n\tlocal -a names\n"
 	      "\tfor word in $words; do [[ $word == *.nmp ]] && profile=$word; done\n"
-	      "\tnames=(\"${(@f)$(nearmiss query $1 -i $profile 2>/dev/null | tail -n +2)}\")\n"
+	      "\tnames=(\"${(@f)$(nearmiss query -w 0 $1 -i $profile 2>/dev/null | tail -n +2)}\")\n"
 	      "\tcompadd -a names\n}\n"
 	      "_nearmiss()\n{\n"
 	      "\tlocal -a commands\n\tcommands=(",
