@@ -34,6 +34,9 @@ SEARCHES = [
     Search("diffstat", "_data", "link name copy base cmt pending chunks chunk count", "changes",
            "".join(f"--- a/src/{i * 7919 % 10**6}.c\n+++ b/src/{i * 7919 % 10**6}.c\n@@ -1,2 +1,3 @@\n a\n-b\n+c\n+d\n"
                    for i in range(1, 400))),
+    Search("tree", "_info", "name lnk isdir issok isfifo isexe orphan mode lnkmode uid gid size atime ctime mtime dev ldev inode "
+           "linode err tag comment child next tchild", "paths",
+           "".join(f"d{i * 7919 % 61}/e{i * 5077 % 7}/f{i * 3301 % 1009}\n" for i in range(1, 1500))),
 ]
 
 
