@@ -86,14 +86,12 @@ int nm_program_object_name(struct nm_engine *e, uint32_t object, const char **re
 	struct nm_call_name name;
 	const int status = nm_namer_object(&e->namer, nm_program_object(e, object), &name);
 
-	assert(object < e->space.objects.count);
 	*ret_name = name.name;
 	return status;
 }
 
 int nm_program_unique_name(struct nm_engine *e, uint32_t object, const char **ret_name)
 {
-	assert(object < e->space.objects.count);
 	return nm_namer_unique_name(&e->namer, object, ret_name);
 }
 
@@ -168,6 +166,5 @@ const struct nm_local *nm_program_local(const struct nm_engine *e, uint32_t loca
 
 const struct nm_type *nm_program_allocated_type(struct nm_engine *e, uint32_t object, uint64_t bytes)
 {
-	assert(object < e->space.objects.count);
 	return nm_namer_allocated_type(&e->namer, nm_program_object(e, object), bytes);
 }

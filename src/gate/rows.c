@@ -53,7 +53,6 @@ static int add_fact(struct sums *s, const struct nm_diff_fact *fact, unsigned si
 			(const void *)n->text[NM_DIFF_FILE], n->line, (const void *)n->text[NM_DIFF_OBJECT]);
 	const size_t i = key ? nm_map_get(&s->row_of, (uintptr_t)key, s->rows.count) : 0;
 
-	assert(side < 2);
 	if (!key || (i == s->rows.count && (nm_vec_push(&s->rows, (struct row){NULL, 0}) ||
 					    nm_vec_reach(&s->at, s->rows.count * s->sides) ||
 					    nm_map_put(&s->row_of, (uintptr_t)key, i))))

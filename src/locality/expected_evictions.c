@@ -256,7 +256,6 @@ static void follow_window(struct nm_evictions *e, unsigned replicate, uint32_t w
 			    .fresh = fresh,
 			    .others = e->touches - fresh};
 
-	assert(window < NM_WINDOWS);
 	for (size_t i = 0; i < s.count; i++) {
 		const double earlier = s.cells[i].distance - s.within;
 

@@ -89,7 +89,6 @@ static void weigh_window(struct nm_footprint *f, uint32_t window, unsigned repli
 {
 	double waiting = 0, references = 0, survive, sum = 0, before = 0;
 
-	assert(window < NM_WINDOWS);
 	for (size_t i = f->first[window + 1]; i-- > f->first[window];) {
 		const struct nm_kept_sample *at = &f->samples->at[f->order[i]];
 		const double weight = nm_replicate_weight(at, replicate);
@@ -122,7 +121,6 @@ static double sum_up_to(const struct nm_footprint *f, uint32_t window, double ti
 {
 	size_t low = f->first[window], high = f->first[window + 1];
 
-	assert(window < NM_WINDOWS);
 	while (low < high) {
 		const size_t mid = (low + high) / 2;
 

@@ -3,7 +3,6 @@
  * build.c - builds the levels of a hierarchy for each core and machine, and connects each to the level that
  * serves its misses.
  */
-#include <assert.h>
 #include <stdlib.h>
 
 #include "general.h"
@@ -38,7 +37,6 @@ static void wire_side(struct nm_hierarchy *h, const struct nm_machine *machine, 
 {
 	int before = -1;
 
-	assert(first < machine->count);
 	for (unsigned i = first; i < h->count; i++) {
 		enum nm_level_side side = machine->levels[i].side;
 
@@ -59,7 +57,6 @@ static int wire_pages(struct nm_hierarchy *h, const struct nm_machine *machine, 
 {
 	struct nm_pager *p = to->pager = calloc(1, sizeof *p);
 
-	assert(first < machine->count);
 	if (!p)
 		return NM_ENOMEM;
 	p->huge = machine->levels[first].huge;
@@ -147,7 +144,6 @@ static int outside_of(const struct nm_cache *c, const struct nm_cache *lower)
 /* Whether a level gets prefetched lines. */
 static int is_prefetched_to(const struct nm_hierarchy *h, const struct nm_machine *machine, unsigned i)
 {
-	assert(i < machine->count);
 	if (machine->hints && !machine->levels[i].pages && machine->levels[i].side != NM_SIDE_INSTRUCTION)
 		return 1;
 	for (unsigned j = 0; j < i; j++)
@@ -160,7 +156,6 @@ static const struct nm_level_spec *first_of_machine(const struct nm_machine *mac
 {
 	unsigned first = 0;
 
-	assert(i < machine->count);
 	while (!nm_machine_same(machine->levels[first].name, machine->levels[i].name))
 		first++;
 	return &machine->levels[first];
@@ -175,7 +170,6 @@ static int is_coherent(const struct nm_hierarchy *h, const struct nm_machine *ma
 /* Whether the level loads from memory that is local or remote. */
 static int tells_homes(const struct nm_hierarchy *h, const struct nm_machine *machine, unsigned i)
 {
-	assert(i < machine->count);
 	return machine->nodes > 1 && h->cores > 1 && !machine->levels[i].pages && !unit_of(h, i, 0)->next;
 }
 
@@ -184,7 +178,6 @@ static int needs_general(const struct nm_hierarchy *h, const struct nm_machine *
 {
 	const struct nm_level_spec *l = &machine->levels[i];
 
-	assert(i < machine->count);
 	if (!nm_level_has_default_rules(l) || is_prefetched_to(h, machine, i) ||
 	    l->ways >= NM_HIGHLY_ASSOCIATIVE || nm_level_unit(l) > 64 || tells_homes(h, machine, i))
 		return 1;
@@ -232,7 +225,6 @@ static uint32_t block_of(const struct nm_hierarchy *h, const struct nm_machine *
 {
 	uint32_t block = 0;
 
-	assert(first < machine->count);
 	for (unsigned i = first; i < h->count; i++)
 		if (is_coherent(h, machine, i) &&
 		    nm_machine_same(machine->levels[first].name, machine->levels[i].name) &&

@@ -69,7 +69,6 @@ static void add_chain(struct nm_lru_misses *caches, const struct nm_machine *m, 
 {
 	struct chain *chain = &caches->chains[caches->chain_count++];
 
-	assert(first < m->count);
 	for (unsigned i = first; i < m->count; i++)
 		if ((m->levels[i].side == side || m->levels[i].side == NM_SIDE_UNIFIED) &&
 		    nm_machine_same(m->levels[first].name, m->levels[i].name))

@@ -12,7 +12,6 @@
  * What is not shared: levels with other rules, of several cores, or of machines with lines of different sizes;
  * and levels behind which the program's references enter too, as those would come in another order.
  */
-#include <assert.h>
 #include <string.h>
 
 #include "hierarchy_priv.h"
@@ -26,7 +25,6 @@ static struct levels levels_of(const struct nm_machine *m, unsigned first)
 {
 	struct levels of = {.count = 0};
 
-	assert(first < m->count);
 	for (unsigned i = first; i < m->count; i++)
 		if (nm_machine_same(m->levels[first].name, m->levels[i].name))
 			of.at[of.count++] = i;

@@ -106,7 +106,6 @@ int nm_contexts_get(struct nm_contexts *contexts, const uint64_t *pcs, uint32_t 
 int nm_contexts_enter(struct nm_contexts *contexts, const uint64_t *pcs, uint32_t count,
 		      uint32_t *ret_context)
 {
-	assert(pcs || !count);
 	if (nm_contexts_get(contexts, pcs, count, ret_context))
 		return NM_ENOMEM;
 	contexts->list.at[*ret_context].entered++;

@@ -6,7 +6,6 @@
  */
 #include "name_match.h"
 
-#include <assert.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -192,7 +191,6 @@ int nm_match_name(struct nm_profile *profile, const char *what, const char *type
 	unsigned i, count = paths ? 3 : 2;
 	int status = 0;
 
-	assert(what && names && !ret_pattern->pattern);
 	for (i = 0; typed && i < count && !status; i++) {
 		struct nm_name_pattern choice = {.operator_ = operators[i]};
 

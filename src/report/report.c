@@ -125,7 +125,6 @@ int nm_selection_make(struct nm_profile *profile, const struct nm_report_request
 	char *first = NULL;
 	int status = 0;
 
-	assert(!selection->machine_levels && !selection->levels.count);
 	selection->request = *request;
 	selection->one_level = request->level != NULL;
 	if (request->level)

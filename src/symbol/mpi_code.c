@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 #include "mpi_code.h"
 
-#include <assert.h>
 #include <stddef.h>
 #include <string.h>
 
@@ -16,7 +15,6 @@ int nm_is_mpi_library(const char *module)
 	    "libpsm_",      "libibverbs",  "librdmacm",  "libhwloc.so", "libevent_core", "libevent_pthreads",
 	    "libevent-2.1", NULL};
 
-	assert(module);
 	for (const char *const *prefix = prefixes; *prefix; prefix++)
 		if (!strncmp(module, *prefix, strlen(*prefix)))
 			return 1;
@@ -41,7 +39,6 @@ int nm_is_progress_function(const char *function)
 	    "ucp_worker_progress", "uct_worker_progress", "ofi_cq_progress", "ofi_cq_readfrom", "psm2_poll",
 	    "psm2_mq_wait", "psm2_mq_wait2", "psm_poll", "__psm_poll", "psm_mq_wait", "__psm_mq_wait", NULL};
 
-	assert(function);
 	for (const char *const *name = names; *name; name++)
 		if (!strcmp(function, *name))
 			return 1;

@@ -38,7 +38,6 @@ enum nm_debug_level nm_module_debug_level(struct nm_module *module)
 
 int nm_module_function(struct nm_module *module, uint64_t vaddr, struct nm_function *ret_function)
 {
-	assert(ret_function);
 	HOLD_STORE(module->store);
 	const struct nm_function *known = decoded_function(module, vaddr);
 
@@ -59,7 +58,6 @@ int nm_module_function(struct nm_module *module, uint64_t vaddr, struct nm_funct
 size_t nm_module_source_positions(struct nm_module *module, uint64_t vaddr, struct nm_source_position *at,
 				  size_t max)
 {
-	assert(at && max > 0);
 	HOLD_STORE(module->store);
 	const struct decoded_positions *known = decoded_positions(module, vaddr);
 	size_t n = 0;
@@ -92,7 +90,6 @@ const char *nm_module_digest(struct nm_module *module, const char *file)
 
 int nm_module_variable(struct nm_module *module, uint64_t vaddr, struct nm_variable *ret_variable)
 {
-	assert(ret_variable);
 	HOLD_STORE(module->store);
 	const struct nm_variable *known = decoded_variable(module, vaddr, 0);
 
@@ -112,7 +109,6 @@ int nm_module_variable(struct nm_module *module, uint64_t vaddr, struct nm_varia
 
 int nm_module_tls_variable(struct nm_module *module, uint64_t offset, struct nm_variable *ret_variable)
 {
-	assert(ret_variable);
 	HOLD_STORE(module->store);
 	const struct nm_variable *known = decoded_variable(module, offset, 1);
 
@@ -161,7 +157,6 @@ const struct nm_locals *nm_module_locals(struct nm_module *module, uint64_t vadd
 enum nm_allocated nm_module_allocated(struct nm_module *module, uint64_t vaddr, uint64_t bytes,
 				      const struct nm_type **ret_type)
 {
-	assert(ret_type);
 	HOLD_STORE(module->store);
 	enum nm_allocated what;
 
@@ -178,7 +173,6 @@ enum nm_allocated nm_module_allocated(struct nm_module *module, uint64_t vaddr, 
 struct nm_assigned nm_module_assigned(struct nm_module *module, uint64_t vaddr,
 				      const struct nm_call_place *call)
 {
-	assert(call);
 	HOLD_STORE(module->store);
 	uint64_t key = assigned_key(vaddr, call);
 	struct nm_assigned assigned = {0};

@@ -8,7 +8,6 @@
  * earlier run (cache/items.h) knows its modules before they are queried. A run has at most some hundred
  * modules, so they are searched linearly, by the interned path.
  */
-#include <assert.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -95,7 +94,6 @@ static int serves_file(const struct nm_module *module, const uint8_t *build_id, 
 int nm_symbols_module(struct nm_symbols *symbols, const char *path, const uint8_t *build_id,
 		      size_t build_id_bytes, struct nm_module **ret_module, struct nm_error *err)
 {
-	assert(path && (build_id || !build_id_bytes));
 	HOLD_STORE(symbols);
 	const char *interned = nm_intern(&symbols->pool, path);
 	if (!interned)

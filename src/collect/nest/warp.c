@@ -333,7 +333,6 @@ static int choose_levels(const struct nm_machine *machine, unsigned last, struct
 {
 	const char *name = machine->levels[last].name;
 
-	assert(last < machine->count);
 	*ret = (struct nm_machine){.cores = machine->cores};
 	for (unsigned i = 0; i < machine->count; i++) {
 		const struct nm_level_spec *spec = &machine->levels[i];
@@ -424,7 +423,6 @@ int nm_nest_count_misses(const struct nm_nest *nest, const struct nm_machine *ma
 	struct nm_machine levels;
 	int status = choose_levels(machine, level, &levels);
 
-	assert(level < machine->count);
 	if (!status)
 		status = prepare_warp(&w, &levels);
 	if (!status)

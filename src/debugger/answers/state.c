@@ -2,7 +2,6 @@
  *
  * state.c - the session, and the state at the current position.
  */
-#include <assert.h>
 #include <string.h>
 
 #include "answers.h"
@@ -15,7 +14,6 @@ static json_t *level_json(const struct nm_machine *m, unsigned i)
 {
 	const struct nm_level_spec *l = &m->levels[i];
 
-	assert(i < m->count);
 	return json_pack("{s:s, s:I, s:I, s:I, s:I, s:s, s:b}", "level", nm_short_level(m, i), "size",
 			 (json_int_t)l->size, "ways", (json_int_t)l->ways, "sets", (json_int_t)l->sets,
 			 "line", (json_int_t)nm_level_unit(l), "policy",
@@ -30,7 +28,6 @@ static json_t *cache_name(const struct nm_machine *m, unsigned level)
 {
 	const char *name = m->levels[level].name, *slash = strrchr(name, '/');
 
-	assert(level < m->count);
 	return slash ? json_stringn(name, (size_t)(slash - name)) : json_string(m->name);
 }
 
@@ -112,7 +109,6 @@ static json_t *effect_json(struct nm_debugger *d, unsigned i)
 	const struct nm_effect *left = nm_effect_victim(d->report.effects, d->report.effect_count, i);
 	const char *class = nm_effect_class_names[e->class];
 
-	assert(i < d->report.effect_count);
 	return json_pack("{s:I, s:s, s:I, s:I, s:I, s:I, s:s, s:b, s:o, s:b, s:o}", "cache",
 			 (json_int_t)nm_cache_of_level(&d->checkpoints->machine, e->level), "level",
 			 nm_short_level(&d->checkpoints->machine, e->level), "core",

@@ -56,7 +56,6 @@ static struct nm_slot_history history_of(const struct nm_watched_unit *unit, uin
 {
 	const struct nm_line_history *h = &unit->history[slot];
 
-	assert(slot < unit->cache->slots);
 	return h->line == (uint32_t)unit->cache->tags[slot]
 		   ? (struct nm_slot_history){h->loaded_at, h->last_used, h->used_by}
 		   : (struct nm_slot_history){0, 0, 0};

@@ -122,7 +122,6 @@ int nm_simulation_slots(const struct nm_simulation *s, unsigned level, unsigned 
 	const size_t count = (size_t)(to - from) * ways;
 	struct nm_slot *slots = calloc(count + 1, sizeof *slots);
 
-	assert(from <= to);
 	if (!slots)
 		return NM_ENOMEM;
 	for (size_t i = 0; i < count; i++)

@@ -11,7 +11,6 @@
  */
 #include "call_names.h"
 
-#include <assert.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -233,7 +232,6 @@ static int bare_forwards(struct nm_namer *namer, const struct nm_context *c, uin
 	const enum nm_stored_kind kind = nm_stored_result(&namer->stores, place->module, place->vaddr).kind;
 	struct call_place caller = {0};
 
-	assert(level < c->count);
 	if (level + 1 < c->count)
 		find_call(namer, c->pcs[level + 1], &caller);
 	if (is_bare(&caller) && nm_stored_result(&namer->stores, caller.module, caller.vaddr).is_ignored)

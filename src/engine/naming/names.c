@@ -6,7 +6,6 @@
  * are one object, unless they are to be told apart by their chains (chains.c) or as parts of a container
  * (parts.c). Different objects never have the same name: variables are told apart by their file, all else by a number.
  */
-#include <assert.h>
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -162,7 +161,6 @@ int nm_namer_unique_name(struct nm_namer *namer, uint32_t object, const char **r
 	uint32_t *index;
 	int status = name_objects(namer, &so_far, &index);
 
-	assert(object < namer->space->objects.count);
 	if (!status) {
 		*ret = so_far.objects[index[object]].name;
 		free(index);

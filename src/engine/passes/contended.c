@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 #include "contended.h"
 
-#include <assert.h>
 #include <stdlib.h>
 
 #include "coherence.h"
@@ -194,7 +193,6 @@ static unsigned first_data_level(const struct nm_machine *machine, unsigned firs
 {
 	unsigned i = first;
 
-	assert(first < machine->count);
 	while (i + 1 < machine->count && !nm_machine_first(machine, i, NM_SIDE_DATA))
 		i++;
 	return nm_machine_same(machine->levels[i].name, machine->levels[first].name) ? i : first;

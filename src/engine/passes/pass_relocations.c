@@ -147,7 +147,6 @@ uint64_t nm_relocated(const struct nm_areas *areas, uint64_t address, unsigned k
 {
 	const struct nm_area *area = nm_areas_find(areas, address);
 
-	assert(k < NM_RELOCATIONS);
 	return area ? address + area->shift + shift_of(area, k) : address;
 }
 

@@ -123,7 +123,6 @@ int nm_passes_ending(struct nm_passes *p, struct nm_engine *program) { return CA
 
 static void free_pass(struct nm_passes *p, unsigned i)
 {
-	assert(i < p->count);
 	if (p->self[i])
 		p->table[i]->free(p->self[i]);
 	p->self[i] = NULL;

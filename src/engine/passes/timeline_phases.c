@@ -3,7 +3,6 @@
  * timeline_phases.c - the phases of a result: intervals become vectors (phases.h), and phases what misses most in
  * them.
  */
-#include <assert.h>
 #include <stdlib.h>
 
 #include "intervals.h"
@@ -30,7 +29,6 @@ static size_t number_of(const struct vectors *v, unsigned kind, uint32_t whose)
 {
 	size_t i = 0;
 
-	assert(kind < 3);
 	while (i < v->whose[kind].count && v->whose[kind].at[i] != whose)
 		i++;
 	return i;
@@ -178,7 +176,6 @@ int nm_intervals_find_phases(struct nm_result *r, unsigned level, const struct n
 	struct vectors v = {.result = r, .level = level};
 	const int status = find_phases(&v, r, plan);
 
-	assert(level < r->machine.count);
 	nm_vec_free(&v.whose[0]);
 	nm_vec_free(&v.whose[1]);
 	free(v.misses);

@@ -83,7 +83,6 @@ unsigned nm_machine_depth(const struct nm_machine *m, unsigned i)
 	    m->levels[i].side == NM_SIDE_INSTRUCTION ? NM_SIDE_INSTRUCTION : NM_SIDE_DATA;
 	unsigned depth = 0;
 
-	assert(i < m->count);
 	for (unsigned j = 0; j < i && !m->levels[i].pages; j++)
 		depth += nm_machine_same(m->levels[j].name, m->levels[i].name) &&
 			 (m->levels[j].side == side || m->levels[j].side == NM_SIDE_UNIFIED);
@@ -274,7 +273,6 @@ void nm_pages_format(char *text, size_t room, unsigned pages)
 
 const char *nm_huge_pages_name(const struct nm_machine *m, unsigned i)
 {
-	assert(i < m->count);
 	for (unsigned j = 0; j <= i; j++)
 		if (m->levels[j].huge && nm_machine_same(m->levels[j].name, m->levels[i].name))
 			return nm_page_names[m->levels[j].huge];
@@ -451,7 +449,6 @@ unsigned nm_machine_opt_before(const struct nm_machine *m, unsigned i)
 {
 	unsigned n = 0;
 
-	assert(i < m->count);
 	for (unsigned j = 0; j < i; j++)
 		n += nm_level_looks_ahead(&m->levels[j]) && takes_fills_of(&m->levels[i], &m->levels[j]);
 	return n;

@@ -126,7 +126,6 @@ static void store_context_attrs(struct nm_result_writer *w, unsigned level, cons
 {
 	size_t n = w->result->context_attr_count, i = 0;
 
-	assert(level < w->result->machine.count);
 	while (i < n && !w->status) {
 		const struct context_row *first = &rows[i];
 		struct nm_counts sum = {0};

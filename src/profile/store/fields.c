@@ -83,7 +83,6 @@ static void store_field(struct field_writer *s, sqlite3_stmt *insert, uint32_t i
 	const struct nm_result_field *f = &s->result->fields[i];
 	sqlite3_int64 type = 0, name = 0, field_type = 0;
 
-	assert(i < s->result->field_count);
 	s->status = nm_names_text(&s->w->store->names, f->type, &type);
 	if (!s->status)
 		s->status = nm_names_text(&s->w->store->names, f->name, &name);
@@ -290,7 +289,6 @@ static size_t split_attr(const struct field_writer *w, unsigned level, uint32_t 
 	unsigned depth = nm_machine_depth(&r->machine, level);
 	uint64_t counts[NM_COUNTS];
 
-	assert(level < r->machine.count && attr < r->attr_count);
 	memcpy(counts, &r->levels[level].counts[attr], sizeof counts);
 	for (size_t i = 0; i < n + !n; i++)
 		rows[i] = (struct field_row){.thread = r->attrs[attr].thread,

@@ -6,7 +6,6 @@
  * A row is one instruction with one object, to which counts refer. The counts of a site are the sums over its
  * instructions.
  */
-#include <assert.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -111,7 +110,6 @@ static int store_counts(const struct nm_result_writer *w, const struct item *ite
 	int status =
 	    prepare_insert(w, "INSERT INTO instruction_cell VALUES(?,?,?," NM_COUNT_MARKS ")", &insert);
 
-	assert(level < w->result->machine.count);
 	while (i < w->result->attr_count && !status) {
 		const struct item *first = &items[i];
 		uint64_t sum[NM_COUNTS] = {0};

@@ -283,7 +283,6 @@ static void store_attrs(struct nm_result_writer *w, unsigned level)
 	const struct nm_result *result = w->result;
 	size_t i = 0;
 
-	assert(level < result->machine.count);
 	while (i < result->attr_count && !w->status) {
 		uint32_t first = w->index.order[i];
 		uint32_t thread = result->attrs[first].thread, place = w->index.place_of[first];
@@ -315,7 +314,6 @@ static void store_extras(struct nm_result_writer *w, unsigned level)
 	const struct nm_extras *extras = result->levels[level].extras;
 	size_t i = 0;
 
-	assert(level < result->machine.count);
 	while (extras && i < result->attr_count && !w->status) {
 		uint32_t first = w->index.order[i], next = first;
 		uint32_t thread = result->attrs[first].thread, place = w->index.place_of[first];
@@ -383,7 +381,6 @@ static void store_evictions(struct nm_result_writer *w, unsigned level)
 	struct nm_place_eviction *list = NULL;
 	size_t n = 0;
 
-	assert(level < w->result->machine.count);
 	if (!w->status)
 		w->status = nm_place_evictions(&w->result->levels[level], &w->index, &list, &n);
 	store_eviction_list(w, level, list, n);
@@ -539,7 +536,6 @@ static void store_machine_evictions(struct nm_result_writer *w, unsigned level)
 	struct nm_place_eviction *list = NULL;
 	size_t n = 0, from = 0;
 
-	assert(level < w->result->machine.count);
 	if (!w->status)
 		w->status = nm_place_evictions(&w->result->levels[level], &w->index, &list, &n);
 	while (from < n && !list[from].victim)

@@ -23,7 +23,6 @@ static const char *const sql[STATEMENTS] = {
 /* The line of the user's code that a site is shown at; 0: none. */
 static sqlite3_int64 line_of(struct nm_result_writer *w, uint32_t site)
 {
-	assert(site < w->result->site_count);
 	sqlite3_int64 id = 0;
 
 	if (site == UINT32_MAX)
@@ -56,7 +55,6 @@ static void store_interval(struct nm_result_writer *w, sqlite3_stmt *const *inse
 {
 	const struct nm_result_interval *from = &w->result->intervals[i];
 
-	assert(i < w->result->interval_count);
 	sqlite3_bind_int64(insert[INTERVAL], 1, w->process);
 	nm_row_number(insert[INTERVAL], 2, i);
 	nm_row_number(insert[INTERVAL], 3, from->begin);

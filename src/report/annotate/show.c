@@ -6,7 +6,6 @@
  * where lines were left out. Colours tell the share of the selection: red from HOT percent on, yellow from
  * WARM. CSV is the lines of all files in one table; JSON holds everything.
  */
-#include <assert.h>
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
@@ -34,7 +33,6 @@ static char *cell_text(struct nm_table *table, size_t row, unsigned column, cons
 	int is_object = table->columns[column].kind == NM_COLUMN_NAME;
 	char *text, *shorter;
 
-	assert(column < table->column_count);
 	if (!table->columns[column].compose && nm_table_at(table, row, column)->type == NM_VALUE_NULL)
 		return strdup("");
 	text = nm_table_format(table, row, column);

@@ -18,7 +18,6 @@ struct nm_axis nm_size_axis(double low, double high, unsigned most)
 	struct nm_axis a = {.low = low, .high = high, .logarithmic = 1};
 	int first = (int)ceil(log2(low)), last = (int)floor(log2(high)), step = 1;
 
-	assert(low <= high && most > 0);
 	while ((unsigned)((last - first) / step + 1) > most)
 		step++;
 	for (int k = first + (step - first % step) % step; k <= last && a.ticks < NM_MAX_TICKS; k += step)

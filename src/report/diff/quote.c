@@ -6,7 +6,6 @@
  * Where both profiles were simulated with other placements of memory (record --relocate), a change of misses is called
  * no effect if the ranges of both overlap in each level that changes: a rebuild moves data as these do.
  */
-#include <assert.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -186,7 +185,6 @@ int nm_diff_quote(const struct nm_diff *diff, unsigned side, char **ret_text, st
 	int status = take_changes(&q, err);
 	FILE *out = status ? NULL : nm_memstream_open(ret_text, NULL);
 
-	assert(side < NM_DIFF_SIDES);
 	if (status)
 		return status;
 	if (out)

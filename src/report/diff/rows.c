@@ -29,7 +29,6 @@ static int add_fact(struct nm_diff_rows *rows, const struct nm_diff_fact *fact, 
 	const size_t i = nm_map_get(row_of, (uintptr_t)key, rows->at.count);
 	struct nm_diff_row *row;
 
-	assert(side < NM_DIFF_SIDES);
 	if (i == rows->at.count && (nm_vec_push(&rows->at, (struct nm_diff_row){.names = {NULL}}) ||
 				    nm_map_put(row_of, (uintptr_t)key, i)))
 		return NM_ENOMEM;

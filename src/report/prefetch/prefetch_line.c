@@ -285,7 +285,6 @@ struct nm_machine nm_prefetch_scaled(const struct nm_machine *machine, int expon
  * levels: it fits none. */
 static int fits_level(const struct nm_machine *machine, unsigned i, uint64_t footprint)
 {
-	assert(i < machine->count);
 	return (i == machine->count || machine->levels[i].size >= 2 * footprint) &&
 	       machine->levels[i - 1].size * (i == machine->count ? 4 : 2) <= footprint;
 }

@@ -186,7 +186,6 @@ static void find_charging(struct charging *ret, const struct nm_selection *s, un
 	const struct nm_levels *levels = &s->levels;
 	const struct nm_level *source = &levels->at[j];
 
-	assert(i < s->levels.count && j < s->levels.count);
 	*ret = (struct charging){.machine = -1, .unit = source->unit};
 	ret->applies = nm_levels_charge(levels, i, j, &ret->charge);
 	ret->is_last = ret->applies && source == s->last;

@@ -77,7 +77,6 @@ struct nm_waits nm_waits_of(enum nm_case which, double latency)
 /* Whether what misses `from` asks `to` next or later. */
 static int is_behind(const struct nm_levels *levels, unsigned from, unsigned to)
 {
-	assert(from < levels->count && to < levels->count);
 	return to > from && nm_machine_same(levels->at[to].name, levels->at[from].name) &&
 	       (levels->at[to].side == NM_LEVEL_UNIFIED || levels->at[to].side == levels->at[from].side);
 }
@@ -187,7 +186,6 @@ static int64_t unit_of(const struct nm_machine *machine, unsigned i)
 {
 	const struct nm_level_spec *l = &machine->levels[i];
 
-	assert(i < machine->count);
 	for (unsigned j = 0; j <= i; j++)
 		if (machine->levels[j].prefetch && nm_machine_same(machine->levels[j].name, l->name))
 			return nm_level_unit(l);
@@ -256,7 +254,6 @@ int nm_levels_split(const struct nm_levels *levels)
 /* Whether the counts of level i say which loads are covered: those of the first machine do. */
 static int level_has_covered(const struct nm_levels *levels, unsigned i)
 {
-	assert(i < levels->count);
 	return levels->has_covered && nm_machine_same(levels->at[0].name, levels->at[i].name);
 }
 

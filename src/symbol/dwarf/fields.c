@@ -438,7 +438,6 @@ const struct nm_type *type_of_variable(struct nm_module *module, Dwarf_Die *vari
 
 uint32_t nm_type_field(const struct nm_type *type, uint64_t offset)
 {
-	assert(type);
 	for (uint32_t i = 0; i < type->field_count; i++) {
 		const struct nm_field *f = &type->fields[i];
 		uint64_t from = offset - f->offset;

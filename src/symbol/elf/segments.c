@@ -6,7 +6,6 @@
  * debug file are used. They have the same addresses, but not the same file offsets: such segments have no
  * bytes in the file.
  */
-#include <assert.h>
 #include <string.h>
 
 #include "symbol_priv.h"
@@ -62,7 +61,6 @@ int module_holds(const struct nm_module *module, uint64_t vaddr) { return segmen
 
 int nm_module_segment_at(const struct nm_module *module, size_t i, struct nm_module_segment *ret_segment)
 {
-	assert(ret_segment);
 	if (i >= module->segments.count)
 		return 0;
 	const struct segment *s = &module->segments.at[i];
