@@ -263,7 +263,7 @@ static void say_all(const struct nm_prefetch_report *r, const struct nm_style *s
 	} all[] = {{"prefetched  ", "Prefetched", say_loads},
 		   {"verdict     ", "Verdict", say_best},
 		   {"size        ", "Size", say_sizes},
-		   {"dependent     ", "Dependent", say_dependent}};
+		   {"dependent   ", "Dependent", say_dependent}};
 
 	for (size_t i = 0; i < sizeof all / sizeof *all; i++) {
 		char *text = NULL;
