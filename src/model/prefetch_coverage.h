@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * prefetch_coverage.h - which loads a processor's prefetchers would have made ahead of the program, and which walk pages.
+ * prefetch_coverage.h - which loads a processor's prefetchers would have made ahead of the program, and which
+ * walk pages.
  *
  * Used to estimate cost only. The caches are simulated without prefetching, so that misses are the program's
  * own. For each load of a first level we ask whether a prefetcher that saw the loads before it would have

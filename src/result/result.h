@@ -438,8 +438,8 @@ char *nm_result_phase_name(const struct nm_result *result, size_t phase);
  * `result`: it is not freed. */
 struct nm_result nm_result_with_layout(const struct nm_result *result, size_t layout);
 
-/* Counts misses that are dependent: of an attribution's loads that no prefetcher covers, the share of its accesses that are
- * chases, at most all. Once, when the levels are counted. */
+/* Counts misses that are dependent: of an attribution's loads that no prefetcher covers, the share of its
+ * accesses that are pointer chases, at most all. Once, when the levels are counted. */
 void nm_result_share_chases(struct nm_result *result);
 
 void nm_result_free(struct nm_result *result); /* frees the arrays, not the strings */

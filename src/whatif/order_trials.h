@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
  * order_trials.h - which orders of a structure's members, and which splits of it, to simulate in full: the second stage
- * of a search, whose first one (order_search.h) knows neither what else is in the caches nor which loads wait for others.
+ * of a search. The first one (order_search.h) knows neither what else is in the caches nor which loads wait for
+ * others.
  *
  * Rounds of layouts are proposed, and the caller tells what each costs. The first rounds have the cheapest orders of the
  * estimate, with all else equal those by use and by affinity, and orders that are drawn; the next ones change the

@@ -27,7 +27,8 @@ void nm_whatif_search_done(struct nm_whatif_search *s)
 
 /* ---- the search ---- */
 
-/* What a load of a level adds to the estimated cycles of the report, but that it is not known whether it is dependent. */
+/* What a load of a level adds to the estimated cycles of the report, but that it is not known whether it is
+ * dependent. */
 static int find_costs(struct nm_whatif_search *s, const struct nm_machine *machine,
 		      struct nm_profile *profile, struct nm_error *err)
 {

@@ -31,7 +31,8 @@ void nm_whatif_search_done(struct nm_whatif_search *search);
 int nm_whatif_search_run(struct nm_whatif_search *search, const struct nm_machine *machine,
 			 struct nm_profile *profile);
 
-/* The trials that were proposed were replayed; paths: of the profiles of the program as it is, and of each. The same. */
+/* The trials that were proposed were replayed; paths: of the profiles of the program as it is, and of each.
+ * Returns the same. */
 int nm_whatif_search_tell(struct nm_whatif_search *search, char *const *paths);
 
 /* After the trials: the layouts that cost least, as many as there is room for. */

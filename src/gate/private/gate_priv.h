@@ -87,11 +87,14 @@ const char *nm_gate_clean(struct nm_strings *pool, const char *text); /* as vali
 unsigned nm_gate_broken(const struct nm_gate *gate);
 const char *nm_gate_note(const struct nm_gate *gate);
 
-/* formats.c: what formats share; each is a const struct nm_gate_format in a file of formats/, and a row in formats.c.
- * The gate in a sentence, "1 of 3 budgets is not met"; writes a document and drops the reference: NULL, as jansson gives
- * where memory is exhausted, is NM_ENOMEM. */
+/* ---- formats.c: what formats share. Each is a const struct nm_gate_format in a file of formats/. ---- */
+
+/* The gate in a sentence: "1 of 3 budgets is not met". */
 void nm_gate_verdict(const struct nm_gate *gate, FILE *out);
+
+/* Writes a document and drops the reference; NULL, as jansson gives where memory is exhausted, is NM_ENOMEM. */
 int nm_gate_dump(json_t *json, FILE *out);
+
 extern const char *const nm_outcome_names[3];
 
 #endif

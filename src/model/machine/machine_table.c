@@ -7,8 +7,8 @@
  * cores, one cluster's part. By default levels are LRU, non-inclusive, write-back and without prefetchers,
  * whatever the silicon does, since makers publish little; a SPEC or a description (docs/machine-files.md) can
  * say more. Loads that the processor's prefetchers would have made, and page walks, are counted separately
- * (prefetch_coverage.h). Latencies are from published measurements; that of memory depends on the modules and clock of the
- * measured machine.
+ * (prefetch_coverage.h). Latencies are from published measurements; that of memory depends on the modules
+ * and clock of the measured machine.
  *
  * TLBs are separate machines, to be simulated beside the caches.
  */

@@ -72,8 +72,8 @@ static size_t field_number(const json_t *structure, const json_t *name)
 	return SIZE_MAX;
 }
 
-/* affinity[i][j]: of the visits that use field i or j, the share that uses both; where no visit was seen, of the residencies
- * of lines with both. */
+/* affinity[i][j]: of the visits that use field i or j, the share that uses both; where no visit was seen, of
+ * the residencies of lines with both. */
 static void add_affinity(json_t *structures, const json_t *pairs)
 {
 	json_t *structure, *pair;
